@@ -1,0 +1,1 @@
+"""What the notebooks and the site need: studies, tables, figures."""

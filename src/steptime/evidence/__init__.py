@@ -1,0 +1,1 @@
+"""Published runs, calibration, validation and intervals."""

@@ -1,0 +1,60 @@
+"""One accelerator, and the two links that leave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.inputs.errors import check_count, check_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """One GPU or TPU, with its NVLink domain and its share of the network.
+
+    Bandwidths are of one direction, per accelerator. Rates are dense (no sparsity).
+
+    Attributes:
+        name: Key in ``data/accelerators.toml``.
+        peak_flop_per_s: Data-sheet rate of 16-bit matrix products.
+        peak_fp8_flop_per_s: The same in 8 bits; 0 where there is none.
+        matmul_flop_per_s: Largest rate measured on 16-bit matrix products.
+        matmul_fp8_flop_per_s: The same in 8 bits; 0 where unknown.
+        hbm_bytes: Memory.
+        hbm_bytes_per_s: Its bandwidth.
+        nvlink_bytes_per_s: Bandwidth inside the NVLink domain.
+        nvlink_domain: Accelerators in one NVLink domain: 8 in a server, 72 in an NVL72 rack.
+        network_bytes_per_s: Bandwidth between domains.
+        num_sms: Streaming multiprocessors, for wave quantisation.
+        watt: Board power.
+        generation: ampere, hopper, blackwell, tpu...
+        source: Key in ``references.bib`` and place in it.
+    """
+
+    name: str
+    peak_flop_per_s: float
+    hbm_bytes: float
+    hbm_bytes_per_s: float
+    nvlink_bytes_per_s: float
+    network_bytes_per_s: float
+    nvlink_domain: int = 8
+    peak_fp8_flop_per_s: float = 0.0
+    matmul_flop_per_s: float = 0.0
+    matmul_fp8_flop_per_s: float = 0.0
+    num_sms: int = 0
+    watt: float = 0.0
+    generation: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for field in (
+            "peak_flop_per_s",
+            "hbm_bytes",
+            "hbm_bytes_per_s",
+            "nvlink_bytes_per_s",
+            "network_bytes_per_s",
+        ):
+            check_number(field, getattr(self, field))
+        for field in ("peak_fp8_flop_per_s", "matmul_flop_per_s", "matmul_fp8_flop_per_s", "watt"):
+            check_number(field, getattr(self, field), above=-1e-300)
+        check_count("nvlink_domain", self.nvlink_domain)
+        check_count("num_sms", self.num_sms, least=0)

@@ -1,0 +1,144 @@
+"""One flat record of numbers: all that a formula may see.
+
+Formulas take a ``Job``: every field is a float (or, in a search, a float64 array), so
+no product of counts can overflow in NumPy or turn into an exact integer that JavaScript
+would round. The page holds the same record as a plain object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from steptime.formulas.number import Number
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.layout import Batch, Layout, check_layout
+from steptime.inputs.model import ModelShape
+
+
+@dataclass(slots=True, kw_only=True)
+class Job:
+    """A training step as numbers; names as in the dataclasses they come from.
+
+    Switches are 1.0 or 0.0. ``num_experts`` is 0 for a dense model, the
+    ``*_rank`` and ``qk_*`` fields are 0 without latent attention.
+    """
+
+    # model
+    num_layers: Number
+    hidden_size: Number
+    ffn_hidden_size: Number
+    num_attention_heads: Number
+    num_query_groups: Number
+    head_dim: Number
+    vocab_size: Number
+    gated: Number
+    tied: Number
+    learned_positions: Number
+    window_size: Number
+    windowed_layers: Number
+    num_experts: Number
+    top_k: Number
+    num_shared_experts: Number
+    expert_ffn_hidden_size: Number
+    num_dense_layers: Number
+    q_lora_rank: Number
+    kv_lora_rank: Number
+    qk_nope_head_dim: Number
+    qk_rope_head_dim: Number
+    v_head_dim: Number
+    # batch
+    seq_length: Number
+    micro_batch_size: Number
+    global_batch_size: Number
+    # layout
+    tp: Number
+    cp: Number
+    pp: Number
+    vpp: Number
+    dp: Number
+    ep: Number
+    etp: Number
+    sequence_parallel: Number
+    zero_stage: Number
+    recompute_full: Number
+    recompute_selective: Number
+    fp8: Number
+    # accelerator
+    peak_flop_per_s: Number
+    peak_fp8_flop_per_s: Number
+    matmul_flop_per_s: Number
+    matmul_fp8_flop_per_s: Number
+    hbm_bytes: Number
+    hbm_bytes_per_s: Number
+    nvlink_bytes_per_s: Number
+    nvlink_domain: Number
+    network_bytes_per_s: Number
+    num_sms: Number
+
+
+def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batch) -> Job:
+    """Return the flat record of one training step.
+
+    Args:
+        model: The shape.
+        accelerator: The device and its links.
+        layout: How the step is cut.
+        batch: What it trains on.
+
+    Raises:
+        ConfigError: If the layout does not fit the model or the batch.
+    """
+    check_layout(model, layout, batch)
+    experts, latent = model.experts, model.latent_attention
+    return Job(
+        num_layers=float(model.num_layers),
+        hidden_size=float(model.hidden_size),
+        ffn_hidden_size=float(model.ffn_hidden_size),
+        num_attention_heads=float(model.num_attention_heads),
+        num_query_groups=float(model.num_query_groups),
+        head_dim=float(model.head_dim),
+        vocab_size=float(model.vocab_size),
+        gated=float(model.gated),
+        tied=float(model.tied),
+        learned_positions=float(model.learned_positions),
+        window_size=float(model.window_size),
+        windowed_layers=float(model.windowed_layers),
+        num_experts=float(experts.num_experts) if experts else 0.0,
+        top_k=float(experts.top_k) if experts else 0.0,
+        num_shared_experts=float(experts.num_shared_experts) if experts else 0.0,
+        expert_ffn_hidden_size=float(experts.expert_ffn_hidden_size) if experts else 0.0,
+        num_dense_layers=float(experts.num_dense_layers) if experts else float(model.num_layers),
+        q_lora_rank=float(latent.q_lora_rank) if latent else 0.0,
+        kv_lora_rank=float(latent.kv_lora_rank) if latent else 0.0,
+        qk_nope_head_dim=float(latent.qk_nope_head_dim) if latent else 0.0,
+        qk_rope_head_dim=float(latent.qk_rope_head_dim) if latent else 0.0,
+        v_head_dim=float(latent.v_head_dim) if latent else 0.0,
+        seq_length=float(batch.seq_length),
+        micro_batch_size=float(batch.micro_batch_size),
+        global_batch_size=float(batch.global_batch_size),
+        tp=float(layout.tp),
+        cp=float(layout.cp),
+        pp=float(layout.pp),
+        vpp=float(layout.vpp),
+        dp=float(layout.dp),
+        ep=float(layout.ep),
+        etp=float(layout.etp),
+        sequence_parallel=float(layout.sequence_parallel),
+        zero_stage=float(layout.zero_stage),
+        recompute_full=float(layout.recompute == "full"),
+        recompute_selective=float(layout.recompute == "selective"),
+        fp8=float(layout.precision not in ("fp16", "bf16")),
+        peak_flop_per_s=accelerator.peak_flop_per_s,
+        peak_fp8_flop_per_s=accelerator.peak_fp8_flop_per_s,
+        matmul_flop_per_s=accelerator.matmul_flop_per_s,
+        matmul_fp8_flop_per_s=accelerator.matmul_fp8_flop_per_s,
+        hbm_bytes=accelerator.hbm_bytes,
+        hbm_bytes_per_s=accelerator.hbm_bytes_per_s,
+        nvlink_bytes_per_s=accelerator.nvlink_bytes_per_s,
+        nvlink_domain=float(accelerator.nvlink_domain),
+        network_bytes_per_s=accelerator.network_bytes_per_s,
+        num_sms=float(accelerator.num_sms),
+    )
+
+
+JOB_FIELDS = tuple(field.name for field in fields(Job))

@@ -1,0 +1,159 @@
+"""How a training step is cut: the layout, the batch, and the facts of the software stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.model import ModelShape
+
+RECOMPUTE = ("none", "selective", "full")
+PRECISIONS = ("fp16", "bf16", "fp8", "mxfp8", "nvfp4")
+SCHEDULES = (
+    "gpipe",
+    "1f1b",
+    "interleaved-1f1b",
+    "looped-bfs",
+    "zb-h1",
+    "zb-h2",
+    "interleaved-zb",
+    "zb-v",
+    "v-half",
+    "v-min",
+    "dualpipe",
+    "dualpipe-v",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """How devices share one training step.
+
+    ``ep`` does not multiply the device count: experts are spread over ranks that
+    are already there (data- and context-parallel ones, tensor ones too where ``etp`` is below ``tp``).
+
+    Attributes:
+        tp: Tensor-parallel size, t.
+        cp: Context-parallel size, c.
+        pp: Pipeline stages, p.
+        vpp: Model chunks a device holds, v.
+        dp: Data-parallel size, d.
+        ep: Expert-parallel size.
+        etp: Tensor-parallel size inside an expert.
+        sequence_parallel: Whether norms and dropout are split along the sequence over ``tp``.
+        zero_stage: 0 nothing sharded over data-parallel ranks, 1 optimizer states,
+            2 gradients too, 3 weights too (FSDP).
+        recompute: none, selective (the attention core) or full.
+        precision: fp16, bf16, fp8, mxfp8 or nvfp4 matrix products.
+        schedule: A name from ``SCHEDULES``.
+    """
+
+    tp: int = 1
+    cp: int = 1
+    pp: int = 1
+    vpp: int = 1
+    dp: int = 1
+    ep: int = 1
+    etp: int = 1
+    sequence_parallel: bool = False
+    zero_stage: int = 0
+    recompute: str = "none"
+    precision: str = "bf16"
+    schedule: str = "1f1b"
+
+    def __post_init__(self) -> None:
+        for field in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp"):
+            check_count(field, getattr(self, field), most=10**7)
+        check_count("zero_stage", self.zero_stage, least=0, most=3)
+        check_choice("recompute", self.recompute, RECOMPUTE)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("schedule", self.schedule, SCHEDULES)
+
+    @property
+    def num_devices(self) -> int:
+        """Devices in the job: t c p d."""
+        return self.tp * self.cp * self.pp * self.dp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What one step trains on.
+
+    Attributes:
+        global_batch_size: Sequences per step, B.
+        micro_batch_size: Sequences per micro-batch, b.
+        seq_length: Tokens per sequence, s.
+    """
+
+    global_batch_size: int
+    seq_length: int
+    micro_batch_size: int = 1
+
+    def __post_init__(self) -> None:
+        check_count("global_batch_size", self.global_batch_size, most=10**9)
+        check_count("seq_length", self.seq_length, most=10**9)
+        check_count("micro_batch_size", self.micro_batch_size, most=10**9)
+
+
+def num_microbatches(layout: Layout, batch: Batch) -> int:
+    """Return the micro-batches that one data-parallel rank runs in a step, m = B / (d b).
+
+    Args:
+        layout: Gives the data-parallel size.
+        batch: Gives the batch and micro-batch sizes.
+
+    Raises:
+        ConfigError: If the batch does not divide.
+    """
+    ranks = layout.dp * batch.micro_batch_size
+    if batch.global_batch_size % ranks:
+        near = max(ranks, round(batch.global_batch_size / ranks) * ranks)
+        raise ConfigError(
+            f"global_batch_size={batch.global_batch_size} does not divide into dp={layout.dp} "
+            f"ranks x micro_batch_size={batch.micro_batch_size}; the nearest that does is {near}"
+        )
+    return batch.global_batch_size // ranks
+
+
+def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
+    """Refuse a layout that the model or the batch cannot be cut into.
+
+    Args:
+        model: The shape to cut.
+        layout: How to cut it.
+        batch: What the step trains on.
+
+    Raises:
+        ConfigError: With the value that does not fit and one that would.
+    """
+    num_microbatches(layout, batch)
+    if layout.pp > model.num_layers:
+        raise ConfigError(
+            f"pp={layout.pp} is over num_layers={model.num_layers} of {model.name}; "
+            f"use pp <= {model.num_layers}"
+        )
+    most = -(-model.num_layers // layout.pp)
+    if layout.vpp > most:
+        raise ConfigError(
+            f"vpp={layout.vpp} leaves chunks without a layer: {model.num_layers} layers over "
+            f"pp={layout.pp} allow vpp <= {most}"
+        )
+    if model.num_attention_heads % layout.tp:
+        raise ConfigError(
+            f"tp={layout.tp} does not divide the {model.num_attention_heads} attention heads "
+            f"of {model.name}"
+        )
+    if batch.seq_length % layout.cp:
+        raise ConfigError(f"cp={layout.cp} does not divide seq_length={batch.seq_length}")
+    if layout.ep > 1 and model.experts is None:
+        raise ConfigError(f"ep={layout.ep} needs experts, and {model.name} is dense; use ep=1")
+    if model.experts and model.experts.num_experts % layout.ep:
+        raise ConfigError(
+            f"ep={layout.ep} does not divide num_experts={model.experts.num_experts}"
+        )
+    ranks = layout.tp * layout.cp * layout.dp
+    if ranks % (layout.ep * layout.etp):
+        raise ConfigError(
+            f"ep={layout.ep} x etp={layout.etp} does not divide the {ranks} ranks (tp x cp x dp) "
+            "of a pipeline stage"
+        )

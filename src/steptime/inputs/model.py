@@ -1,0 +1,139 @@
+"""The shape of a decoder-only language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.inputs.errors import ConfigError, check_count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experts:
+    """The mixture-of-experts part of a model.
+
+    Attributes:
+        num_experts: Routed experts in each mixture layer.
+        top_k: Routed experts that each token uses.
+        expert_ffn_hidden_size: Feed-forward width of one expert.
+        num_shared_experts: Experts of the same width that every token uses.
+        num_dense_layers: Leading layers that keep an ordinary feed-forward network.
+    """
+
+    num_experts: int
+    top_k: int
+    expert_ffn_hidden_size: int
+    num_shared_experts: int = 0
+    num_dense_layers: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("num_experts", self.num_experts)
+        check_count("top_k", self.top_k)
+        check_count("expert_ffn_hidden_size", self.expert_ffn_hidden_size)
+        check_count("num_shared_experts", self.num_shared_experts, least=0)
+        check_count("num_dense_layers", self.num_dense_layers, least=0)
+        if self.top_k > self.num_experts:
+            raise ConfigError(
+                f"top_k={self.top_k} must be <= num_experts={self.num_experts}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatentAttention:
+    """Multi-head latent attention, as in DeepSeek-V2 and V3.
+
+    Attributes:
+        q_lora_rank: Width of the compressed query; 0 where it is not compressed.
+        kv_lora_rank: Width of the compressed key and value.
+        qk_nope_head_dim: Width of a query or key head without position.
+        qk_rope_head_dim: Width of the part that carries position.
+        v_head_dim: Width of a value head.
+    """
+
+    q_lora_rank: int
+    kv_lora_rank: int
+    qk_nope_head_dim: int
+    qk_rope_head_dim: int
+    v_head_dim: int
+
+    def __post_init__(self) -> None:
+        check_count("q_lora_rank", self.q_lora_rank, least=0)
+        check_count("kv_lora_rank", self.kv_lora_rank)
+        check_count("qk_nope_head_dim", self.qk_nope_head_dim)
+        check_count("qk_rope_head_dim", self.qk_rope_head_dim)
+        check_count("v_head_dim", self.v_head_dim)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """A decoder-only transformer, by its sizes alone.
+
+    Attributes:
+        name: What to call it.
+        num_layers: Transformer layers, l.
+        hidden_size: Width of the residual stream, h.
+        ffn_hidden_size: Width inside the dense feed-forward network, f.
+        num_attention_heads: Query heads.
+        num_query_groups: Key and value heads; equal to the query heads without grouping.
+        head_dim: Width of one head; ``hidden_size / num_attention_heads`` if 0 is given.
+        vocab_size: Entries of the embedding, V.
+        gated: Whether the feed-forward network has a gate (SwiGLU): three matrices, not two.
+        tied: Whether the embedding also serves as the output matrix.
+        learned_positions: Rows of a learned position table; 0 where there is none.
+        window_size: Keys that a windowed layer attends to; 0 where no layer is windowed.
+        windowed_layers: Layers with such a window.
+        experts: The mixture-of-experts part, or None for a dense model.
+        latent_attention: The latent-attention part, or None for ordinary attention.
+        source: Key in ``references.bib`` and place in it.
+    """
+
+    name: str
+    num_layers: int
+    hidden_size: int
+    ffn_hidden_size: int
+    num_attention_heads: int
+    num_query_groups: int
+    vocab_size: int
+    head_dim: int = 0
+    gated: bool = False
+    tied: bool = True
+    learned_positions: int = 0
+    window_size: int = 0
+    windowed_layers: int = 0
+    experts: Experts | None = None
+    latent_attention: LatentAttention | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for field in (
+            "num_layers",
+            "hidden_size",
+            "ffn_hidden_size",
+            "num_attention_heads",
+            "num_query_groups",
+            "vocab_size",
+        ):
+            check_count(field, getattr(self, field), most=10**8)
+        for field in ("learned_positions", "window_size", "windowed_layers"):
+            check_count(field, getattr(self, field), least=0, most=10**8)
+        if self.head_dim == 0:
+            if self.hidden_size % self.num_attention_heads:
+                raise ConfigError(
+                    f"hidden_size={self.hidden_size} does not divide into "
+                    f"num_attention_heads={self.num_attention_heads}; give head_dim"
+                )
+            object.__setattr__(self, "head_dim", self.hidden_size // self.num_attention_heads)
+        check_count("head_dim", self.head_dim, most=10**6)
+        if self.num_attention_heads % self.num_query_groups:
+            raise ConfigError(
+                f"num_attention_heads={self.num_attention_heads} must be a multiple of "
+                f"num_query_groups={self.num_query_groups}"
+            )
+        if self.windowed_layers > self.num_layers:
+            raise ConfigError(
+                f"windowed_layers={self.windowed_layers} must be <= num_layers={self.num_layers}"
+            )
+        if self.experts and self.experts.num_dense_layers > self.num_layers:
+            raise ConfigError(
+                f"num_dense_layers={self.experts.num_dense_layers} must be <= "
+                f"num_layers={self.num_layers}"
+            )

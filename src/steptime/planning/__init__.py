@@ -1,0 +1,1 @@
+"""Layout search, and placement on servers and racks."""
