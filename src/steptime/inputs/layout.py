@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
+from steptime.formulas.validity import layout_fault
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
 
@@ -115,6 +117,45 @@ def num_microbatches(layout: Layout, batch: Batch) -> int:
     return batch.global_batch_size // ranks
 
 
+FAULTS = (
+    (
+        "global_batch_size",
+        "global_batch_size={global_batch_size} does not divide into dp={dp} ranks x "
+        "micro_batch_size={micro_batch_size}; the nearest that does is {nearest}",
+    ),
+    ("pp", "pp={pp} is over num_layers={num_layers} of {name}; use pp <= {nearest}"),
+    (
+        "vpp",
+        "vpp={vpp} leaves chunks without a layer: {num_layers} layers over pp={pp} "
+        "allow vpp <= {nearest}",
+    ),
+    (
+        "tp",
+        "tp={tp} does not divide the {num_attention_heads} attention heads of {name}; "
+        "the largest below that does is {nearest}",
+    ),
+    (
+        "cp",
+        "cp={cp} does not divide seq_length={seq_length}; the largest below that does is {nearest}",
+    ),
+    ("ep", "ep={ep} needs experts, and {name} is dense; use ep={nearest}"),
+    (
+        "ep",
+        "ep={ep} does not divide num_experts={num_experts}; "
+        "the largest below that does is {nearest}",
+    ),
+    (
+        "ep",
+        "ep={ep} x etp={etp} does not divide the {group} ranks (tp x cp x dp) of a pipeline "
+        "stage; the largest below that does is {nearest}",
+    ),
+)
+"""Field to blame and sentence of each rule of `steptime.formulas.validity`, from rule 1 on.
+
+The layout page prints the same sentences.
+"""
+
+
 def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
     """Refuse a layout that the model or the batch cannot be cut into.
 
@@ -126,34 +167,18 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
     Raises:
         ConfigError: With the value that does not fit and one that would.
     """
-    num_microbatches(layout, batch)
-    if layout.pp > model.num_layers:
-        raise ConfigError(
-            f"pp={layout.pp} is over num_layers={model.num_layers} of {model.name}; "
-            f"use pp <= {model.num_layers}"
-        )
-    most = -(-model.num_layers // layout.pp)
-    if layout.vpp > most:
-        raise ConfigError(
-            f"vpp={layout.vpp} leaves chunks without a layer: {model.num_layers} layers over "
-            f"pp={layout.pp} allow vpp <= {most}"
-        )
-    if model.num_attention_heads % layout.tp:
-        raise ConfigError(
-            f"tp={layout.tp} does not divide the {model.num_attention_heads} attention heads "
-            f"of {model.name}"
-        )
-    if batch.seq_length % layout.cp:
-        raise ConfigError(f"cp={layout.cp} does not divide seq_length={batch.seq_length}")
-    if layout.ep > 1 and model.experts is None:
-        raise ConfigError(f"ep={layout.ep} needs experts, and {model.name} is dense; use ep=1")
-    if model.experts and model.experts.num_experts % layout.ep:
-        raise ConfigError(
-            f"ep={layout.ep} does not divide num_experts={model.experts.num_experts}"
-        )
-    ranks = layout.tp * layout.cp * layout.dp
-    if ranks % (layout.ep * layout.etp):
-        raise ConfigError(
-            f"ep={layout.ep} x etp={layout.etp} does not divide the {ranks} ranks (tp x cp x dp) "
-            "of a pipeline stage"
-        )
+    counts = {
+        "num_layers": model.num_layers,
+        "num_attention_heads": model.num_attention_heads,
+        "num_experts": model.experts.num_experts if model.experts else 0,
+        "seq_length": batch.seq_length,
+        "global_batch_size": batch.global_batch_size,
+        "micro_batch_size": batch.micro_batch_size,
+    }
+    counts |= {size: getattr(layout, size) for size in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")}
+    fault = layout_fault(SimpleNamespace(**{key: float(value) for key, value in counts.items()}))
+    if fault["rule"]:
+        group = layout.tp * layout.cp * layout.dp
+        sentence = FAULTS[int(fault["rule"]) - 1][1]
+        nearest = int(fault["nearest"])
+        raise ConfigError(sentence.format(name=model.name, group=group, nearest=nearest, **counts))

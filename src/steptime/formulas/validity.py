@@ -1,0 +1,105 @@
+"""Which layouts a model and a batch can be cut into, as arithmetic.
+
+Rules have numbers, so that one layout, a million of them and the page refuse the same ones:
+0 means that nothing is broken. The sentence of each rule is in `steptime.inputs.layout`.
+All values are whole numbers under 2**53, so a division that comes out whole is exact.
+"""
+
+from steptime.formulas.number import Number, ceil_div, floor, maximum, where
+
+# fmt: off
+DIVISORS = (
+    1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 14.0, 16.0, 18.0, 20.0,
+    24.0, 28.0, 32.0, 36.0, 40.0, 48.0, 56.0, 64.0, 72.0, 80.0, 96.0, 112.0, 128.0,
+)
+# fmt: on
+
+
+def leaves_rest(whole: Number, part: Number) -> Number:
+    """Return 1 where ``part`` does not divide ``whole``, else 0.
+
+    Args:
+        whole: A whole number.
+        part: A whole number over 0.
+    """
+    return where(floor(whole / part) * part == whole, 0.0, 1.0)
+
+
+def nearest_multiple(value: Number, step: Number) -> Number:
+    """Return the multiple of ``step`` nearest to ``value``, and no less than ``step``.
+
+    Args:
+        value: Where to look.
+        step: A whole number over 0.
+    """
+    return maximum(floor(value / step + 0.5) * step, step)
+
+
+def largest_divisor(whole: Number, most: Number) -> Number:
+    """Return the largest customary size that divides ``whole`` and is not over ``most``.
+
+    Args:
+        whole: A whole number.
+        most: Upper bound.
+    """
+    best = where(most > 0.0, 1.0, 1.0)
+    for size in DIVISORS:
+        allowed = where(size > most, 0.0, 1.0 - leaves_rest(whole, size))
+        best = where(allowed > 0.0, size, best)
+    return best
+
+
+def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Number:
+    """Return ``broken``, 1 if t c p does not divide the devices, and the ``nearest`` count.
+
+    Args:
+        num_devices: Devices in the job, n.
+        tp: Tensor-parallel size, t.
+        cp: Context-parallel size, c.
+        pp: Pipeline stages, p.
+    """
+    replica = tp * cp * pp
+    return {
+        "broken": leaves_rest(num_devices, replica),
+        "nearest": nearest_multiple(num_devices, replica),
+    }
+
+
+def layout_fault(job: Number) -> Number:
+    """Return the number of the first broken ``rule``, 0 if none, and the ``nearest`` value.
+
+    ``nearest`` belongs to the field that the rule blames and mends that rule alone.
+
+    Args:
+        job: The flat record; only counts of model, batch and layout are read.
+    """
+    ranks = job.dp * job.micro_batch_size
+    group = job.tp * job.cp * job.dp
+    most_chunks = ceil_div(job.num_layers, job.pp)
+    dense = where(job.num_experts > 0.0, 0.0, 1.0)
+    whole_group = leaves_rest(group, job.ep * job.etp)
+    # From the last rule to the first, so that the first one broken is what stays.
+    rules = [
+        [8.0, whole_group, largest_divisor(floor(group / job.etp), job.ep)],
+        [7.0, leaves_rest(job.num_experts, job.ep), largest_divisor(job.num_experts, job.ep)],
+        [6.0, where(job.ep > 1.0, dense, 0.0), 1.0],
+        [5.0, leaves_rest(job.seq_length, job.cp), largest_divisor(job.seq_length, job.cp)],
+        [
+            4.0,
+            leaves_rest(job.num_attention_heads, job.tp),
+            largest_divisor(job.num_attention_heads, job.tp),
+        ],
+        [3.0, where(job.vpp > most_chunks, 1.0, 0.0), most_chunks],
+        [2.0, where(job.pp > job.num_layers, 1.0, 0.0), job.num_layers],
+        [
+            1.0,
+            leaves_rest(job.global_batch_size, ranks),
+            nearest_multiple(job.global_batch_size, ranks),
+        ],
+    ]
+    rule = where(ranks > 0.0, 0.0, 0.0)
+    nearest = where(ranks > 0.0, 0.0, 0.0)
+    for entry in rules:
+        rule = where(entry[1] > 0.0, entry[0], rule)
+        nearest = where(entry[1] > 0.0, entry[2], nearest)
+    return {"rule": rule, "nearest": nearest}
