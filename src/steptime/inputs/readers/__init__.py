@@ -1,0 +1,1 @@
+"""Start from files that people already have: model configurations and launch files."""

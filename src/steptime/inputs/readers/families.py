@@ -1,0 +1,214 @@
+"""How each Hugging Face architecture names its sizes, and what its configuration omits.
+
+One row per ``model_type``. The keys are data, so that a new architecture of the
+ordinary kind is one more row; what differs in shape is a ``Family`` field.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """What is fixed for one ``model_type``.
+
+    Attributes:
+        gated: Whether the feed-forward network has a gate.
+        tied: What the architecture does when ``tie_word_embeddings`` is absent.
+        layers: Key of the number of layers; the first one present is used.
+        hidden: Key of the hidden size.
+        heads: Key of the query heads.
+        groups: Key of the key and value heads.
+        ffn: Key of the feed-forward width.
+        ffn_ratio: Width over hidden size where the key is absent; 0 where it may not be.
+        positions: Key of a learned position table; empty where there is none.
+        extra_positions: Rows that the table has beyond that number.
+        experts: Key of the number of routed experts; empty for a dense family.
+        top_k: Key of the experts per token.
+        expert_ffn: Key of an expert's width.
+        shared: Key of the number of shared experts.
+        shared_ffn: Key of the width of all shared experts together.
+        dense_layers: Key of the leading dense layers.
+        window: Which layers are windowed where ``layer_types`` is absent: all, none,
+            alternate (the first, third...), or pattern (``sliding_window_pattern``).
+        latent: Whether it uses latent attention.
+        ffn_halved: Whether the key holds the width of gate and up projection together.
+        fixed_head_dim: Head width that the architecture sets where the key is absent.
+    """
+
+    gated: bool = True
+    tied: bool = False
+    layers: tuple[str, ...] = ("num_hidden_layers",)
+    hidden: tuple[str, ...] = ("hidden_size",)
+    heads: tuple[str, ...] = ("num_attention_heads",)
+    groups: tuple[str, ...] = ("num_key_value_heads",)
+    ffn: tuple[str, ...] = ("intermediate_size",)
+    ffn_ratio: int = 0
+    positions: tuple[str, ...] = ()
+    extra_positions: int = 0
+    experts: tuple[str, ...] = ()
+    top_k: tuple[str, ...] = ("num_experts_per_tok",)
+    expert_ffn: tuple[str, ...] = ("moe_intermediate_size",)
+    shared: tuple[str, ...] = ()
+    shared_ffn: tuple[str, ...] = ()
+    dense_layers: tuple[str, ...] = ()
+    window: str = "none"
+    latent: bool = False
+    ffn_halved: bool = False
+    fixed_head_dim: int = 0
+
+
+_GPT2 = Family(
+    gated=False,
+    tied=True,
+    layers=("n_layer", "num_hidden_layers"),
+    hidden=("n_embd", "hidden_size"),
+    heads=("n_head", "num_attention_heads"),
+    groups=(),
+    ffn=("n_inner",),
+    ffn_ratio=4,
+    positions=("n_positions",),
+)
+_DEEPSEEK = Family(
+    experts=("n_routed_experts",),
+    shared=("n_shared_experts",),
+    dense_layers=("first_k_dense_replace",),
+    latent=True,
+)
+_LOCAL_EXPERTS = Family(experts=("num_local_experts",), expert_ffn=("intermediate_size",))
+
+FAMILIES: dict[str, Family] = {
+    "llama": Family(),
+    "mistral": Family(window="all"),
+    "ministral": Family(window="all"),
+    "qwen2": Family(window="upper"),
+    "qwen3": Family(window="upper"),
+    "gemma": Family(tied=True),
+    "gemma2": Family(tied=True, window="alternate", fixed_head_dim=256),
+    "gemma3_text": Family(tied=True, window="pattern", fixed_head_dim=256),
+    "phi": Family(gated=False),
+    "phi3": Family(window="all"),
+    "olmo": Family(),
+    "olmo2": Family(),
+    "olmo3": Family(window="pattern4"),
+    "granite": Family(),
+    "stablelm": Family(),
+    "cohere": Family(tied=True),
+    "glm": Family(),
+    "glm4": Family(),
+    "smollm3": Family(tied=True),
+    "internlm2": Family(),
+    "nemotron": Family(gated=False),
+    "starcoder2": Family(gated=False, tied=True, window="all"),
+    "gpt2": _GPT2,
+    "gpt_bigcode": Family(
+        gated=False,
+        tied=True,
+        layers=("n_layer",),
+        hidden=("n_embd",),
+        heads=("n_head",),
+        groups=(),
+        ffn=("n_inner",),
+        ffn_ratio=4,
+        positions=("n_positions",),
+    ),
+    "gptj": Family(
+        gated=False,
+        layers=("n_layer",),
+        hidden=("n_embd",),
+        heads=("n_head",),
+        groups=(),
+        ffn=("n_inner",),
+        ffn_ratio=4,
+    ),
+    "gpt_neox": Family(gated=False, groups=()),
+    "opt": Family(
+        gated=False,
+        tied=True,
+        groups=(),
+        ffn=("ffn_dim",),
+        positions=("max_position_embeddings",),
+        extra_positions=2,
+    ),
+    "bloom": Family(
+        gated=False,
+        tied=True,
+        layers=("n_layer", "num_hidden_layers"),
+        hidden=("hidden_size", "n_embed"),
+        heads=("n_head", "num_attention_heads"),
+        groups=(),
+        ffn=("n_inner",),
+        ffn_ratio=4,
+    ),
+    "falcon": Family(
+        gated=False,
+        tied=True,
+        layers=("num_hidden_layers", "n_layer"),
+        heads=("num_attention_heads", "n_head"),
+        groups=("num_kv_heads", "n_head_kv"),
+        ffn=("ffn_hidden_size",),
+        ffn_ratio=4,
+    ),
+    "mpt": Family(
+        gated=False,
+        tied=True,
+        layers=("n_layers",),
+        hidden=("d_model",),
+        heads=("n_heads",),
+        groups=(),
+        ffn=(),
+        ffn_ratio=4,
+    ),
+    "mixtral": Family(
+        experts=("num_local_experts",), expert_ffn=("intermediate_size",), window="all"
+    ),
+    "phimoe": _LOCAL_EXPERTS,
+    "granitemoe": _LOCAL_EXPERTS,
+    "gpt_oss": Family(
+        experts=("num_local_experts", "num_experts"),
+        top_k=("num_experts_per_tok", "experts_per_token"),
+        expert_ffn=("intermediate_size",),
+        window="alternate",
+        fixed_head_dim=64,
+    ),
+    "olmoe": Family(experts=("num_experts",), expert_ffn=("intermediate_size",)),
+    "qwen2_moe": Family(
+        experts=("num_experts",), shared_ffn=("shared_expert_intermediate_size",), window="upper"
+    ),
+    "qwen3_moe": Family(experts=("num_experts",), window="upper"),
+    "glm4_moe": Family(
+        experts=("n_routed_experts",),
+        shared=("n_shared_experts",),
+        dense_layers=("first_k_dense_replace",),
+    ),
+    "deepseek_v2": _DEEPSEEK,
+    "deepseek_v3": _DEEPSEEK,
+    "kimi_k2": _DEEPSEEK,
+}
+
+# A wrapper around a language model whose sizes stand in ``text_config``.
+WRAPPERS = {
+    "gemma3": "gemma3_text",
+    "mistral3": "mistral",
+    "llava": "llama",
+    "pixtral": "mistral",
+}
+
+# ``architectures`` of files that lack ``model_type``.
+CLASSES = {
+    "LlamaForCausalLM": "llama",
+    "MistralForCausalLM": "mistral",
+    "MixtralForCausalLM": "mixtral",
+    "Qwen2ForCausalLM": "qwen2",
+    "Qwen3ForCausalLM": "qwen3",
+    "Qwen3MoeForCausalLM": "qwen3_moe",
+    "GPT2LMHeadModel": "gpt2",
+    "GPTNeoXForCausalLM": "gpt_neox",
+    "FalconForCausalLM": "falcon",
+    "DeepseekV2ForCausalLM": "deepseek_v2",
+    "DeepseekV3ForCausalLM": "deepseek_v3",
+    "GemmaForCausalLM": "gemma",
+    "Gemma2ForCausalLM": "gemma2",
+    "GptOssForCausalLM": "gpt_oss",
+}
