@@ -1,0 +1,119 @@
+"""What a published row measured, as the seconds of one step.
+
+Three conventions of counting FLOP are in use, so a printed rate is turned into seconds
+by the convention of its own source; step times and tokens per second need none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from steptime.evidence.runs import Incomplete, Run
+from steptime.formulas.flops import (
+    attention_flop_per_token,
+    causal_flop_per_token,
+    matrix_flop_per_token,
+    model_flop_per_token,
+    num_devices,
+    tokens_per_step,
+)
+from steptime.inputs.job import Job
+
+# Releases whose tokens/s are rounded to multiples of 16 to 1024: their TFLOP/s are sharper.
+_ROUNDED_RELEASES = ("release 26.04.01", "release 26.06", "release 26.08")
+
+
+def flop_convention(text: str) -> str:
+    """Return hardware, model or causal: how a source counts FLOP; model where it is not said.
+
+    Args:
+        text: A key of ``data/flop_conventions.csv``, or a sentence.
+    """
+    folded = text.lower()
+    if folded.startswith(("hardware", "96")) or re.search(r"\b96 formula", folded):
+        return "hardware"
+    if "causal" in folded and "not causal" not in folded:
+        return "causal"
+    return "model"
+
+
+def counted_flop_per_token(job: Job, convention: str) -> float:
+    """Return the FLOP per token as a source counts them.
+
+    ``hardware`` counts one recomputed forward of the layers whatever the run did: the sources
+    that use it print it so.
+
+    Args:
+        job: The run.
+        convention: hardware, model or causal.
+
+    References:
+        narayanan2021, Eq. 3; korthikanti2022, Eq. 7; megatronbridge2026 for causal.
+    """
+    if convention == "hardware":
+        layers = matrix_flop_per_token(job) + attention_flop_per_token(job)
+        return float(model_flop_per_token(job) + layers)
+    if convention == "causal":
+        return float(causal_flop_per_token(job))
+    return float(model_flop_per_token(job))
+
+
+def counted_flop_per_device(run: Run) -> float:
+    """Return the FLOP of one step on one device, as the row's source counts them.
+
+    Args:
+        run: The run.
+    """
+    job = run.job()
+    per_token = counted_flop_per_token(job, flop_convention(run.row.flop_convention))
+    return float(tokens_per_step(job) * per_token / num_devices(job))
+
+
+def published_step_time_s(run: Run) -> float:
+    """Return the measured seconds of one step.
+
+    The printed step time comes first, then tokens per second, then a rate or a share of the
+    peak by its source's convention.
+
+    Args:
+        run: The run.
+
+    Raises:
+        Incomplete: If the row prints no outcome.
+    """
+    row = run.row
+    if row.step_time_s is not None:
+        return row.step_time_s
+    tokens = float(tokens_per_step(run.job()) / num_devices(run.job()))
+    sharp = row.tflops_per_gpu is not None and row.moe_experts is None
+    if row.tokens_per_s_per_gpu is not None and not (sharp and _rounded(run)):
+        return tokens / row.tokens_per_s_per_gpu
+    if row.tflops_per_gpu is not None:
+        return counted_flop_per_device(run) / (row.tflops_per_gpu * 1e12)
+    share = row.mfu_pct or (row.hfu_pct if run.layout.recompute == "none" else None)
+    if share is not None:
+        peak = run.accelerator.peak_flop_per_s
+        if run.layout.precision not in ("fp16", "bf16"):
+            peak = run.accelerator.peak_fp8_flop_per_s
+        return counted_flop_per_device(run) / (share / 100 * peak)
+    if row.derived_step_time_s is not None:
+        return row.derived_step_time_s
+    raise Incomplete("no outcome is printed: step time, tokens/s, TFLOP/s or MFU")
+
+
+def _rounded(run: Run) -> bool:
+    return any(release in run.row.notes for release in _ROUNDED_RELEASES)
+
+
+def published_tflops_per_gpu(run: Run) -> float:
+    """Return the printed rate in TFLOP/s, or the one that the step time amounts to.
+
+    Args:
+        run: The run.
+
+    Raises:
+        Incomplete: If the row prints no outcome.
+    """
+    if run.row.tflops_per_gpu is not None:
+        return run.row.tflops_per_gpu
+    return counted_flop_per_device(run) / published_step_time_s(run) / 1e12
