@@ -1,0 +1,89 @@
+"""Pieces of JavaScript text: the hand-written helpers, literals, and a small minifier."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+HELPERS = {
+    # a - a is NaN for an infinity, and Python's x // 1.0 is too.
+    "_floor": "a => a - a === 0 ? Math.floor(a) : NaN",
+    "_ceil": "a => Math.ceil(a)",
+    "_sqrt": "a => Math.sqrt(a)",
+    "_mod": "(a, b) => { const r = a % b; return r !== 0 && r < 0 !== b < 0 ? r + b : r; }",
+    "_floordiv": "(a, b) => Math.round((a - _mod(a, b)) / b)",
+    "_divmod": "(a, b) => [_floordiv(a, b), _mod(a, b)]",
+    "_int": "a => Math.trunc(a)",
+    "_float": "a => +a",
+    "_str": "a => '' + a",
+    "_repr": "a => typeof a === 'string' ? `'${a}'` : '' + a",
+    "_truthy": "a => Array.isArray(a) ? a.length > 0 : "
+    "a !== null && typeof a === 'object' ? Object.keys(a).length > 0 : !!a",
+    "_max": "(a, b) => b > a ? b : a",
+    "_min": "(a, b) => b < a ? b : a",
+    "_max_of": "a => a.reduce(_max)",
+    "_min_of": "a => a.reduce(_min)",
+    "_concat": "(a, b) => a.concat(b)",
+    "_repeat": "(a, n) => { const out = []; "
+    "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",
+}
+"""What Python does and JavaScript does otherwise, each as one arrow function."""
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+)|(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"""
+    r"""|(?P<word>[\w$]+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<mark>.)"""
+)
+
+
+def helpers_used(code: str) -> list[str]:
+    """Return the names of the helpers that some JavaScript needs, in a fixed order."""
+    found: set[str] = set()
+    queue = [code]
+    while queue:
+        here = queue.pop()
+        for name in set(re.findall(r"\b_[a-z_]+\b", here)) & HELPERS.keys() - found:
+            found.add(name)
+            queue.append(HELPERS[name])
+    return [name for name in HELPERS if name in found]
+
+
+def literal(value: Any) -> str:
+    """Return a constant as JavaScript; floats keep every bit.
+
+    Raises:
+        TypeError: If it holds something other than numbers, text, lists and dicts with text keys.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("-Infinity" if value < 0 else "Infinity")
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return json.dumps(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(literal(item) for item in value) + "]"
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return "{" + ",".join(f"{json.dumps(k)}:{literal(v)}" for k, v in value.items()) + "}"
+    raise TypeError(f"no JavaScript for {type(value).__name__}")
+
+
+def minified(code: str) -> str:
+    """Return JavaScript without comments, indentation and needless spaces.
+
+    Args:
+        code: Text as PScript writes it: every statement ends in ``;`` or a brace.
+    """
+    code = re.sub(r"^\s*//.*$", "", code, flags=re.MULTILINE)
+    out: list[str] = []
+    gap = False
+    for match in _TOKEN.finditer(code):
+        if match.lastgroup == "space":
+            gap = True
+            continue
+        token = match.group()
+        last = out[-1][-1] if out else ""
+        both_words = bool(re.match(r"[\w$]", token) and re.match(r"[\w$]", last))
+        if gap and (both_words or (token in "+-" and last == token)):
+            out.append(" ")
+        out.append(token)
+        gap = False
+    return "".join(out)
