@@ -1,0 +1,90 @@
+"""Run notebooks two at a time, the one that took longest last time first."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from steptime.book.results.execute import Outcome, execute
+from steptime.book.results.notebooks import Notebook
+from steptime.book.results.progress import Reporter
+
+WORKERS = 2
+DURATIONS = "durations.json"
+
+_starts: Any = None
+
+
+def _begin(queue: Any) -> None:
+    """Prepare a worker: it tells on ``queue`` what it starts."""
+    global _starts
+    _starts = queue
+
+
+def _work(notebook: Notebook, folder: Path, stamp: str) -> Outcome:
+    """Run one notebook in a worker."""
+    _starts.put(notebook.name)
+    return execute(notebook, folder, stamp)
+
+
+def _known_durations(folder: Path) -> dict[str, float]:
+    """Return how long each notebook took last time, as far as that is known."""
+    file = folder / DURATIONS
+    if not file.is_file():
+        return {}
+    return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def run_all(
+    stamps: dict[str, str], notebooks: list[Notebook], folder: Path, show: Reporter
+) -> list[Outcome]:
+    """Run the notebooks and return how each ended, in the order given.
+
+    Args:
+        stamps: The cache key of each notebook, by name.
+        notebooks: Those to run.
+        folder: Where the executed ones go.
+        show: Told as they start and end.
+    """
+    if not notebooks:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    took = _known_durations(folder)
+    longest_first = sorted(notebooks, key=lambda n: -took.get(n.name, 1e9))
+    # Spawned, not forked: a fork copies threads' locks and hangs now and then.
+    context = multiprocessing.get_context("spawn")
+    outcomes: dict[str, Outcome] = {}
+    with (
+        context.Manager() as manager,
+        ProcessPoolExecutor(WORKERS, context, _begin, (starts := manager.Queue(),)) as pool,
+    ):
+        waiting: set[Future[Outcome]] = {
+            pool.submit(_work, one, folder, stamps[one.name]) for one in longest_first
+        }
+        while waiting:
+            _announce(starts, show)
+            try:
+                for future in as_completed(waiting, timeout=0.2):
+                    waiting.discard(future)
+                    outcome = future.result()
+                    outcomes[outcome.name] = outcome
+                    _announce(starts, show)
+                    show.ended(outcome.name, outcome.seconds, bool(outcome.error))
+            except TimeoutError:
+                continue
+    took.update({one.name: round(one.seconds, 1) for one in outcomes.values()})
+    (folder / DURATIONS).write_text(json.dumps(took, indent=1, sort_keys=True), encoding="utf-8")
+    return [outcomes[one.name] for one in notebooks]
+
+
+def _announce(starts: Any, show: Reporter) -> None:
+    """Tell ``show`` of every notebook that began since the last look."""
+    while True:
+        try:
+            show.started(starts.get_nowait())
+        except Empty:
+            return
