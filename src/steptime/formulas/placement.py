@@ -1,0 +1,109 @@
+"""Which link each kind of group really crosses, once ranks sit in servers or racks.
+
+Ranks fill the domains in order. A kind of group whose ranks lie within a block of
+``span`` neighbours stays inside NVLink if whole blocks fit in a domain; if one of its
+groups does not, that group is the slowest and sets the pace of all.
+"""
+
+from steptime.formulas.number import Number, floor, where
+from steptime.formulas.validity import leaves_rest
+
+
+def used_per_domain(domain_size: Number, tp: Number, cp: Number) -> Number:
+    """Return the devices of a domain that hold whole blocks of t c ranks.
+
+    These two talk in every layer, so a block is not cut for the sake of a few devices: the
+    rest stays idle, as spares; 8 of 72 with blocks of 16. Where t c is too large for a
+    domain whole groups of t are kept, and where even t is, all devices are used.
+
+    Args:
+        domain_size: Devices in one NVLink domain, less the spares.
+        tp: Tensor-parallel size, t.
+        cp: Context-parallel size, c.
+
+    References:
+        derived here, book/hardware.md.
+    """
+    blocks = floor(domain_size / (tp * cp)) * (tp * cp)
+    groups = floor(domain_size / tp) * tp
+    return where(blocks > 0.0, blocks, where(groups > 0.0, groups, domain_size))
+
+
+def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Number:
+    """Return 1 if a group within ``span`` neighbouring ranks leaves its domain, else 0.
+
+    Args:
+        span: Neighbouring ranks that each group lies within.
+        num_devices: Devices in the job, n.
+        usable: Devices in use in each domain.
+
+    References:
+        derived here, book/hardware.md.
+    """
+    return where(num_devices > usable, leaves_rest(usable, span), 0.0)
+
+
+def group_spans(job: Number, data_inside: Number) -> Number:
+    """Return the block of neighbouring ranks that each kind of group lies within.
+
+    Args:
+        job: The flat record; only the layout is read.
+        data_inside: 1 if data parallelism is nearer than the pipeline, the order tensor,
+            context, data, pipeline; 0 for tensor, context, pipeline, data.
+
+    Returns:
+        ``tensor``, ``context``, ``expert``, ``pipeline`` and ``data`` (gradients are added
+        up over context- and data-parallel ranks together).
+
+    References:
+        grattafiori2024, Sec. 3.3.2; narayanan2021, Sec. 3.
+    """
+    near = job.tp * job.cp
+    devices = near * job.pp * job.dp
+    experts = job.ep * job.etp
+    # Expert groups fill the ranks of one pipeline stage in order. With the pipeline nearer
+    # than data, a stage has t c neighbours and then leaps over the other stages; a group
+    # that does not divide those neighbours leaps somewhere, so it is taken to reach all over.
+    leaps = where(leaves_rest(experts, near) > 0.0, devices, experts * job.pp)
+    split = where(leaves_rest(near, experts) > 0.0, leaps, experts)
+    return {
+        "tensor": job.tp,
+        "context": near,
+        "expert": where(data_inside > 0.0, experts, split),
+        "pipeline": where(data_inside > 0.0, devices, near * job.pp),
+        "data": where(data_inside > 0.0, near * job.dp, where(job.dp > 1.0, devices, near)),
+    }
+
+
+def link_bytes_per_s(job: Number, data_inside: Number) -> Number:
+    """Return the bandwidth that the slowest group of each kind gets.
+
+    A group of one device gets NVLink's: it sends nothing.
+
+    Args:
+        job: The flat record.
+        data_inside: As in `group_spans`.
+
+    Returns:
+        ``tensor``, ``context``, ``expert``, ``pipeline`` and ``data``, bytes per second in
+        one direction per device.
+
+    References:
+        derived here, book/hardware.md.
+    """
+    spans = group_spans(job, data_inside)
+    devices = job.tp * job.cp * job.pp * job.dp
+    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp)
+    near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
+    sizes = {
+        "tensor": job.tp,
+        "context": job.cp,
+        "expert": job.ep,
+        "pipeline": job.pp,
+        "data": job.cp * job.dp,
+    }
+    rates = {}
+    for kind in ["tensor", "context", "expert", "pipeline", "data"]:
+        crosses = some_group_crosses(spans[kind], devices, usable)
+        rates[kind] = where(sizes[kind] > 1.0, where(crosses > 0.0, far, near), near)
+    return rates

@@ -1,0 +1,175 @@
+"""Put a job on servers or racks, and count what stays inside NVLink and what crosses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.formulas.placement import used_per_domain
+from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.layout import Layout
+from steptime.planning.groups import AXES, expert_counts, group_counts, hop_counts
+
+ORDERS = {
+    "megatron": ["tp", "cp", "dp", "pp"],
+    "llama3": ["tp", "cp", "pp", "dp"],
+}
+"""Rank orders by name, nearest first. Megatron-LM's default is tp-cp-ep-dp-pp: its expert
+groups are cut from the tp, cp and dp ranks of a stage, so four axes say it all."""
+
+MOST_DEVICES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCount:
+    """How the groups of one kind lie.
+
+    Attributes:
+        kind: tensor, context, pipeline, data, expert or expert data.
+        size: Ranks in each group.
+        inside: Groups with all ranks in one NVLink domain.
+        crossing: Groups that reach over the network.
+    """
+
+    kind: str
+    size: int
+    inside: int
+    crossing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A job on real hardware.
+
+    Attributes:
+        layout: What was placed.
+        order: Axes, nearest ranks first.
+        domain_size: GPUs in one NVLink domain.
+        spares_per_domain: Kept free on purpose, in each domain.
+        used_per_domain: GPUs of a full domain that work.
+        num_domains: Servers or racks needed.
+        groups: One entry for each kind of group of two ranks or more.
+        hops_inside: Pipeline hops over NVLink.
+        hops_crossing: Pipeline hops over the network.
+    """
+
+    layout: Layout
+    order: tuple[str, ...]
+    domain_size: int
+    spares_per_domain: int
+    used_per_domain: int
+    num_domains: int
+    groups: tuple[GroupCount, ...]
+    hops_inside: int
+    hops_crossing: int
+
+    @property
+    def left_over(self) -> int:
+        """GPUs of these domains that do not work: spares, leftovers, the last one's rest."""
+        return self.num_domains * self.domain_size - self.layout.num_devices
+
+    def domain_of(self, rank: int) -> int:
+        """Return the domain in which a rank sits."""
+        return rank // self.used_per_domain
+
+    def group(self, kind: str) -> GroupCount:
+        """Return the count of one kind; a kind of one rank a group crosses nothing."""
+        for count in self.groups:
+            if count.kind == kind:
+                return count
+        return GroupCount(kind=kind, size=1, inside=self.layout.num_devices, crossing=0)
+
+
+def rank_order(text: str) -> list[str]:
+    """Return the axes of an order given by name or written out.
+
+    Args:
+        text: ``megatron``, ``llama3``, or axes joined by dashes, nearest first, with or
+            without ``ep``: ``tp-cp-ep-dp-pp``.
+
+    Raises:
+        ConfigError: If it is neither.
+    """
+    if text in ORDERS:
+        return list(ORDERS[text])
+    axes = [axis for axis in text.lower().split("-") if axis != "ep"]
+    if sorted(axes) != sorted(AXES):
+        raise ConfigError(
+            f"unknown rank order {text[:60]!r}; use megatron, llama3, or the axes tp, cp, dp "
+            "and pp joined by dashes, nearest first, such as tp-cp-dp-pp"
+        )
+    return axes
+
+
+def place(
+    layout: Layout, *, domain_size: int, order: str = "megatron", spares_per_domain: int = 0
+) -> Placement:
+    """Return where each group of a layout lies, on domains filled in rank order.
+
+    A domain takes whole blocks of t c ranks: with t = 16, a rack of 72 works with 64 GPUs
+    and keeps 8.
+
+    Args:
+        layout: What to place.
+        domain_size: GPUs in one NVLink domain: 8 in a server, 72 in an NVL72 rack.
+        order: A name from `ORDERS`, or axes joined by dashes.
+        spares_per_domain: GPUs to keep free in each domain.
+
+    Raises:
+        ConfigError: If the order is unknown, spares fill the domain, or the job is too big.
+
+    References:
+        grattafiori2024, Sec. 3.3.2, for the order tensor, context, pipeline, data.
+    """
+    check_count("domain_size", domain_size, most=10**6)
+    check_count("spares_per_domain", spares_per_domain, least=0, most=10**6)
+    if layout.num_devices > MOST_DEVICES:
+        raise ConfigError(f"{layout.num_devices} GPUs are too many to place; <= {MOST_DEVICES}")
+    free = domain_size - spares_per_domain
+    if free < 1:
+        raise ConfigError(
+            f"spares_per_domain={spares_per_domain} leaves no GPU of domain_size={domain_size}; "
+            f"use at most {domain_size - 1}"
+        )
+    axes = rank_order(order)
+    used = int(used_per_domain(float(free), float(layout.tp), float(layout.cp)))
+    sizes = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp, "dp": layout.dp}
+    inside, crossing = hop_counts(axes, sizes, layout.vpp, used)
+    return Placement(
+        layout=layout,
+        order=tuple(axes),
+        domain_size=domain_size,
+        spares_per_domain=spares_per_domain,
+        used_per_domain=used,
+        num_domains=-(-layout.num_devices // used),
+        groups=tuple(_counts(layout, axes, sizes, used)),
+        hops_inside=inside,
+        hops_crossing=crossing,
+    )
+
+
+def _counts(layout: Layout, axes: list[str], sizes: dict[str, int], used: int) -> list[GroupCount]:
+    """Return the counts of every kind of group that has two ranks or more."""
+    found = []
+    for kind, along in (
+        ("tensor", ["tp"]),
+        ("context", ["cp"]),
+        ("pipeline", ["pp"]),
+        ("data", ["cp", "dp"]),
+    ):
+        size = 1
+        for axis in along:
+            size *= sizes[axis]
+        if size > 1:
+            stay, cross = group_counts(axes, sizes, along, used)
+            found.append(GroupCount(kind=kind, size=size, inside=stay, crossing=cross))
+    places = layout.tp * layout.cp * layout.dp
+    block = layout.ep * layout.etp
+    if layout.ep > 1:
+        stay, cross = expert_counts(axes, sizes, layout.etp, layout.ep, used)
+        found.append(GroupCount(kind="expert", size=layout.ep, inside=stay, crossing=cross))
+        if places > block:
+            stay, cross = expert_counts(axes, sizes, block, places // block, used)
+            found.append(
+                GroupCount(kind="expert data", size=places // block, inside=stay, crossing=cross)
+            )
+    return found
