@@ -72,6 +72,11 @@ def number_names(node: ast.FunctionDef) -> set[str]:
     return {name for name, kind in _annotated(node) if kind in ("int", "float", "bool")}
 
 
+def is_store(node: ast.AST, name: str) -> bool:
+    """Whether a node binds a name."""
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+
+
 def misused_loop_name(node: ast.FunctionDef) -> ast.AST | None:
     """Return a use of a range loop's name that JavaScript would answer otherwise.
 
@@ -92,15 +97,13 @@ def misused_loop_name(node: ast.FunctionDef) -> ast.AST | None:
         name = loop.target.id
         for inner in (leaf for statement in loop.body for leaf in ast.walk(statement)):
             covered.setdefault(name, set()).add(id(inner))
-            stored = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
-            if stored and inner.id == name:
+            if is_store(inner, name):
                 return inner
         covered.setdefault(name, set()).add(id(loop.target))
     if _other_stores(node, covered):
         return None
     for inner in ast.walk(node):
-        outside = isinstance(inner, ast.Name) and inner.id in covered
-        if outside and id(inner) not in covered[inner.id]:
+        if isinstance(inner, ast.Name) and id(inner) not in covered.get(inner.id, {id(inner)}):
             return inner
     return None
 
