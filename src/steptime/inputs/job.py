@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 from steptime.formulas.number import Number
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.layout import Batch, Layout, check_layout
+from steptime.inputs.layout import SCHEDULES, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
 
 
@@ -19,8 +19,8 @@ from steptime.inputs.model import ModelShape
 class Job:
     """A training step as numbers; names as in the dataclasses they come from.
 
-    Switches are 1.0 or 0.0. ``num_experts`` is 0 for a dense model, the
-    ``*_rank`` and ``qk_*`` fields are 0 without latent attention.
+    Switches are 1.0 or 0.0, ``schedule`` is a place in ``SCHEDULES``. ``num_experts`` is 0 for
+    a dense model, the ``*_rank`` and ``qk_*`` fields are 0 without latent attention.
     """
 
     # model
@@ -63,6 +63,7 @@ class Job:
     recompute_full: Number
     recompute_selective: Number
     fp8: Number
+    schedule: Number
     # accelerator
     peak_flop_per_s: Number
     peak_fp8_flop_per_s: Number
@@ -128,6 +129,7 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
         recompute_full=float(layout.recompute == "full"),
         recompute_selective=float(layout.recompute == "selective"),
         fp8=float(layout.precision not in ("fp16", "bf16")),
+        schedule=float(SCHEDULES.index(layout.schedule)),
         peak_flop_per_s=accelerator.peak_flop_per_s,
         peak_fp8_flop_per_s=accelerator.peak_fp8_flop_per_s,
         matmul_flop_per_s=accelerator.matmul_flop_per_s,

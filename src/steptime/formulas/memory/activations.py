@@ -1,0 +1,142 @@
+"""Bytes that one token leaves behind in one layer, until its backward pass.
+
+Values are of 2 bytes, masks of 1. What tensor parallelism splits is divided by t, what only
+sequence parallelism splits by t where that is on. For GPT these add up to Korthikanti's
+``h (10 + 24/t + 5 a s / (h t))``, and to ``h (34 + 5 a s / h) / t`` with sequence parallelism.
+"""
+
+from steptime.formulas.number import Number, maximum, where
+
+
+def sequence_split(job: Number) -> Number:
+    """Return by how much norms, dropout and residuals are split: t with sequence parallelism.
+
+    Args:
+        job: The flat record.
+
+    References:
+        korthikanti2022, Sec. 4.2.2.
+    """
+    return where(job.sequence_parallel > 0.0, job.tp, 1.0)
+
+
+def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+    """Return the attention block's bytes per token, without the score matrices.
+
+    Its normed input; Q, K and V; the output that the last product reads; a dropout mask.
+    Latent attention adds the compressed forms, before and after their norms.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        split: From `sequence_split`.
+
+    References:
+        korthikanti2022, Sec. 4.1 (attention block); deepseek2024v2, Sec. 2.1.
+    """
+    h = job.hidden_size
+    t = job.tp
+    heads = job.num_attention_heads / t
+    key_value = maximum(job.num_query_groups / t, 1.0)
+    ordinary = 4.0 * job.head_dim * (heads + key_value)
+    query_width = job.qk_nope_head_dim + job.qk_rope_head_dim
+    compressed = 4.0 * (job.q_lora_rank + job.kv_lora_rank) + 2.0 * job.qk_rope_head_dim
+    latent = compressed + 4.0 * heads * (query_width + job.v_head_dim)
+    core = where(job.kv_lora_rank > 0.0, latent, ordinary)
+    return core + (2.0 + facts.dropout) * h / split
+
+
+def score_token_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes per token of the attention core.
+
+    A flash kernel keeps one 32-bit number a head. Without one the softmax's output stays
+    (2 bytes a key), with dropout its mask and its output too (5 in all).
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        korthikanti2022, Sec. 4.1 (5 a s^2 b); dao2022, Sec. 3.1.
+    """
+    heads = job.num_attention_heads / job.tp
+    unfused = heads * job.seq_length * (2.0 + 3.0 * facts.dropout)
+    return where(facts.flash > 0.0, 4.0 * heads, unfused)
+
+
+def norm_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+    """Return the bytes per token of the inputs of a layer's two norms.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        split: From `sequence_split`.
+
+    References:
+        korthikanti2022, Sec. 4.1 (layer norm).
+    """
+    return 2.0 * facts.norm_input_bytes * job.hidden_size / split
+
+
+def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+    """Return the bytes per token of a dense feed-forward network.
+
+    GELU keeps its input and output; a gate keeps both halves and their product, an
+    unfused stack the activated half too. Plus the normed input and a dropout mask.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        split: From `sequence_split`.
+
+    References:
+        korthikanti2022, Sec. 4.1 (MLP); shazeer2020, Sec. 2.
+    """
+    values = where(job.gated > 0.0, facts.gated_values, 2.0)
+    inside = 2.0 * values * job.ffn_hidden_size / job.tp
+    return inside + (2.0 + facts.dropout) * job.hidden_size / split
+
+
+def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+    """Return the bytes per token of a mixture layer's feed-forward part.
+
+    Each of top_k copies of the token keeps its dispatched input and what the expert keeps
+    inside; the router its scores in 32 bits; shared experts are one dense network.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        split: From `sequence_split`.
+
+    References:
+        lepikhin2020, Sec. 2.2; deepseek2024v3, Sec. 2.1.2.
+    """
+    h = job.hidden_size
+    t = job.tp
+    values = where(job.gated > 0.0, facts.gated_values, 2.0)
+    width = job.expert_ffn_hidden_size
+    copies = job.top_k * facts.expert_imbalance
+    dispatched = copies * 2.0 * h * job.etp / t
+    routed = copies * 2.0 * values * width / t
+    shared = 2.0 * values * job.num_shared_experts * width / t
+    router = 8.0 * job.num_experts / split
+    return dispatched + routed + shared + router + 2.0 * h / split
+
+
+def token_bytes(job: Number, facts: Number) -> Number:
+    """Return all of the above for one token, by part.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+    """
+    split = sequence_split(job)
+    return {
+        "split": split,
+        "attention": attention_token_bytes(job, facts, split),
+        "scores": score_token_bytes(job, facts),
+        "norms": norm_token_bytes(job, facts, split),
+        "feed_forward": feed_forward_token_bytes(job, facts, split),
+        "experts": expert_token_bytes(job, facts, split),
+        "boundary": 2.0 * job.hidden_size / split,
+    }

@@ -1,0 +1,117 @@
+"""What is held for a moment: logits, messages, gathered weights, work space."""
+
+from steptime.formulas.number import Number, maximum, where
+
+
+def tokens(job: Number) -> Number:
+    """Return the tokens of one micro-batch on one rank: b s / c.
+
+    Args:
+        job: The flat record.
+    """
+    return job.micro_batch_size * job.seq_length / job.cp
+
+
+def logit_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes of one micro-batch's logits and their cross-entropy.
+
+    The product in 16 bits, its 32-bit copy, and the softmax that becomes the gradient.
+    Only one micro-batch is at the loss at a time.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        korthikanti2022, Sec. 4.3 (4 s b v in 32 bits alone); shoeybi2019, Sec. 3.
+    """
+    return tokens(job) * job.vocab_size / job.tp * facts.logit_bytes
+
+
+def message_bytes(job: Number, split: Number) -> Number:
+    """Return the receive and send buffers of the pipeline, a pair each way; 0 if p = 1.
+
+    Args:
+        job: The flat record.
+        split: From `sequence_split`.
+
+    References:
+        narayanan2021, Sec. 4.1.
+    """
+    one = 2.0 * tokens(job) * job.hidden_size / split
+    return where(job.pp > 1.0, 4.0 * one, 0.0)
+
+
+def gathered_sequence_bytes(job: Number) -> Number:
+    """Return the gathered input that sequence parallelism needs; 0 without it.
+
+    Args:
+        job: The flat record.
+
+    References:
+        korthikanti2022, Sec. 4.2.2.
+    """
+    on = where(job.tp > 1.0, job.sequence_parallel, 0.0)
+    return on * 2.0 * tokens(job) * job.hidden_size
+
+
+def gathered_keys_bytes(job: Number) -> Number:
+    """Return the whole sequence's K and V of one layer, as context parallelism gathers them.
+
+    Args:
+        job: The flat record.
+
+    References:
+        grattafiori2024, Sec. 3.3.2 (all-gather of K and V).
+    """
+    width = job.head_dim * maximum(job.num_query_groups / job.tp, 1.0)
+    whole = 4.0 * width * job.micro_batch_size * job.seq_length
+    return where(job.cp > 1.0, whole, 0.0)
+
+
+def dispatch_bytes(job: Number, facts: Number) -> Number:
+    """Return the all-to-all's buffers: the copies that leave and those that come back.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        lepikhin2020, Sec. 3.2.
+    """
+    copies = tokens(job) * job.top_k * facts.expert_imbalance
+    return where(job.ep > 1.0, 4.0 * copies * job.hidden_size * job.etp / job.tp, 0.0)
+
+
+def gathered_weight_bytes(job: Number, facts: Number, layer: Number) -> Number:
+    """Return the weights and gradients of whole layers that ZeRO-2 and -3 hold for a moment.
+
+    Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
+    until they are reduced.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        layer: Parameters of the largest layer on the rank.
+
+    References:
+        rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
+    """
+    many = where(job.dp * job.cp > 1.0, 1.0, 0.0)
+    weights = where(job.zero_stage > 2.0, facts.gathered_layers * facts.weight_bytes, 0.0)
+    gradients = where(job.zero_stage > 1.0, facts.gradient_bytes, 0.0)
+    return many * (weights + gradients) * layer
+
+
+def work_bytes(job: Number) -> Number:
+    """Return the gradients of one feed-forward network's inner values, in its backward pass.
+
+    Args:
+        job: The flat record.
+
+    References:
+        derived here: the inner widths once more, in 16 bits, while the layer's own wait.
+    """
+    routed = job.top_k * job.expert_ffn_hidden_size
+    width = maximum(where(job.num_experts > 0.0, routed, 0.0), job.ffn_hidden_size)
+    return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp

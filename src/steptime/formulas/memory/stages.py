@@ -1,0 +1,116 @@
+"""Which layers a pipeline rank holds, uneven stages included.
+
+Stages are cut from a row of slots: one per layer, more for the embedding in front and for
+the output head behind where the stack counts them. Rank r starts at slot ``r N / p``.
+"""
+
+from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
+
+
+def end_slots(job: Number, facts: Number) -> Number:
+    """Return ``embedding`` and ``head``: the layers that each counts for when stages are cut.
+
+    Where p does not divide the layers but divides them plus two, both ends are one layer
+    short, as in Llama 3 and BLOOM. Otherwise what the stack states holds.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        grattafiori2024, Sec. 3.3.2; bigscience2022, "Rebalancing layers".
+    """
+    layers = job.num_layers
+    rest = layers - floor(layers / job.pp) * job.pp
+    rest_with_ends = layers + 2.0 - floor((layers + 2.0) / job.pp) * job.pp
+    both = where(rest > 0.0, where(rest_with_ends > 0.0, 0.0, 1.0), 0.0)
+    unstated = where(facts.embedding_slots + facts.head_slots > 0.0, 0.0, both)
+    return {
+        "embedding": facts.embedding_slots + unstated,
+        "head": facts.head_slots + unstated,
+    }
+
+
+def head_slots_by_cost(job: Number) -> Number:
+    """Return the output head's matrix in units of one dense layer's matrices.
+
+    Args:
+        job: The flat record.
+
+    References:
+        tazi2025, "Pipeline parallelism" (stages balanced by compute).
+    """
+    q = job.num_attention_heads * job.head_dim
+    layer = 2.0 * job.hidden_size * q + 2.0 * job.hidden_size * job.num_query_groups * job.head_dim
+    layer = layer + (2.0 + job.gated) * job.hidden_size * job.ffn_hidden_size
+    return job.vocab_size * job.hidden_size / layer
+
+
+def stage_cut(job: Number, facts: Number) -> Number:
+    """Return what places every cut: slots per stage, shift, and the rank candidates.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+    """
+    ends = end_slots(job, facts)
+    head = ends["head"] + facts.balance_by_cost * head_slots_by_cost(job)
+    slots = job.num_layers + ends["embedding"] + head
+    return {
+        "slots": slots,
+        "shift": facts.first_stage_extra - ends["embedding"],
+    }
+
+
+def layers_before(job: Number, cut: Number, rank: Number) -> Number:
+    """Return the layers in front of a rank's first one.
+
+    Args:
+        job: The flat record.
+        cut: From `stage_cut`.
+        rank: Pipeline rank, 0 to p; p gives all layers.
+    """
+    start = floor(rank * cut["slots"] / job.pp) + cut["shift"]
+    inside = minimum(maximum(start, 0.0), job.num_layers)
+    return where(rank > 0.0, where(rank < job.pp, inside, job.num_layers), 0.0)
+
+
+def stage_layers(job: Number, cut: Number, rank: Number) -> Number:
+    """Return the ``layers`` of a rank and how many of them hold ``experts``.
+
+    Args:
+        job: The flat record.
+        cut: From `stage_cut`.
+        rank: Pipeline rank.
+    """
+    start = layers_before(job, cut, rank)
+    end = layers_before(job, cut, rank + 1.0)
+    first = minimum(job.num_dense_layers, job.num_layers)
+    experts = maximum(end - first, 0.0) - maximum(start - first, 0.0)
+    return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
+
+
+def candidate_ranks(job: Number, cut: Number) -> Number:
+    """Return the ranks one of which holds the most: first, two in the middle, last.
+
+    Micro-batches in flight never grow with the rank, so among middle ranks only the first
+    with nothing but the commonest layer, and the first that rounding gives one layer more, count.
+
+    Args:
+        job: The flat record.
+        cut: From `stage_cut`.
+    """
+    last = job.pp - 1.0
+    slots = cut["slots"] / job.pp
+    dense = where(job.num_experts > 0.0, minimum(job.num_dense_layers, job.num_layers), 0.0)
+    full = maximum(ceil((dense - cut["shift"]) / slots), 1.0)
+    rest = cut["slots"] - floor(slots) * job.pp
+    steps = (floor(full * rest / job.pp) + 1.0) * job.pp
+    longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
+    return [
+        where(job.pp > 0.0, 0.0, 0.0),
+        minimum(1.0, last),
+        minimum(full, last),
+        minimum(longer, last),
+        last,
+    ]

@@ -1,0 +1,71 @@
+"""Bytes of weights, gradients and optimizer states, and what ZeRO divides."""
+
+from steptime.formulas.number import Number, where
+
+
+def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+    """Return bytes per parameter held as weights.
+
+    Training in 8 bits keeps its 8-bit copies (rows, and columns for the backward pass) beside them.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        ranks: Ranks that hold the same parameter; stage 3 divides by them.
+
+    References:
+        rajbhandari2020, Sec. 5.3 (stage 3); micikevicius2022, Sec. 4.
+    """
+    copies = facts.weight_bytes + job.fp8 * facts.fp8_copy_bytes
+    return copies / where(job.zero_stage > 2.0, ranks, 1.0)
+
+
+def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+    """Return bytes per parameter held as gradients, those being accumulated and any second copy.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        ranks: Ranks that hold the same parameter; stages 2 and 3 divide by them.
+
+    References:
+        rajbhandari2020, Sec. 5.2 (stage 2).
+    """
+    held = facts.gradient_bytes + facts.extra_gradient_bytes
+    return held / where(job.zero_stage > 1.0, ranks, 1.0)
+
+
+def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+    """Return bytes per parameter of the 32-bit master weight and Adam's two moments.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        ranks: Ranks that hold the same parameter; stages 1 to 3 divide by them.
+
+    References:
+        rajbhandari2020, Sec. 3.1 (12 bytes) and 5.1 (stage 1).
+    """
+    held = facts.master_bytes + facts.moment_bytes
+    return held / where(job.zero_stage > 0.0, ranks, 1.0)
+
+
+def data_ranks(job: Number) -> Number:
+    """Return the ranks that repeat a parameter outside the experts: d c.
+
+    Args:
+        job: The flat record.
+    """
+    return job.dp * job.cp
+
+
+def expert_data_ranks(job: Number) -> Number:
+    """Return the ranks that repeat an expert's parameter: t c d / (ep etp).
+
+    Args:
+        job: The flat record.
+
+    References:
+        singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
+    """
+    return job.tp * job.cp * job.dp / (job.ep * job.etp)

@@ -1,0 +1,90 @@
+"""Activations that one micro-batch leaves on a rank, with and without recomputation."""
+
+from steptime.formulas.number import Number, maximum, minimum, where
+
+
+def layer_token_bytes(job: Number, per_token: Number) -> Number:
+    """Return bytes per token of a whole layer: ``dense``, ``experts``, as kept and at work.
+
+    Selective recomputation drops the scores after the forward pass, and a layer at work
+    has them again.
+
+    Args:
+        job: The flat record.
+        per_token: From `activations.token_bytes`.
+
+    References:
+        korthikanti2022, Sec. 5 (selective activation recomputation).
+    """
+    shared = per_token["attention"] + per_token["norms"]
+    kept = where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
+    return {
+        "dense": shared + kept + per_token["feed_forward"],
+        "experts": shared + kept + per_token["experts"],
+        "again": per_token["scores"] - kept,
+    }
+
+
+def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
+    """Return the share of a rank's layers that full recomputation covers.
+
+    All of them (uniform), or the first ``recompute_layers`` of the stage (block).
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        layers: Layers on the rank.
+
+    References:
+        korthikanti2022, Sec. 5; Megatron-LM calls the two uniform and block.
+    """
+    some = minimum(facts.recompute_layers / maximum(layers, 1.0), 1.0)
+    return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
+
+
+def stored_token_bytes(
+    job: Number, facts: Number, per_token: Number, layer: Number, stage: Number
+) -> Number:
+    """Return what a rank's layers keep per token of each micro-batch in flight, by part.
+
+    Full recomputation keeps a layer's input alone, one for ``recompute_group`` layers.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        per_token: From `activations.token_bytes`.
+        layer: From `layer_token_bytes`.
+        stage: From `stages.stage_layers`.
+
+    References:
+        korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
+    """
+    again = recomputed_share(job, facts, stage["layers"])
+    dense = stage["layers"] - stage["experts"]
+    slices = where(facts.sliced_checkpoints > 0.0, job.tp / per_token["split"], 1.0)
+    inputs = stage["layers"] * per_token["boundary"] / (facts.recompute_group * slices)
+    kept = dense * layer["dense"] + stage["experts"] * layer["experts"]
+    return {"layers": (1.0 - again) * kept, "checkpoints": again * inputs, "share": again}
+
+
+def at_work_token_bytes(
+    job: Number, facts: Number, layer: Number, stage: Number, share: Number
+) -> Number:
+    """Return per token what recomputation brings back for the layers at work.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        layer: From `layer_token_bytes`.
+        stage: From `stages.stage_layers`.
+        share: From `stored_token_bytes`.
+
+    References:
+        korthikanti2022, Sec. 5.
+    """
+    heaviest = where(
+        stage["experts"] > 0.0, maximum(layer["experts"], layer["dense"]), layer["dense"]
+    )
+    group = minimum(facts.recompute_group, stage["layers"])
+    full = where(share > 0.0, group * heaviest, 0.0)
+    return full + layer["again"]

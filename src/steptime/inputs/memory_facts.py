@@ -1,0 +1,87 @@
+"""What a software stack keeps in memory: bytes per value, kernels, cuts and reserves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from steptime.inputs.errors import check_choice, check_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryFacts:
+    """Facts of a software stack that a layout does not state, as floats.
+
+    Attributes:
+        weight_bytes: Bytes of a weight that the model multiplies by.
+        fp8_copy_bytes: Bytes of its 8-bit copies (rows and columns) in 8-bit training.
+        gradient_bytes: Bytes of the gradient that micro-batches add up in.
+        extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
+        master_bytes: Bytes of the 32-bit weight that the optimizer updates.
+        moment_bytes: Bytes of the optimizer's moments: 8 for Adam.
+        flash: 1 if attention never stores its scores.
+        dropout: 1 if dropout is on.
+        gated_values: Values kept per inner width of a gated network: 3 fused, 4 not.
+        norm_input_bytes: Bytes per value of a norm's stored input.
+        logit_bytes: Bytes per logit, with its 32-bit copies.
+        expert_imbalance: Tokens of the busiest rank's experts over the mean.
+        stage_outputs: 1 if a stage keeps what it sent until the backward pass.
+        sliced_checkpoints: 1 if recomputation's inputs are saved in slices over tp.
+        recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
+        recompute_group: Layers recomputed from one saved input.
+        gathered_layers: Layers whose weights ZeRO-3 holds whole at once.
+        embedding_slots: Layers that the embedding counts for where stages are cut.
+        head_slots: The same for the output head.
+        balance_by_cost: 1 if the head counts for as many layers as it has parameters.
+        first_stage_extra: Layers that the first stage has beyond an even cut.
+        reserve_bytes: Context of the device, communication library, and the like.
+        fragmentation: Share that the allocator holds beyond activations and buffers.
+    """
+
+    weight_bytes: float = 2.0
+    fp8_copy_bytes: float = 2.0
+    gradient_bytes: float = 4.0
+    extra_gradient_bytes: float = 0.0
+    master_bytes: float = 4.0
+    moment_bytes: float = 8.0
+    flash: float = 1.0
+    dropout: float = 0.0
+    gated_values: float = 3.0
+    norm_input_bytes: float = 2.0
+    logit_bytes: float = 10.0
+    expert_imbalance: float = 1.0
+    stage_outputs: float = 0.0
+    sliced_checkpoints: float = 0.0
+    recompute_layers: float = 0.0
+    recompute_group: float = 1.0
+    gathered_layers: float = 2.0
+    embedding_slots: float = 0.0
+    head_slots: float = 0.0
+    balance_by_cost: float = 0.0
+    first_stage_extra: float = 0.0
+    reserve_bytes: float = 1e9
+    fragmentation: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = check_number(field.name, getattr(self, field.name), above=-1e-300)
+            object.__setattr__(self, field.name, value)
+        check_number("recompute_group", self.recompute_group)
+
+
+STACKS = {
+    "megatron": MemoryFacts(),
+}
+
+
+def memory_facts(stack: str = "megatron", **changes: float) -> MemoryFacts:
+    """Return the facts of a known stack, with any of them changed.
+
+    Args:
+        stack: A key of ``STACKS``.
+        **changes: Fields of `MemoryFacts` to replace.
+
+    Raises:
+        ConfigError: If the stack is unknown or a value is out of range.
+    """
+    known = STACKS[check_choice("stack", stack, STACKS)]
+    return replace(known, **changes) if changes else known
