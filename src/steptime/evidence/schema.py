@@ -202,5 +202,11 @@ def _phrases(name: str) -> dict[str, str]:
 
 
 def published_rows() -> list[PublishedRow]:
-    """Return the rows of ``data/published_runs.csv``."""
-    return read_rows(data_path("published_runs.csv"))
+    """Return the rows of ``data/published_runs.csv``, with ``data/corrections.csv`` applied."""
+    changes: dict[str, dict[str, int]] = {}
+    for _, cells in text_rows(data_path("corrections.csv")):
+        changes.setdefault(cells["id"], {})[cells["column"]] = int(cells["used"])
+    return [
+        row.model_copy(update=changes[row.id]) if row.id in changes else row
+        for row in read_rows(data_path("published_runs.csv"))
+    ]

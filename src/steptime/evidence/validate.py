@@ -1,0 +1,213 @@
+"""A model against published runs: each row's error, and what the errors amount to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from steptime.evidence.baseline import FITTED_ON, baseline_job
+from steptime.evidence.outcome import (
+    counted_flop_per_device,
+    published_step_time_s,
+    published_tflops_per_gpu,
+)
+from steptime.evidence.runs import Incomplete, Run, run_of
+from steptime.evidence.schema import PublishedRow
+from steptime.formulas.baseline import baseline_step
+from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
+
+Parts = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowResult:
+    """One published run and what a model says of it.
+
+    Attributes:
+        id: Of the row.
+        step_time_s: Predicted.
+        published_step_time_s: Measured.
+        tflops_per_gpu: Predicted, by the source's own way to count FLOP.
+        published_tflops_per_gpu: Measured, likewise.
+        error_fraction: Predicted over published throughput, less one: negative is too slow.
+        breakdown_s: Parts of the predicted step, exposed seconds.
+        fitted: Whether this row fixed a constant of the model; then it is no prediction.
+        assumed: A sentence for each thing the row does not say.
+        step_time_low_s: Lower end of the interval, None where there is none.
+        step_time_high_s: Upper end.
+    """
+
+    id: str
+    step_time_s: float
+    published_step_time_s: float
+    tflops_per_gpu: float
+    published_tflops_per_gpu: float
+    error_fraction: float
+    breakdown_s: Parts
+    fitted: bool
+    assumed: tuple[str, ...]
+    step_time_low_s: float | None = None
+    step_time_high_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What the errors amount to, over the rows that fixed no constant.
+
+    Attributes:
+        rows: Rows counted.
+        mean_abs_error_fraction: None without rows.
+        median_abs_error_fraction: None without rows.
+        max_abs_error_fraction: None without rows.
+        mean_error_fraction: The bias; None without rows.
+        correlation: Pearson's, of TFLOP/s per GPU; None under three rows or without spread.
+    """
+
+    rows: int
+    mean_abs_error_fraction: float | None
+    median_abs_error_fraction: float | None
+    max_abs_error_fraction: float | None
+    mean_error_fraction: float | None
+    correlation: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """A model on a file of rows.
+
+    Attributes:
+        model: Its name.
+        constants: Name and value of each constant.
+        rows: A result for each row that could be predicted.
+        skipped: Id and reason of every other row.
+        summary: Over the rows that are predictions.
+    """
+
+    model: str
+    constants: dict[str, float]
+    rows: tuple[RowResult, ...]
+    skipped: tuple[tuple[str, str], ...]
+    summary: Summary
+
+
+def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    """Return Pearson's correlation, or None under three pairs or without spread.
+
+    Args:
+        xs: One number a row.
+        ys: Another, in the same order.
+    """
+    if len(xs) < 3:
+        return None
+    mean_x, mean_y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
+    across = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
+    spread_x = math.fsum((x - mean_x) ** 2 for x in xs)
+    spread_y = math.fsum((y - mean_y) ** 2 for y in ys)
+    if spread_x <= 0 or spread_y <= 0:
+        return None
+    return across / math.sqrt(spread_x * spread_y)
+
+
+def summary(rows: Sequence[RowResult]) -> Summary:
+    """Return what the errors of some rows amount to; rows that fixed a constant do not count.
+
+    Args:
+        rows: Results of one model.
+    """
+    counted = [row for row in rows if not row.fitted]
+    errors = [row.error_fraction for row in counted]
+    sizes = sorted(abs(error) for error in errors)
+    count = len(sizes)
+    return Summary(
+        rows=count,
+        mean_abs_error_fraction=math.fsum(sizes) / count if count else None,
+        median_abs_error_fraction=(
+            (sizes[(count - 1) // 2] + sizes[count // 2]) / 2 if count else None
+        ),
+        max_abs_error_fraction=sizes[-1] if count else None,
+        mean_error_fraction=math.fsum(errors) / count if count else None,
+        correlation=correlation(
+            [row.tflops_per_gpu for row in counted],
+            [row.published_tflops_per_gpu for row in counted],
+        ),
+    )
+
+
+def row_result(run: Run, parts: Parts, *, fitted: bool = False) -> RowResult:
+    """Return the comparison of one run with the parts a model gives for it.
+
+    Args:
+        run: The published run.
+        parts: Exposed seconds of each part; their sum is the step.
+        fitted: Whether the run fixed a constant.
+
+    Raises:
+        Incomplete: If the row prints no outcome.
+    """
+    published_s = published_step_time_s(run)
+    step_time_s = sum(parts.values())
+    return RowResult(
+        id=run.id,
+        step_time_s=step_time_s,
+        published_step_time_s=published_s,
+        tflops_per_gpu=counted_flop_per_device(run) / step_time_s / 1e12,
+        published_tflops_per_gpu=published_tflops_per_gpu(run),
+        error_fraction=published_s / step_time_s - 1.0,
+        breakdown_s=parts,
+        fitted=fitted,
+        assumed=run.assumed,
+    )
+
+
+def validate(
+    rows: Sequence[PublishedRow],
+    *,
+    model: str,
+    constants: dict[str, float],
+    result: Callable[[Run], RowResult],
+) -> Validation:
+    """Return a model's results on rows; a row that lacks what it needs is skipped with a reason.
+
+    Args:
+        rows: Published runs.
+        model: Name of the model.
+        constants: Name and value of each constant.
+        result: Gives the result of one run, or raises `Incomplete`.
+    """
+    results, skipped = [], []
+    for row in rows:
+        try:
+            results.append(result(run_of(row)))
+        except Incomplete as reason:
+            skipped.append((row.id, str(reason)))
+    return Validation(
+        model=model,
+        constants=constants,
+        rows=tuple(results),
+        skipped=tuple(skipped),
+        summary=summary(results),
+    )
+
+
+def baseline_validation(
+    rows: Sequence[PublishedRow], constants: BaselineConstants | None = None
+) -> Validation:
+    """Return the baseline's results on rows.
+
+    Args:
+        rows: Published runs.
+        constants: The ones in ``data/`` if None.
+    """
+    used = constants or baseline_constants()
+
+    def result(run: Run) -> RowResult:
+        parts = baseline_step(baseline_job(run), used)
+        return row_result(run, parts, fitted=run.id == FITTED_ON)
+
+    return validate(
+        rows,
+        model="baseline",
+        constants={"eta": used.eta, "latency_s": used.latency_s},
+        result=result,
+    )
