@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pkgutil
 import random
 import shutil
 import sys
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,8 +23,12 @@ from steptime.book.javascript_text import minified
 from steptime.book.node import JsFailure, call_in_node, same_bits
 from steptime.book.subset import SubsetError
 
-FORMULAS = Path(importlib.import_module("steptime.formulas").__file__ or "").parent
-MODULES = sorted(path.stem for path in FORMULAS.glob("*.py") if path.stem != "__init__")
+FORMULAS = importlib.import_module("steptime.formulas")
+MODULES = [
+    importlib.import_module(entry.name)
+    for entry in pkgutil.walk_packages(FORMULAS.__path__, "steptime.formulas.")
+    if not entry.ispkg
+]
 DRAWS = 60
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node on the PATH")
@@ -34,18 +40,23 @@ class Record(dict):
     __getattr__ = dict.__getitem__
 
 
-def used_fields() -> dict[str, set[str]]:
-    """Return, by parameter name, the fields that any formula reads from it."""
+def fields_read(nodes: Iterable[ast.AST], *, by_key: bool) -> dict[str, set[str]]:
+    """Return, by name, the attributes (or the text keys) that are read from it."""
     fields: dict[str, set[str]] = {}
-    for name in MODULES:
-        for node in ast.walk(ast.parse((FORMULAS / f"{name}.py").read_text())):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                fields.setdefault(node.value.id, set()).add(node.attr)
-            elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-                key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-                if isinstance(key, str):
-                    fields.setdefault(node.value.id, set()).add(key)
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not by_key:
+            fields.setdefault(node.value.id, set()).add(node.attr)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and by_key:
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if isinstance(key, str):
+                fields.setdefault(node.value.id, set()).add(key)
     return fields
+
+
+def used_fields() -> dict[str, set[str]]:
+    """Return the fields that any formula reads from the records, which share their names."""
+    trees = [ast.parse(Path(module.__file__ or "").read_text()) for module in MODULES]
+    return fields_read((node for tree in trees for node in ast.walk(tree)), by_key=False)
 
 
 def draw_number(rng: random.Random) -> float:
@@ -64,8 +75,11 @@ def draw_arguments(
     function: ast.FunctionDef, fields: dict[str, set[str]], rng: random.Random
 ) -> list[Any]:
     arguments: list[Any] = []
+    fields = fields | fields_read(ast.walk(function), by_key=True)
     for parameter in function.args.args:
-        if parameter.arg in fields:
+        if parameter.annotation and ast.unparse(parameter.annotation) == "str":
+            arguments.append(rng.choice(["forward", "x"]))
+        elif parameter.arg in fields:
             names = sorted(fields[parameter.arg])
             arguments.append(Record((name, draw_number(rng)) for name in names))
         else:
@@ -104,14 +118,13 @@ def drawn_calls(module: ModuleType) -> list[tuple[str, list[Any], Any]]:
 
 @needs_node
 def test_every_formula_agrees_to_the_last_bit() -> None:
-    calls = []
-    for name in MODULES:
-        module = importlib.import_module(f"steptime.formulas.{name}")
-        if name != "__init__":
-            calls += drawn_calls(module)
-    answers = call_in_node(
-        javascript.bundle("steptime.formulas"), [(name, given) for name, given, _ in calls]
-    )
+    made = javascript.Bundle(["steptime.formulas"])
+    calls = [
+        (made.names[module.__name__, name], given, answer)
+        for module in MODULES
+        for name, given, answer in drawn_calls(module)
+    ]
+    answers = call_in_node(made.text(), [(name, given) for name, given, _ in calls])
     wrong = [
         (name, python, js)
         for (name, _, python), js in zip(calls, answers, strict=True)
