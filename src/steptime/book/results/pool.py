@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 from queue import Empty
@@ -15,14 +16,18 @@ from steptime.book.results.progress import Reporter
 
 WORKERS = 2
 DURATIONS = "durations.json"
+LOG = "kernels.log"
 
 _starts: Any = None
 
 
-def _begin(queue: Any) -> None:
-    """Prepare a worker: it tells on ``queue`` what it starts."""
+def _begin(queue: Any, log: Path) -> None:
+    """Prepare a worker: it tells on ``queue`` what it starts, and chatter goes to ``log``."""
     global _starts
     _starts = queue
+    # Kernels inherit it, and each prints a warning about its own transport.
+    with log.open("a", encoding="utf-8") as file:
+        os.dup2(file.fileno(), 2)
 
 
 def _work(notebook: Notebook, folder: Path, stamp: str) -> Outcome:
@@ -54,13 +59,16 @@ def run_all(
         return []
     folder.mkdir(parents=True, exist_ok=True)
     took = _known_durations(folder)
+    (folder / LOG).unlink(missing_ok=True)
     longest_first = sorted(notebooks, key=lambda n: -took.get(n.name, 1e9))
     # Spawned, not forked: a fork copies threads' locks and hangs now and then.
     context = multiprocessing.get_context("spawn")
     outcomes: dict[str, Outcome] = {}
     with (
         context.Manager() as manager,
-        ProcessPoolExecutor(WORKERS, context, _begin, (starts := manager.Queue(),)) as pool,
+        ProcessPoolExecutor(
+            WORKERS, context, _begin, (starts := manager.Queue(), folder / LOG)
+        ) as pool,
     ):
         waiting: set[Future[Outcome]] = {
             pool.submit(_work, one, folder, stamps[one.name]) for one in longest_first

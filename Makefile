@@ -1,0 +1,76 @@
+# make book    results.md and the website, from the published runs on
+# make test    every test, the browser's included
+# The rest:    results, serve, lint, bench, clean, lock
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+INSTALLED := $(VENV)/.installed
+PORT ?= 8000
+
+# One set of bytes on every machine.
+export PYTHONHASHSEED := 0
+export SOURCE_DATE_EPOCH := 0
+export TZ := UTC
+export LC_ALL := C.UTF-8
+export OMP_NUM_THREADS := 1
+export MPLBACKEND := agg
+
+.PHONY: book results site test unit check browser serve lint bench lock clean
+.DELETE_ON_ERROR:
+
+book: results site
+
+results: $(INSTALLED)
+	$(RUN) -m steptime.book.results
+
+site: $(INSTALLED)
+	$(RUN) -m steptime.book.site
+
+# In this order: what fails fast comes first, and the browser sees the site just built.
+test: $(INSTALLED)
+	$(MAKE) unit
+	$(MAKE) check
+	$(MAKE) site
+	$(MAKE) browser
+
+unit: $(INSTALLED)
+	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not browser"
+
+check: $(INSTALLED)
+	$(RUN) -m steptime.book.results --check
+
+browser: $(INSTALLED)
+	bash .ci/chromium
+	$(RUN) -m pytest -n 2 --dist loadscope -q -m browser
+
+serve: book
+	$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory build/site
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+
+bench: $(INSTALLED)
+	$(RUN) bench/run.py
+
+# A hashed lock for 3.11 to 3.13 that names no package host.
+lock: $(INSTALLED)
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 \
+	  --fork-strategy fewest --all-extras --quiet pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v < (3, 14))' \
+	  || { echo "steptime needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	  || { echo "Python's venv module is missing (on Debian: apt-get install python3-venv)"; exit 1; }
+	$(RUN) -m pip install --quiet --disable-pip-version-check uv
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
