@@ -16,11 +16,11 @@ def layer_token_bytes(job: Number, per_token: Number) -> Number:
     References:
         korthikanti2022, Sec. 5 (selective activation recomputation).
     """
-    shared = per_token["attention"] + per_token["norms"]
+    common = per_token["attention"] + per_token["norms"]
     kept = where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
     return {
-        "dense": shared + kept + per_token["feed_forward"],
-        "experts": shared + kept + per_token["experts"],
+        "dense": common + kept + per_token["feed_forward"],
+        "experts": common + kept + per_token["experts"],
         "again": per_token["scores"] - kept,
     }
 
@@ -42,9 +42,7 @@ def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
     return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
 
 
-def stored_token_bytes(
-    job: Number, facts: Number, per_token: Number, layer: Number, stage: Number
-) -> Number:
+def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number) -> Number:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
     Full recomputation keeps a layer's input alone, one for ``recompute_group`` layers.
@@ -52,8 +50,7 @@ def stored_token_bytes(
     Args:
         job: The flat record.
         facts: Facts of the software.
-        per_token: From `activations.token_bytes`.
-        layer: From `layer_token_bytes`.
+        shared: From `total.shared_terms`.
         stage: From `stages.stage_layers`.
 
     References:
@@ -61,30 +58,29 @@ def stored_token_bytes(
     """
     again = recomputed_share(job, facts, stage["layers"])
     dense = stage["layers"] - stage["experts"]
-    slices = where(facts.sliced_checkpoints > 0.0, job.tp / per_token["split"], 1.0)
-    inputs = stage["layers"] * per_token["boundary"] / (facts.recompute_group * slices)
-    kept = dense * layer["dense"] + stage["experts"] * layer["experts"]
+    slices = where(facts.sliced_checkpoints > 0.0, job.tp / shared["split"], 1.0)
+    inputs = stage["layers"] * shared["boundary"] / (facts.recompute_group * slices)
+    kept = dense * shared["dense_token"] + stage["experts"] * shared["experts_token"]
     return {"layers": (1.0 - again) * kept, "checkpoints": again * inputs, "share": again}
 
 
 def at_work_token_bytes(
-    job: Number, facts: Number, layer: Number, stage: Number, share: Number
+    job: Number, facts: Number, shared: Number, stage: Number, share: Number
 ) -> Number:
     """Return per token what recomputation brings back for the layers at work.
 
     Args:
         job: The flat record.
         facts: Facts of the software.
-        layer: From `layer_token_bytes`.
+        shared: From `total.shared_terms`.
         stage: From `stages.stage_layers`.
         share: From `stored_token_bytes`.
 
     References:
         korthikanti2022, Sec. 5.
     """
-    heaviest = where(
-        stage["experts"] > 0.0, maximum(layer["experts"], layer["dense"]), layer["dense"]
-    )
+    heavier = maximum(shared["experts_token"], shared["dense_token"])
+    heaviest = where(stage["experts"] > 0.0, heavier, shared["dense_token"])
     group = minimum(facts.recompute_group, stage["layers"])
     full = where(share > 0.0, group * heaviest, 0.0)
-    return full + layer["again"]
+    return full + shared["again_token"]

@@ -45,12 +45,18 @@ def shared_terms(job: Number, facts: Number) -> Number:
         facts: Facts of the software.
     """
     per_token = token_bytes(job, facts)
+    layer = layer_token_bytes(job, per_token)
+    cut = stage_cut(job, facts)
     ranks = data_ranks(job)
     expert_ranks = expert_data_ranks(job)
     return {
-        "cut": stage_cut(job, facts),
-        "per_token": per_token,
-        "layer": layer_token_bytes(job, per_token),
+        "slots": cut["slots"],
+        "shift": cut["shift"],
+        "split": per_token["split"],
+        "boundary": per_token["boundary"],
+        "dense_token": layer["dense"],
+        "experts_token": layer["experts"],
+        "again_token": layer["again"],
         "tokens": tokens(job),
         "dense_slice": dense_layer_slice(job),
         "mixture_slice": mixture_layer_slice(job),
@@ -136,10 +142,9 @@ def rank_activations(
     References:
         korthikanti2022, Sec. 4 to 5 and Appendix B.
     """
-    per_token = shared["per_token"]
-    stored = stored_token_bytes(job, facts, per_token, shared["layer"], stage)
-    again = at_work_token_bytes(job, facts, shared["layer"], stage, stored["share"])
-    boundary = per_token["boundary"]
+    stored = stored_token_bytes(job, facts, shared, stage)
+    again = at_work_token_bytes(job, facts, shared, stage, stored["share"])
+    boundary = shared["boundary"]
     sent = facts.stage_outputs * where(job.pp > 1.0, boundary, 0.0)
     edge = ends["first"] * facts.dropout * boundary / 2.0 + sent
     tok = shared["tokens"]
@@ -193,7 +198,7 @@ def parts_at(job: Number, facts: Number, shared: Number, rank: Number) -> Number
         rank: Pipeline rank.
     """
     ends = rank_ends(job, rank)
-    stage = stage_layers(job, shared["cut"], rank)
+    stage = stage_layers(job, shared, rank)
     held = in_flight(job, rank)
     count = rank_parameters(job, shared, stage, ends)
     kept = rank_activations(job, facts, shared, stage, ends, held)
@@ -230,7 +235,7 @@ def worst_rank(job: Number, facts: Number) -> Number:
         facts: Facts of the software.
     """
     shared = shared_terms(job, facts)
-    ranks = candidate_ranks(job, shared["cut"])
+    ranks = candidate_ranks(job, shared)
     worst = ranks[0]
     total = parts_at(job, facts, shared, worst)["total"]
     for rank in ranks:
