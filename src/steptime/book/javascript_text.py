@@ -25,6 +25,8 @@ HELPERS = {
     "_min": "(a, b) => b < a ? b : a",
     "_max_of": "a => a.reduce(_max)",
     "_min_of": "a => a.reduce(_min)",
+    "_range": "(a, b, step) => { const out = []; "
+    "for (let i = a; step > 0 ? i < b : i > b; i += step) out.push(i); return out; }",
     "_concat": "(a, b) => a.concat(b)",
     "_repeat": "(a, n) => { const out = []; "
     "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",

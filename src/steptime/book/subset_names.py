@@ -21,6 +21,12 @@ def text(node: ast.AST | None) -> str:
     return "" if node is None else ast.unparse(node)
 
 
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a number written out, with or without a sign."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant)
+
+
 def parameters(node: ast.FunctionDef) -> list[ast.arg]:
     """Return all parameters of a function, in the order of the JavaScript ones."""
     return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from steptime.book.subset_names import list_names, number_names, text
+from steptime.book.subset_names import is_literal, list_names, number_names, text
 
 REFUSED = {
     ast.ClassDef: "a class",
@@ -228,9 +228,12 @@ class Syntax(ast.NodeTransformer):
         before: list[ast.stmt] = []
         call = node.iter
         if isinstance(call, ast.Call) and text(call.func) == "range":
-            self.check_range(call)
+            if len(call.args) == 3 and not is_literal(call.args[2]):
+                # The translation compares by the sign of the step, which must be known.
+                node.iter = self.helper("_range", call.args)
+                call.args = []
             for place, bound in enumerate(call.args[:2]):
-                if not isinstance(bound, (ast.Constant, ast.UnaryOp)):
+                if not is_literal(bound):
                     self.hoisted += 1
                     name = f"bound{self.hoisted}_"
                     before.append(ast.Assign([ast.Name(name, ast.Store())], self.expression(bound)))
@@ -240,14 +243,6 @@ class Syntax(ast.NodeTransformer):
         node.target = self.expression(target)
         node.body = self.block(node.body)
         return [*before, node]
-
-    def check_range(self, call: ast.Call) -> None:
-        """Refuse a step whose sign is not known, since the translation compares by it."""
-        if len(call.args) == 3:
-            step = call.args[2]
-            inner = step.operand if isinstance(step, ast.UnaryOp) else step
-            if not (isinstance(inner, ast.Constant) and isinstance(inner.value, int)):
-                raise self.refuse(call, "a range with a computed step", "use while")
 
     # ---- text and parts
 
