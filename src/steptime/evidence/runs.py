@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from steptime.evidence.row_text import (
     head_dim,
@@ -89,7 +90,7 @@ def shape_of(row: PublishedRow, assumed: list[str]) -> ModelShape:
             assumed.append(f"tied: not stated, {'yes' if tied else 'no'} assumed")
     width = row.head_dim or head_dim(row.model) or (known.head_dim if known else 0)
     experts = _experts_of(row, assumed)
-    fields = {
+    fields: dict[str, Any] = {
         "name": row.model,
         "num_layers": row.layers,
         "hidden_size": row.hidden,
@@ -171,13 +172,12 @@ def layout_of(row: PublishedRow, assumed: list[str]) -> Layout:
     dp = row.dp or gpus // (tp * pp * cp)
     if dp * tp * pp * cp != gpus:
         raise Incomplete(f"tp x pp x cp x dp = {dp * tp * pp * cp} is not gpus = {gpus}")
-    said = {
-        "recompute": recompute_mode(row.recompute),
-        "precision": precision_mode(row.precision),
-        "zero": zero_stage(row.zero),
-        "schedule": schedule_name(row.schedule, pp, row.vpp or 1),
-    }
-    assumed.extend(sentence for _, sentence in said.values() if sentence)
+    recompute, recompute_note = recompute_mode(row.recompute)
+    precision, precision_note = precision_mode(row.precision)
+    zero, zero_note = zero_stage(row.zero)
+    schedule, schedule_note = schedule_name(row.schedule, pp, row.vpp or 1)
+    notes = (recompute_note, precision_note, zero_note, schedule_note)
+    assumed.extend(note for note in notes if note)
     if row.vpp is None and pp > 1:
         assumed.append("vpp: not stated, 1 assumed")
     return Layout(
@@ -189,10 +189,10 @@ def layout_of(row: PublishedRow, assumed: list[str]) -> Layout:
         ep=row.ep or 1,
         etp=row.etp or 1,
         sequence_parallel=row.sp == "y",
-        zero_stage=zero_stage(row.zero)[0],
-        recompute=said["recompute"][0],
-        precision=said["precision"][0],
-        schedule=said["schedule"][0],
+        zero_stage=zero,
+        recompute=recompute,
+        precision=precision,
+        schedule=schedule,
     )
 
 

@@ -21,19 +21,13 @@ def _blank_is_none(value: Any) -> Any:
 
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value.strip())]
-Count = Annotated[
-    Annotated[int, Field(ge=1, le=10**12)] | None, BeforeValidator(_blank_is_none)
-]
-Whole = Annotated[
-    Annotated[int, Field(ge=0, le=10**12)] | None, BeforeValidator(_blank_is_none)
-]
+Count = Annotated[Annotated[int, Field(ge=1, le=10**12)] | None, BeforeValidator(_blank_is_none)]
+Whole = Annotated[Annotated[int, Field(ge=0, le=10**12)] | None, BeforeValidator(_blank_is_none)]
 Positive = Annotated[
     Annotated[float, Field(gt=0, le=1e30, allow_inf_nan=False)] | None,
     BeforeValidator(_blank_is_none),
 ]
-YesNo = Annotated[
-    Annotated[str, Field(pattern="^[yn]$")] | None, BeforeValidator(_blank_is_none)
-]
+YesNo = Annotated[Annotated[str, Field(pattern="^[yn]$")] | None, BeforeValidator(_blank_is_none)]
 
 
 class PublishedRow(BaseModel):

@@ -32,7 +32,8 @@ class Layout:
     """How devices share one training step.
 
     ``ep`` does not multiply the device count: experts are spread over ranks that
-    are already there (data- and context-parallel ones, tensor ones too where ``etp`` is below ``tp``).
+    are already there (data- and context-parallel ones, tensor ones too where ``etp`` is
+    below ``tp``).
 
     Attributes:
         tp: Tensor-parallel size, t.

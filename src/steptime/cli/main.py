@@ -1,0 +1,101 @@
+"""The command `steptime`: all commands in one application, one way to refuse."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from steptime import __version__
+from steptime.cli import predict, presets, validate
+from steptime.inputs.errors import ConfigError
+
+COMMANDS = (predict, validate, presets)
+
+# Typer brings its own copy of click or uses an installed one; its errors tell which.
+_ClickError: type[Any] = next(
+    base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
+)
+
+app = typer.Typer(
+    name="steptime",
+    help="How long does one training step take, and where does the time go?",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"steptime {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """How long does one training step take, and where does the time go?"""
+
+
+for command in COMMANDS:
+    command.register(app)
+
+
+def refusal(message: str) -> int:
+    """Print one clear line on standard error and return exit status 2.
+
+    Args:
+        message: What is wrong and the way out.
+    """
+    print("steptime: " + " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def _given(error: Any, arguments: Sequence[str]) -> str:
+    """Return the value that an option was given, for the message that refuses it."""
+    for name in getattr(getattr(error, "param", None), "opts", ()):
+        for at, word in enumerate(arguments):
+            if word == name and at + 1 < len(arguments):
+                return f", got {arguments[at + 1][:60]!r}"
+            if word.startswith(f"{name}="):
+                return f", got {word[len(name) + 1 :][:60]!r}"
+    return ""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return the exit status: 0, 2 for bad input, 130 if interrupted.
+
+    Args:
+        arguments: The words after ``steptime``.
+    """
+    try:
+        status = app(args=list(arguments), prog_name="steptime", standalone_mode=False)
+        sys.stdout.flush()
+    except _ClickError as error:
+        message = error.format_message()
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(message)
+            return 2
+        context = getattr(error, "ctx", None)
+        tail = f"; see '{context.command_path} --help'" if context else ""
+        return refusal(message.rstrip(".") + _given(error, arguments) + tail)
+    except ConfigError as error:
+        return refusal(str(error))
+    except ModuleNotFoundError as missing:
+        return refusal(f"this command needs {missing.name}: install steptime[all]")
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        # The reader has gone, as in `steptime ... | head`: nothing more to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status if isinstance(status, int) else 0

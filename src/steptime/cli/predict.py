@@ -1,0 +1,154 @@
+"""`steptime predict`: the time of one training step, and where it goes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from steptime.cli import options as opt
+from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.evidence.predict import PREDICTORS, Prediction, predict_step
+from steptime.inputs.training_step import training_step
+
+EXAMPLES = """
+Examples:
+
+- `steptime predict --model llama3-405b --accelerator h100 --tp 8 --pp 16 --dp 64
+  --seq-length 8192 --global-batch-size 2048`
+
+- `steptime predict -m gpt3-175b -a a100 --tp 8 --pp 8 --dp 16 -s 2048 -B 1536
+  --recompute full --json`
+"""
+
+PART_NAMES = {
+    "compute": "compute",
+    "recompute": "recomputation",
+    "tensor_parallel": "tensor-parallel messages",
+    "context_parallel": "context-parallel messages",
+    "expert_parallel": "expert-parallel messages",
+    "bubble": "pipeline bubble",
+    "pipeline_sends": "pipeline sends",
+    "data_parallel": "data-parallel messages",
+    "optimizer": "optimizer and fixed costs",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application.
+
+    Args:
+        app: The application.
+    """
+    app.command("predict", epilog=EXAMPLES)(predict)
+
+
+def as_dict(result: Prediction) -> dict[str, Any]:
+    """Return a prediction as JSON holds it.
+
+    Args:
+        result: The prediction.
+    """
+    layout, batch = result.step.layout, result.step.batch
+    sizes = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "sequence_parallel", "zero_stage")
+    return {
+        "predictor": result.predictor,
+        "model": result.step.model.name,
+        "accelerator": result.step.accelerator.name,
+        "num_gpus": layout.num_devices,
+        "layout": {name: getattr(layout, name) for name in sizes}
+        | {name: getattr(layout, name) for name in ("recompute", "precision", "schedule")},
+        "seq_length": batch.seq_length,
+        "global_batch_size": batch.global_batch_size,
+        "micro_batch_size": batch.micro_batch_size,
+        "num_microbatches": result.num_microbatches,
+        "step_time_s": result.step_time_s,
+        "step_time_low_s": result.step_time_low_s,
+        "step_time_high_s": result.step_time_high_s,
+        "breakdown_s": result.breakdown_s,
+        "tflops_per_gpu": result.tflops_per_gpu,
+        "mfu_fraction": result.mfu_fraction,
+        "tokens_per_s": result.tokens_per_s,
+        "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
+        "assumed": list(result.step.assumed),
+    }
+
+
+def print_prediction(result: Prediction) -> None:
+    """Print a prediction as a table.
+
+    Args:
+        result: The prediction.
+    """
+    layout = result.step.layout
+    title = (
+        f"{result.step.model.name} on {layout.num_devices} x {result.step.accelerator.name}: "
+        f"{seconds(result.step_time_s)} a step ({result.predictor} model)"
+    )
+    rows = [
+        (PART_NAMES.get(part, part), seconds(time_s), percent(time_s / result.step_time_s))
+        for part, time_s in result.breakdown_s.items()
+        if time_s
+    ]
+    print_table(title, (("where it goes", "left"), ("time", "right"), ("share", "right")), rows)
+    out = console()
+    if result.step_time_low_s is not None and result.step_time_high_s is not None:
+        low, high = seconds(result.step_time_low_s), seconds(result.step_time_high_s)
+        out.print(f"90 % interval: {low} to {high}")
+    out.print(
+        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)}, "
+        f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
+        f"{result.num_microbatches} micro-batches"
+    )
+    if result.step.assumed:
+        out.print("assumed: " + "; ".join(result.step.assumed))
+
+
+def predict(
+    model: opt.ModelName,
+    accelerator: opt.AcceleratorName,
+    seq_length: opt.SeqLength,
+    global_batch_size: opt.GlobalBatchSize,
+    micro_batch_size: opt.MicroBatchSize = 1,
+    tp: opt.Tp = 1,
+    cp: opt.Cp = 1,
+    pp: opt.Pp = 1,
+    vpp: opt.Vpp = None,
+    dp: opt.Dp = 1,
+    ep: opt.Ep = 1,
+    etp: opt.Etp = 1,
+    sequence_parallel: opt.SequenceParallel = None,
+    zero: opt.Zero = 0,
+    recompute: opt.Recompute = "none",
+    precision: opt.Precision = "bf16",
+    schedule: opt.Schedule = None,
+    predictor: Annotated[
+        str, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS) + ".")
+    ] = PREDICTORS[-1],
+    as_json: opt.AsJson = False,
+) -> None:
+    """Predict the time of one training step, and where it goes."""
+    step = training_step(
+        model=model,
+        accelerator=accelerator,
+        seq_length=seq_length,
+        global_batch_size=global_batch_size,
+        micro_batch_size=micro_batch_size,
+        tp=tp,
+        cp=cp,
+        pp=pp,
+        vpp=vpp,
+        dp=dp,
+        ep=ep,
+        etp=etp,
+        sequence_parallel=sequence_parallel,
+        zero_stage=zero,
+        recompute=recompute,
+        precision=precision,
+        schedule=schedule,
+    )
+    result = predict_step(step, predictor)
+    if as_json:
+        print_json(as_dict(result))
+    else:
+        print_prediction(result)

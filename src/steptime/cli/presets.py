@@ -1,0 +1,85 @@
+"""`steptime models` and `steptime accelerators`: what can be named."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from steptime.cli.options import AsJson
+from steptime.cli.output import print_json, print_table
+from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application.
+
+    Args:
+        app: The application.
+    """
+    app.command("models", epilog="Example: `steptime models --json`")(models)
+    app.command("accelerators", epilog="Example: `steptime accelerators`")(accelerators)
+
+
+def models(as_json: AsJson = False) -> None:
+    """List the model shapes that --model knows."""
+    shapes = {name: model(name) for name in model_names()}
+    if as_json:
+        print_json({name: asdict(shape) for name, shape in shapes.items()})
+        return
+    columns = (
+        ("name", "left"),
+        ("layers", "right"),
+        ("hidden", "right"),
+        ("feed-forward", "right"),
+        ("heads / groups", "right"),
+        ("vocabulary", "right"),
+        ("experts", "right"),
+        ("source", "left"),
+    )
+    rows = (
+        (
+            name,
+            str(shape.num_layers),
+            str(shape.hidden_size),
+            str(shape.ffn_hidden_size),
+            f"{shape.num_attention_heads} / {shape.num_query_groups}",
+            f"{shape.vocab_size:,}",
+            f"{shape.experts.top_k} of {shape.experts.num_experts}" if shape.experts else "",
+            shape.source,
+        )
+        for name, shape in shapes.items()
+    )
+    print_table("models", columns, rows)
+
+
+def accelerators(as_json: AsJson = False) -> None:
+    """List the accelerators that --accelerator knows."""
+    devices = [accelerator(name) for name in accelerator_names()]
+    if as_json:
+        print_json({device.name: asdict(device) for device in devices})
+        return
+    columns = (
+        ("name", "left"),
+        ("bf16 TFLOP/s", "right"),
+        ("fp8 TFLOP/s", "right"),
+        ("memory GB", "right"),
+        ("TB/s", "right"),
+        ("NVLink GB/s one way", "right"),
+        ("domain", "right"),
+        ("network GB/s", "right"),
+    )
+    rows = (
+        (
+            device.name,
+            f"{device.peak_flop_per_s / 1e12:,.0f}",
+            f"{device.peak_fp8_flop_per_s / 1e12:,.0f}" if device.peak_fp8_flop_per_s else "",
+            f"{device.hbm_bytes / 1e9:.0f}",
+            f"{device.hbm_bytes_per_s / 1e12:.2f}",
+            f"{device.nvlink_bytes_per_s / 1e9:.0f}",
+            str(device.nvlink_domain),
+            f"{device.network_bytes_per_s / 1e9:g}",
+        )
+        for device in devices
+    )
+    print_table("accelerators", columns, rows)

@@ -1,0 +1,180 @@
+"""A training step from names and sizes: what a user types, checked, with defaults stated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.job import Job, job
+from steptime.inputs.layout import Batch, Layout, num_microbatches
+from steptime.inputs.model import ModelShape
+from steptime.inputs.presets import accelerator as accelerator_preset
+from steptime.inputs.presets import model as model_preset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingStep:
+    """Everything a model of the step time or the memory wants to know.
+
+    Attributes:
+        model: Shape of the model.
+        accelerator: Device and links.
+        layout: How the step is cut.
+        batch: What it trains on.
+        assumed: A sentence for each thing that was not given.
+    """
+
+    model: ModelShape
+    accelerator: Accelerator
+    layout: Layout
+    batch: Batch
+    assumed: tuple[str, ...] = ()
+
+    def job(self) -> Job:
+        """Return the flat record that formulas take.
+
+        Raises:
+            ConfigError: If the layout does not fit the model or the batch.
+        """
+        return job(self.model, self.accelerator, self.layout, self.batch)
+
+
+def shape_named(name: str | ModelShape) -> ModelShape:
+    """Return a model shape by preset name or from a ``.toml`` or ``config.json`` file.
+
+    Args:
+        name: A name, a path, or a shape, which is returned as it is.
+
+    Raises:
+        ConfigError: If there is no such preset or file.
+    """
+    if isinstance(name, ModelShape):
+        return name
+    if isinstance(name, str) and name.endswith(".json"):
+        from steptime.inputs.readers.huggingface import read_huggingface
+
+        shape = read_huggingface(name).model
+        if shape is None:
+            raise ConfigError(f"{name}: describes no model shape")
+        return shape
+    return model_preset(name)
+
+
+def training_step(
+    *,
+    model: str | ModelShape,
+    accelerator: str | Accelerator,
+    seq_length: int,
+    global_batch_size: int,
+    micro_batch_size: int = 1,
+    tp: int = 1,
+    cp: int = 1,
+    pp: int = 1,
+    vpp: int | None = None,
+    dp: int = 1,
+    ep: int = 1,
+    etp: int = 1,
+    sequence_parallel: bool | None = None,
+    zero_stage: int = 0,
+    recompute: str = "none",
+    precision: str = "bf16",
+    schedule: str | None = None,
+) -> TrainingStep:
+    """Return a checked training step.
+
+    Chunks per device default to the most that the layers allow, as in the chapter, unless a
+    schedule without chunks is asked for.
+
+    Args:
+        model: Preset name, file, or shape.
+        accelerator: Preset name, file, or accelerator.
+        seq_length: Tokens per sequence, s.
+        global_batch_size: Sequences per step, B.
+        micro_batch_size: Sequences per micro-batch, b.
+        tp: Tensor-parallel size, t.
+        cp: Context-parallel size, c.
+        pp: Pipeline stages, p.
+        vpp: Model chunks a device, v.
+        dp: Data-parallel size, d.
+        ep: Expert-parallel size.
+        etp: Tensor-parallel size inside an expert.
+        sequence_parallel: On where tp > 1 if None.
+        zero_stage: 0 to 3.
+        recompute: none, selective or full.
+        precision: fp16, bf16, fp8, mxfp8 or nvfp4.
+        schedule: A name of `steptime.inputs.layout.SCHEDULES`.
+
+    Raises:
+        ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
+    """
+    shape = shape_named(model)
+    device = accelerator_preset(accelerator) if isinstance(accelerator, str) else accelerator
+    assumed: list[str] = []
+    check_count("pp", pp, most=10**7)
+    if pp > shape.num_layers:
+        raise ConfigError(
+            f"pp={pp} is over num_layers={shape.num_layers} of {shape.name}; "
+            f"use pp <= {shape.num_layers}"
+        )
+    chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
+    name = schedule or ("interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b")
+    if schedule is None and pp > 1:
+        assumed.append(f"schedule {name}")
+    if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
+        raise ConfigError(f"precision={precision!r}: {device.name} has no 8-bit matrix products")
+    step = TrainingStep(
+        model=shape,
+        accelerator=device,
+        layout=Layout(
+            tp=tp,
+            cp=cp,
+            pp=pp,
+            vpp=chunks,
+            dp=dp,
+            ep=ep,
+            etp=etp,
+            sequence_parallel=tp > 1 if sequence_parallel is None else sequence_parallel,
+            zero_stage=zero_stage,
+            recompute=recompute,
+            precision=precision,
+            schedule=name,
+        ),
+        batch=Batch(
+            global_batch_size=global_batch_size,
+            seq_length=seq_length,
+            micro_batch_size=micro_batch_size,
+        ),
+        assumed=tuple(assumed),
+    )
+    _check_schedule(step)
+    step.job()
+    return step
+
+
+_TWO_CHUNKS = ("zb-v", "v-half", "v-min", "dualpipe-v")
+_MANY_CHUNKS = ("interleaved-1f1b", "looped-bfs", "interleaved-zb")
+
+
+def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
+    if schedule in _TWO_CHUNKS:
+        return 2
+    if pp == 1 or (schedule is not None and schedule not in _MANY_CHUNKS):
+        return 1
+    most = -(-shape.num_layers // pp)
+    assumed.append(f"vpp {most}, the most that {shape.num_layers} layers allow")
+    return most
+
+
+def _check_schedule(step: TrainingStep) -> None:
+    layout = step.layout
+    num_microbatches(layout, step.batch)
+    name, pp, vpp = layout.schedule, layout.pp, layout.vpp
+    if name in _TWO_CHUNKS and vpp != 2 and pp > 1:
+        raise ConfigError(f"schedule={name!r} has two chunks a device; use vpp=2, got vpp={vpp}")
+    single = name not in _TWO_CHUNKS and name not in _MANY_CHUNKS
+    if single and vpp != 1:
+        raise ConfigError(
+            f"schedule={name!r} has one chunk a device; use vpp=1 or interleaved-1f1b, "
+            f"got vpp={vpp}"
+        )
