@@ -94,6 +94,8 @@ class Validation:
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     """Return Pearson's correlation, or None under three pairs or without spread.
 
+    A constant, but for rounding, has no spread.
+
     Args:
         xs: One number a row.
         ys: Another, in the same order.
@@ -104,7 +106,7 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     across = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
     spread_x = math.fsum((x - mean_x) ** 2 for x in xs)
     spread_y = math.fsum((y - mean_y) ** 2 for y in ys)
-    if spread_x <= 0 or spread_y <= 0:
+    if spread_x <= 1e-18 * mean_x**2 * len(xs) or spread_y <= 1e-18 * mean_y**2 * len(ys):
         return None
     return across / math.sqrt(spread_x * spread_y)
 

@@ -1,0 +1,105 @@
+"""Figures of §11 and §11a."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+
+from steptime.book import figures
+from steptime.book.figures import colours
+from steptime.book.study.baseline import BaselineStudy, Sensitivity
+from steptime.evidence.validate import Summary
+
+
+def accuracy(study: BaselineStudy) -> Figure:
+    """Return published against predicted TFLOP/s of every row, and the line of equality.
+
+    Args:
+        study: The baseline and its rows.
+    """
+    figure = figures.new(6.4, 4.4)
+    axes = figure.add_subplot()
+    groups = (
+        ("nar21", "Megatron-LM on A100", colours.FORWARD, "o"),
+        ("llama3", "Llama 3 405B on H100", colours.BACKWARD, "s"),
+    )
+    ends = (100.0, 480.0)
+    axes.plot(ends, ends, color=colours.MUTED, label="equal")
+    for prefix, label, colour, marker in groups:
+        rows = [row for row in study.validation.rows if row.id.startswith(prefix)]
+        predicted = [row for row in rows if not row.fitted]
+        axes.plot(
+            [row.published_tflops_per_gpu for row in predicted],
+            [row.tflops_per_gpu for row in predicted],
+            marker,
+            color=colour,
+            label=label,
+        )
+    first = next(row for row in study.validation.rows if row.fitted)
+    axes.plot(
+        first.published_tflops_per_gpu,
+        first.tflops_per_gpu,
+        "D",
+        markerfacecolor="none",
+        color=colours.OTHER,
+        label="1.7B, fitted",
+    )
+    axes.set_xlabel("published (TFLOP/s per GPU)")
+    axes.set_ylabel("baseline model (TFLOP/s per GPU)")
+    axes.set_xlim(ends)
+    axes.set_ylim(ends)
+    axes.legend(loc="upper left")
+    return figure
+
+
+def step_parts(study: BaselineStudy) -> Figure:
+    """Return where each predicted step goes, as shares of it.
+
+    Args:
+        study: The baseline and its rows.
+    """
+    figure = figures.new(6.4, 4.6)
+    axes = figure.add_subplot()
+    shown = (
+        ("compute", "compute", colours.FORWARD),
+        ("tensor_parallel", "tensor-parallel messages", colours.BACKWARD),
+        ("context_parallel", "context-parallel messages", colours.SKY),
+        ("bubble", "bubble", colours.IDLE),
+        ("pipeline_sends", "pipeline sends", colours.WEIGHT),
+        ("data_parallel", "data-parallel messages", colours.OTHER),
+    )
+    rows = study.validation.rows
+    names = [
+        run.model.name + (f" {run.batch.seq_length // 1024}k" if run.id.startswith("llama") else "")
+        for run in study.runs
+    ]
+    left = [0.0] * len(rows)
+    for part, label, colour in shown:
+        widths = [100.0 * row.breakdown_s[part] / row.step_time_s for row in rows]
+        axes.barh(names, widths, left=left, color=colour, label=label)
+        left = [at + width for at, width in zip(left, widths, strict=True)]
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("share of the step (%)")
+    axes.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.4, -0.14))
+    return figure
+
+
+def sensitivity(base: Summary, changed: Sequence[Sensitivity]) -> Figure:
+    """Return the mean error under each changed assumption.
+
+    Args:
+        base: Errors as the chapter has it.
+        changed: Errors under each alternative.
+    """
+    figure = figures.new(6.4, 4.6)
+    axes = figure.add_subplot()
+    ordered = sorted(changed, key=lambda item: item.summary.mean_abs_error_fraction or 0.0)
+    values = [100.0 * (item.summary.mean_abs_error_fraction or 0.0) for item in ordered]
+    axes.barh([item.assumption.name for item in ordered], values, color=colours.SKY)
+    mean = 100.0 * (base.mean_abs_error_fraction or 0.0)
+    axes.axvline(mean, color=colours.OTHER, label="as the chapter has it")
+    axes.set_xlabel("mean error of the 12 predictions (%)")
+    axes.legend(loc="lower right")
+    return figure

@@ -1,0 +1,1 @@
+"""What each notebook works out: one file per topic, one call per notebook."""
