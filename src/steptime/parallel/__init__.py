@@ -1,1 +1,1 @@
-"""Each parallelism run for real on a JAX device mesh, and its compiled traffic read back."""
+"""Every parallelism, run for real on JAX, and read back from what its compiler emits."""

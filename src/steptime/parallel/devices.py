@@ -1,0 +1,72 @@
+"""The devices that the programs run on: eight on one CPU, or whatever there is.
+
+A GPU or TPU machine, or many of them, needs no other code: the mesh is built from
+``jax.devices()``, wherever these are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh
+
+from steptime.inputs.errors import ConfigError, check_count
+
+NUM_CPU_DEVICES = 8
+
+
+def start(num_cpu_devices: int = NUM_CPU_DEVICES) -> None:
+    """Switch float64 on and ask the CPU for ``num_cpu_devices`` devices in this process.
+
+    To be called before JAX touches its devices; afterwards, and on accelerators, it
+    leaves the devices as they are.
+
+    Args:
+        num_cpu_devices: Devices that the CPU backend shall show.
+    """
+    check_count("num_cpu_devices", num_cpu_devices, most=512)
+    jax.config.update("jax_enable_x64", True)
+    # Once the backend is up its devices can no longer be changed, only counted: `mesh` does.
+    with contextlib.suppress(RuntimeError):
+        jax.config.update("jax_num_cpu_devices", num_cpu_devices)
+
+
+def mesh(**axes: int) -> Mesh:
+    """Return a mesh of the first devices, its axes in the order given.
+
+    The last axis has the nearest neighbours, so tensor parallelism belongs there.
+
+    Args:
+        **axes: Size of each named axis.
+
+    Raises:
+        ConfigError: If there are too few devices.
+    """
+    for name, size in axes.items():
+        check_count(name, size)
+    if not jax.distributed.is_initialized():
+        start()
+    count = math.prod(axes.values())
+    devices = jax.devices()
+    if count > len(devices):
+        shown = " x ".join(f"{name}={size}" for name, size in axes.items())
+        raise ConfigError(f"{shown} needs {count} devices, and there are {len(devices)}")
+    grid = np.array(devices[:count]).reshape(tuple(axes.values()))
+    return Mesh(grid, tuple(axes), axis_types=(AxisType.Auto,) * len(axes))
+
+
+def groups(on: Mesh, axes: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
+    """Return the sets of devices, as positions in the mesh, that differ along ``axes`` alone.
+
+    Args:
+        on: The mesh.
+        axes: Names of the axes that a collective runs over.
+    """
+    positions = np.arange(on.devices.size).reshape(on.devices.shape)
+    moved = [on.axis_names.index(name) for name in axes]
+    last = np.moveaxis(positions, moved, range(-len(moved), 0))
+    size = math.prod(on.devices.shape[index] for index in moved)
+    return frozenset(tuple(int(i) for i in group) for group in last.reshape(-1, size))
