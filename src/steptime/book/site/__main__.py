@@ -1,0 +1,119 @@
+"""Build the website: ``python -m steptime.book.site``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import sys
+import time
+from pathlib import Path
+
+from steptime.book.results.notebooks import OUTPUT, ROOT, all_notebooks
+
+SITE = ROOT / "build" / "site"
+PAGES = ROOT / "build" / "pages"
+WEB = ROOT / "build" / "web"
+DOCTREES = ROOT / "build" / "doctrees"
+
+WEB_STEPS = (
+    "steptime.book.explorer_page:write_explorer",
+    "steptime.book.schedule_page:write_schedule",
+)
+"""Called with the folder that becomes part of the site's root."""
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a file only if its text is new, so that unchanged pages are not read again.
+
+    Args:
+        path: The file.
+        text: What it should hold.
+    """
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def generate() -> None:
+    """Write what the pages need and Python makes: references, scripts, stand-ins."""
+    from typer.main import get_command
+
+    from steptime.book.site import command_pages, python_pages
+    from steptime.cli.main import app
+
+    package = ROOT / "src" / "steptime"
+    found = python_pages.pages(package, ROOT / "data" / "references.bib")
+    found["command-line.md"] = command_pages.page(get_command(app))
+    for name, text in found.items():
+        write_if_changed(PAGES / name, text)
+    for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:
+        stale.unlink()
+    WEB.mkdir(parents=True, exist_ok=True)
+    for step in WEB_STEPS:
+        module, _, function = step.partition(":")
+        if importlib.util.find_spec(module) is not None:
+            getattr(importlib.import_module(module), function)(WEB)
+
+
+def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> int:
+    """Run Sphinx over the pages and return its status; a warning is a failure.
+
+    Args:
+        builder: Sphinx's name for what to make.
+        outdir: Where it goes.
+        fresh: Whether to forget what the last build knew.
+    """
+    from jupyter_book.sphinx import build_sphinx
+
+    os.chdir(ROOT)
+    outcome = build_sphinx(
+        ROOT,
+        outdir,
+        path_config=ROOT / "_config.yml",
+        confoverrides={
+            "latex_individualpages": False,
+            "external_toc_path": (ROOT / "_toc.yml").as_posix(),
+            "nitpicky": True,
+        },
+        noconfig=True,
+        doctreedir=DOCTREES / builder,
+        builder=builder,
+        freshenv=fresh,
+        quiet=True,
+        warningiserror=True,
+        keep_going=True,
+        jobs=1,
+    )
+    return outcome if isinstance(outcome, int) else 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status.
+
+    Args:
+        arguments: The command line, without its first word.
+    """
+    parser = argparse.ArgumentParser(prog="python -m steptime.book.site", description=__doc__)
+    parser.add_argument("--fresh", action="store_true", help="build every page anew")
+    parser.add_argument("--linkcheck", action="store_true", help="try each outside link instead")
+    options = parser.parse_args(arguments)
+    missing = [n.name for n in all_notebooks() if not (OUTPUT / f"{n.name}.ipynb").is_file()]
+    if missing:
+        print(f"not run yet: {', '.join(missing)}; run `make results` first", file=sys.stderr)
+        return 1
+    began = time.perf_counter()
+    generate()
+    if options.linkcheck:
+        return build("linkcheck", ROOT / "build" / "links")
+    status = build(fresh=options.fresh)
+    where = (SITE / "index.html").relative_to(ROOT)
+    if status == 0:
+        print(f"{where} built without a warning in {time.perf_counter() - began:.1f} s")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

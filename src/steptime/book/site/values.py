@@ -1,0 +1,64 @@
+"""The role ``{value}`name```: a number that a notebook glued, on any page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxRole
+
+from steptime.book.results.notebooks import OUTPUT, all_notebooks
+from steptime.book.results.page import glued_values, read_executed
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+
+def all_values() -> dict[str, str]:
+    """Return every value that the executed notebooks recorded, by name."""
+    values: dict[str, str] = {}
+    for notebook in all_notebooks():
+        if (OUTPUT / f"{notebook.name}.ipynb").is_file():
+            values.update(glued_values(read_executed(notebook)))
+    return values
+
+
+class ValueRole(SphinxRole):
+    """Put the text that was glued under this name into the sentence."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the text; a name that no notebook glued is a warning."""
+        values: dict[str, str] = self.config.steptime_values
+        # A page that shows a value is out of date once the value changes.
+        self.env.metadata[self.env.docname].setdefault("steptime_values", {})
+        if self.text not in values:
+            message = self.inliner.reporter.warning(
+                f"no notebook glues a value named {self.text!r}", line=self.lineno
+            )
+            return [nodes.literal(self.rawtext, self.text)], [message]
+        self.env.metadata[self.env.docname]["steptime_values"][self.text] = values[self.text]
+        return [nodes.inline(self.rawtext, values[self.text], classes=["st-value"])], []
+
+
+def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:
+    """Return the pages that show a value which has changed since they were read."""
+    values = app.config.steptime_values
+    return [
+        name
+        for name, metadata in env.metadata.items()
+        if any(values.get(k) != v for k, v in metadata.get("steptime_values", {}).items())
+    ]
+
+
+def load(app: Sphinx, config: Any) -> None:
+    """Read the values once, before any page is."""
+    config.steptime_values = all_values()
+
+
+def setup(app: Sphinx) -> None:
+    """Register the role and what keeps its pages up to date."""
+    # Not "env": one changed value must not have every page read again.
+    app.add_config_value("steptime_values", {}, "", types=[dict])
+    app.add_role("value", ValueRole())
+    app.connect("config-inited", load)
+    app.connect("env-get-outdated", outdated)
