@@ -106,7 +106,7 @@ def _causal_count(run: Run, step_time_s: float) -> float:
     if not run.id.startswith("llama3"):
         return step_time_s
     record = run.job()
-    return step_time_s * causal_flop_per_token(record) / model_flop_per_token(record)
+    return float(step_time_s * causal_flop_per_token(record) / model_flop_per_token(record))
 
 
 ASSUMPTIONS: tuple[Assumption, ...] = (
@@ -223,8 +223,8 @@ def _eta(runs: Sequence[Run], assumption: Assumption) -> float:
     The step is linear in 1 / eta, so two evaluations give it.
     """
     run = next(run for run in runs if run.id == assumption.fit_on)
-    at_one = sum(_parts(run, assumption, 1.0).values())
-    at_half = sum(_parts(run, assumption, 0.5).values())
+    at_one: float = sum(_parts(run, assumption, 1.0).values())
+    at_half: float = sum(_parts(run, assumption, 0.5).values())
     slope = at_half - at_one
     return slope / (_published_s(run, assumption) - at_one + slope)
 

@@ -111,6 +111,7 @@ def training_step(
     shape = shape_named(model)
     device = accelerator_preset(accelerator) if isinstance(accelerator, str) else accelerator
     assumed: list[str] = []
+    check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
     if pp > shape.num_layers:
         raise ConfigError(

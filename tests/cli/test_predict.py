@@ -1,0 +1,137 @@
+import json
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from steptime import ConfigError, predict
+
+Call = Callable[..., tuple[int, str, str]]
+
+LLAMA = {
+    "--model": "llama3-405b",
+    "--accelerator": "h100",
+    "--tp": "8",
+    "--pp": "16",
+    "--dp": "64",
+    "--seq-length": "8192",
+    "--global-batch-size": "2048",
+}
+
+
+def words(**changes: str) -> list[str]:
+    options = LLAMA | {f"--{name.replace('_', '-')}": value for name, value in changes.items()}
+    return ["predict", *(word for pair in options.items() for word in pair)]
+
+
+# published
+
+
+def test_the_baseline_on_llama_is_the_chapters(steptime: Call) -> None:
+    status, out, _ = steptime(*words(predictor="baseline"), "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["step_time_s"] == pytest.approx(13.94, abs=0.005)
+    assert math.fsum(answer["breakdown_s"].values()) == pytest.approx(answer["step_time_s"])
+    assert answer["num_gpus"] == 8192
+    assert answer["num_microbatches"] == 32
+
+
+def test_the_table_names_what_was_assumed(steptime: Call) -> None:
+    status, out, _ = steptime(*words())
+    assert status == 0
+    assert "assumed: vpp 8" in out
+
+
+def test_python_gives_the_same(steptime: Call) -> None:
+    _, out, _ = steptime(*words(predictor="baseline"), "--json")
+    result = predict(
+        predictor="baseline",
+        model="llama3-405b",
+        accelerator="h100",
+        tp=8,
+        pp=16,
+        dp=64,
+        seq_length=8192,
+        global_batch_size=2048,
+    )
+    assert result.step_time_s == json.loads(out)["step_time_s"]
+
+
+# refusal
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "llama3-40b"}, "did you mean 'llama3-405b'?"),
+        ({"accelerator": "h10"}, "did you mean 'h100'?"),
+        ({"tp": "0"}, "tp must be >= 1, got 0"),
+        ({"tp": "-8"}, "tp must be >= 1, got -8"),
+        ({"tp": "7"}, "tp=7 does not divide the 128 attention heads"),
+        ({"tp": "1.5"}, "got '1.5'"),
+        ({"tp": "nan"}, "got 'nan'"),
+        ({"tp": "9" * 30}, "a number of over 20 digits"),
+        ({"pp": "127"}, "pp=127 is over num_layers=126"),
+        ({"vpp": "9"}, "vpp=9 leaves chunks without a layer"),
+        ({"global_batch_size": "2047"}, "the nearest that does is 2048"),
+        ({"ep": "2"}, "needs experts"),
+        ({"cp": "3"}, "cp=3 does not divide seq_length=8192"),
+        ({"recompute": "ful"}, "did you mean 'full'?"),
+        ({"precision": "fp32"}, "unknown precision 'fp32'"),
+        ({"schedule": "1f1"}, "did you mean '1f1b'?"),
+        ({"schedule": "gpipe", "vpp": "2"}, "one chunk a device"),
+        ({"zero": "4"}, "zero_stage must be <= 3"),
+        ({"accelerator": "a100", "precision": "fp8"}, "no 8-bit"),
+        ({"predictor": "oracle"}, "unknown predictor"),
+        ({"model": "none.toml"}, "none.toml"),
+        ({"model": "none.json"}, "none.json"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(
+    steptime: Call, changes: dict[str, str], message: str
+) -> None:
+    status, out, err = steptime(*words(**changes))
+    assert (status, out) == (2, "")
+    assert err.startswith("steptime: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_unknown_options_and_commands_are_refused(steptime: Call) -> None:
+    for line in (["predict", "--modl", "x"], ["prediction"], ["predict"]):
+        status, out, err = steptime(*line)
+        assert (status, out) == (2, "")
+        assert err.count("\n") == 1
+
+
+# invariant
+
+sizes = st.one_of(
+    st.sampled_from([1, 2, 3, 4, 8, 16, 64]), st.integers(min_value=-10, max_value=10**40)
+)
+odd = st.one_of(sizes, st.just(math.nan), st.just(math.inf), st.just("8"), st.just(True))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    tp=odd,
+    cp=sizes,
+    pp=sizes,
+    vpp=st.none() | sizes,
+    dp=sizes,
+    seq_length=st.sampled_from([1, 2048, 8192]) | sizes,
+    global_batch_size=st.sampled_from([64, 512, 2048, 49152]) | sizes,
+    micro_batch_size=sizes,
+    name=st.sampled_from(["gpt3-175b", "llama3-8b", "mixtral-8x7b", "deepseek-v3"]),
+)
+def test_any_input_is_answered_or_refused(name: str, **inputs) -> None:  # type: ignore[no-untyped-def]
+    try:
+        result = predict(predictor="baseline", model=name, accelerator="h100", **inputs)
+    except ConfigError:
+        return
+    assert math.isfinite(result.step_time_s)
+    assert result.step_time_s > 0
+    assert all(math.isfinite(part) and part >= 0 for part in result.breakdown_s.values())

@@ -1,0 +1,96 @@
+import re
+
+import pytest
+
+from steptime.evidence.outcome import flop_convention, published_step_time_s
+from steptime.evidence.runs import Incomplete, run_of
+from steptime.evidence.schema import PublishedRow, published_rows
+
+BY_ID = {row.id: row for row in published_rows()}
+
+
+def row(**cells: object) -> PublishedRow:
+    base = {
+        "id": "x",
+        "model": "Llama-3-8B",
+        "layers": 32,
+        "hidden": 4096,
+        "heads": 32,
+        "kv_heads": 8,
+        "ffn": 14336,
+        "gated_mlp": "y",
+        "vocab": 128256,
+        "seq_len": 8192,
+        "gpu": "H100-80GB SXM",
+        "gpus": 8,
+        "tp": 1,
+        "pp": 1,
+        "mbs": 1,
+        "gbs": 128,
+        "precision": "bf16",
+        "recompute": "none",
+    }
+    return PublishedRow.model_validate(base | cells)
+
+
+# published
+
+
+def test_printed_seconds_come_first() -> None:
+    assert published_step_time_s(run_of(BY_ID["kor22-001"])) == 1.42
+
+
+TABLE_2 = [name for name, row in BY_ID.items() if re.match(r"\d+ days for 300B", row.notes)]
+
+
+@pytest.mark.parametrize("name", TABLE_2)
+def test_narayanan2021_table_2_days_follow_from_its_rates(name: str) -> None:
+    run = run_of(BY_ID[name])
+    tokens = run.batch.global_batch_size * run.batch.seq_length
+    seconds = published_step_time_s(run) * 300e9 / tokens
+    printed = int(BY_ID[name].notes.split(" days")[0])
+    assert seconds / 86400 == pytest.approx(printed, abs=1)
+
+
+def test_table_2_has_all_its_rows() -> None:
+    assert len(TABLE_2) == 12
+
+
+# invariant
+
+
+def test_tokens_and_seconds_agree() -> None:
+    by_tokens = published_step_time_s(run_of(row(tokens_per_s_per_gpu=10000)))
+    assert by_tokens == pytest.approx(128 * 8192 / 8 / 10000, rel=1e-12)
+
+
+def test_utilisation_needs_the_peak() -> None:
+    by_share = published_step_time_s(run_of(row(mfu_pct=50)))
+    by_rate = published_step_time_s(run_of(row(tflops_per_gpu=0.5 * 989)))
+    assert by_share == pytest.approx(by_rate, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "convention"),
+    [
+        ("hardware-full", "hardware"),
+        ("hardware-full-implied", "hardware"),
+        ("model-causal", "causal"),
+        ("model-full", "model"),
+        ("not-stated", "model"),
+        ("", "model"),
+        ("96*B*s*L*h^2*(1+s/6h+V/16Lh): full (not causal-halved) attention", "hardware"),
+        ("model FLOPs, no recompute, causal attention halved", "causal"),
+        ("72*B*s*L*h^2*(1+s/6h+V/12hL): model FLOPs, no recompute, full attention", "model"),
+    ],
+)
+def test_conventions_are_told_apart(text: str, convention: str) -> None:
+    assert flop_convention(text) == convention
+
+
+# refusal
+
+
+def test_a_row_without_outcome_is_incomplete() -> None:
+    with pytest.raises(Incomplete, match="no outcome"):
+        published_step_time_s(run_of(row()))

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+
+from steptime.evidence.schema import published_rows, read_rows
+from steptime.inputs.errors import ConfigError
+
+GOOD = "id,model,gpu,gpus,tp\na,GPT,h100,8,8\n"
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "runs.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+# published
+
+
+def test_every_row_of_the_data_passes() -> None:
+    rows = published_rows()
+    assert len(rows) == 448
+    assert len({row.id for row in rows}) == 448
+
+
+def test_phrases_stand_where_the_data_has_keys() -> None:
+    row = next(row for row in published_rows() if row.id == "nar21-t1-001")
+    assert row.network.startswith("DGX A100")
+    assert "scatter/gather" in row.overlap
+
+
+def test_corrections_reach_the_rows() -> None:
+    assert {row.vocab for row in published_rows() if row.id.startswith("llama3")} == {128256}
+
+
+# limit
+
+
+def test_blank_cells_are_none_and_other_columns_are_left_alone(tmp_path: Path) -> None:
+    rows = read_rows(write(tmp_path, "model,gpu,gpus,tp,mine\nGPT,h100,8,,x\n"))
+    assert rows[0].tp is None
+    assert rows[0].id == "line-2"
+
+
+def test_no_rows_is_no_error(tmp_path: Path) -> None:
+    assert read_rows(write(tmp_path, "id,model,gpu,gpus\n")) == []
+
+
+# refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD.replace("8,8", "8,x"), "runs.csv: line 2: column 'tp': 'x'"),
+        (GOOD.replace("8,8", "8,-1"), "column 'tp': '-1'"),
+        (GOOD.replace("8,8", "0,8"), "column 'gpus': '0'"),
+        (GOOD.replace("8,8", "8.5,8"), "column 'gpus': '8.5'"),
+        (GOOD + "a,GPT,h100,8,8\n", "line 3: column 'id': 'a' stands twice"),
+        (GOOD + "b,GPT,h100,8,8,9\n", "line 3: more cells"),
+        ("id,model\n1,2\n", "column 'gpu' is missing"),
+        ("id,id,model\n1,2,3\n", "column 'id' stands twice"),
+        ("", "empty"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        ("model,gpu,gpus,step_time_s\nGPT,h100,8,inf\n", "column 'step_time_s': 'inf'"),
+        ("model,gpu,gpus,step_time_s\nGPT,h100,8,-3\n", "column 'step_time_s': '-3'"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read_rows(write(tmp_path, text))
+    assert message in str(refused.value)
+
+
+def test_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        read_rows(tmp_path / "none.csv")

@@ -1,0 +1,97 @@
+from dataclasses import replace
+
+import pytest
+
+from steptime.evidence.runs import run_of
+from steptime.evidence.schema import published_rows
+from steptime.formulas.flops import (
+    causal_flop_per_token,
+    hardware_flop_per_token,
+    model_flop_per_token,
+    recomputed_flop_per_token,
+)
+from steptime.formulas.parameters import num_parameters
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.job import Job, job
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.presets import accelerator, model, model_names
+
+
+def one(name: str, recompute: str = "none", seq_length: int = 2048) -> Job:
+    layout = Layout(recompute=recompute)
+    batch = Batch(global_batch_size=1, seq_length=seq_length)
+    return job(model(name), accelerator("a100"), layout, batch)
+
+
+# published
+
+
+@pytest.mark.parametrize("name", model_names())
+def test_parameters_are_the_published_count(name: str) -> None:
+    published = data_table("models.toml")[name]["params_billion"]
+    # Biases, norms and position tables are no matrices: narayanan2021, Eq. 2 gives them for GPT.
+    shape = model(name)
+    rest = (13 * shape.num_layers + shape.learned_positions) * shape.hidden_size
+    left_out = rest / 1e9 if not shape.gated else 0.0
+    # Half a percent, or half of the last digit where the source prints few.
+    digits = len(str(published).partition(".")[2])
+    slack = max(0.005 * published, 0.5 * 10.0**-digits)
+    counted = num_parameters(one(name)) / 1e9 + left_out
+    assert counted == pytest.approx(published, rel=0, abs=slack)
+
+
+def test_gpt_flop_equals_narayanan2021_equation_3() -> None:
+    record = one("gpt3-175b", "full")
+    h, layers, s, vocab = 12288, 96, 2048, 51200
+    per_token = 96 * layers * h**2 * (1 + s / (6 * h) + vocab / (16 * layers * h))
+    assert hardware_flop_per_token(record) == pytest.approx(per_token, rel=1e-12)
+
+
+def test_gpt_flop_equals_korthikanti2022_equation_7() -> None:
+    record = one("gpt3-175b")
+    h, layers, s, vocab = 12288, 96, 2048, 51200
+    per_token = 72 * layers * h**2 * (1 + s / (6 * h) + vocab / (12 * layers * h))
+    assert model_flop_per_token(record) == pytest.approx(per_token, rel=1e-12)
+
+
+MEGATRON_BRIDGE = [
+    row
+    for row in published_rows()
+    if row.source == "megatronbridge2026"
+    and row.moe_experts is None
+    and row.tflops_per_gpu
+    and row.tokens_per_s_per_gpu
+    and not any(f"release 26.0{month}" in row.notes for month in "468")
+]
+
+
+@pytest.mark.parametrize("row", MEGATRON_BRIDGE, ids=lambda row: row.id)
+def test_causal_count_is_megatron_bridges(row) -> None:  # type: ignore[no-untyped-def]
+    per_token = causal_flop_per_token(run_of(row).job())
+    rate = row.tflops_per_gpu * 1e12
+    # Both printed numbers are rounded: whole TFLOP/s, and whole tokens or coarser.
+    slack = 0.5e12 / rate + 1.0 / row.tokens_per_s_per_gpu + 1e-3
+    assert per_token == pytest.approx(rate / row.tokens_per_s_per_gpu, rel=slack)
+
+
+# invariant
+
+
+def test_full_recomputation_runs_the_layers_once_more() -> None:
+    full, none = one("gpt3-175b", "full"), one("gpt3-175b")
+    logits = 6 * 51200 * 12288
+    assert recomputed_flop_per_token(full) == pytest.approx(
+        (model_flop_per_token(none) - logits) / 3, rel=1e-12
+    )
+
+
+def test_a_window_shortens_attention() -> None:
+    windowed = one("gpt-oss-120b", seq_length=8192)
+    full = replace(windowed, windowed_layers=0.0)
+    assert model_flop_per_token(windowed) < model_flop_per_token(full)
+    assert num_parameters(windowed) == num_parameters(full)
+
+
+def test_only_used_experts_compute() -> None:
+    record = one("deepseek-v3")
+    assert model_flop_per_token(record) < 6 * 0.1 * num_parameters(record)
