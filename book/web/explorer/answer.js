@@ -1,0 +1,154 @@
+/**
+ * From a state to everything the page shows. The arithmetic is `formulas`, made from the
+ * Python of the same name when the site is built; here numbers are only put together.
+ */
+
+import { OWN_FIELDS, ownShape } from "./state.js";
+
+/** Parts of the step in the order they are drawn, with the words of the page. */
+export const STEP_PARTS = [
+  ["compute", "compute"],
+  ["tensor_parallel", "tensor-parallel"],
+  ["context_parallel", "context-parallel"],
+  ["expert_parallel", "all-to-all"],
+  ["pipeline_sends", "stage sends"],
+  ["data_parallel", "data-parallel"],
+  ["bubble", "bubble"],
+];
+
+/** The share of the memory above which a layout is called tight. */
+export const TIGHT = 0.9;
+
+/** Return the sizes of the model that a state names, as the flat record has them. */
+export function modelFields(state, data) {
+  const preset = data.models.find((one) => one.key === state.model);
+  if (preset) return preset.fields;
+  const shape = ownShape(state.own);
+  const fields = { ...data.blank_model };
+  for (const name of OWN_FIELDS) fields[name] = shape[name];
+  fields.head_dim = shape.hidden_size / shape.num_attention_heads;
+  fields.num_dense_layers = shape.num_experts > 0 ? 0 : shape.num_layers;
+  return fields;
+}
+
+/** Return the name of the model that a state names. */
+export function modelName(state, data) {
+  return data.models.find((one) => one.key === state.model)?.name ?? "your model";
+}
+
+/** Return the flat record of a state; `dp` is worked out from the devices. */
+export function jobOf(state, data) {
+  const gpu = data.accelerators.find((one) => one.key === state.gpu);
+  return {
+    ...data.blank_job,
+    ...modelFields(state, data),
+    ...gpu.fields,
+    nvlink_domain: state.domain || gpu.fields.nvlink_domain,
+    seq_length: state.seq,
+    micro_batch_size: state.mb,
+    global_batch_size: state.batch,
+    tp: state.tp,
+    cp: state.cp,
+    pp: state.pp,
+    vpp: state.vpp,
+    dp: state.n / (state.tp * state.cp * state.pp),
+    ep: state.ep,
+    etp: 1,
+    sequence_parallel: state.sp,
+    zero_stage: state.zero,
+    schedule: data.schedules.indexOf(state.schedule),
+    recompute_full: state.recompute === "full" ? 1 : 0,
+    recompute_selective: state.recompute === "selective" ? 1 : 0,
+    fp8: state.precision === "fp8" ? 1 : 0,
+  };
+}
+
+/** Return why a state cannot be cut, or null: {field, value, text}, as Python says it. */
+export function refusal(state, job, data, formulas) {
+  const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
+  if (devices.broken) {
+    const values = { ...state, nearest: devices.nearest };
+    return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
+  }
+  const fault = formulas.layout_fault(job);
+  if (!fault.rule) return null;
+  const [field, template] = data.faults[fault.rule - 1];
+  const values = {
+    ...job,
+    name: modelName(state, data),
+    group: job.tp * job.cp * job.dp,
+    nearest: fault.nearest,
+  };
+  const key = { global_batch_size: "batch" }[field] ?? field;
+  return { field: key, value: fault.nearest, text: sentence(template, values) };
+}
+
+function sentence(template, values) {
+  return template.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+}
+
+/** Return the answer machine: `answer(state)` gives every number of the page. */
+export function makeAnswer(data, formulas) {
+  const models = data.step_models.filter((one) => formulas[one.function]);
+  const { facts } = data.memory;
+
+  function memory(job) {
+    const stages = [];
+    for (let rank = 0; rank < job.pp; rank += 1) {
+      stages.push(formulas.rank_memory_bytes(job, facts, rank));
+    }
+    const worst = formulas.worst_rank(job, facts).rank;
+    return { stages, worst, ...verdict(stages[worst].total, job.hbm_bytes) };
+  }
+
+  function step(job, model) {
+    const parts = formulas[model.function](job, model.constants);
+    const total = formulas[model.total](parts);
+    return { model, parts, total, low: total * model.low, high: total * model.high };
+  }
+
+  const chosenOf = (list, state) => list.find((one) => (one.model ?? one).key === state.by) ?? list[0];
+
+  function answer(state) {
+    const job = jobOf(state, data);
+    const refused = refusal(state, job, data, formulas);
+    if (refused) return { state, job, refused };
+    const steps = models.map((model) => step(job, model));
+    const chosen = chosenOf(steps, state);
+    const outcome = formulas.outcome(job, chosen.total, state.tokens);
+    return {
+      state,
+      job,
+      memory: memory(job),
+      steps,
+      chosen,
+      outcome,
+      num_parameters: formulas.num_parameters(job),
+      num_microbatches: formulas.num_microbatches(job),
+    };
+  }
+
+  /** The little that the map and the search for a way out need. */
+  function quick(state) {
+    const job = jobOf(state, data);
+    const refused = refusal(state, job, data, formulas);
+    if (refused) return { state, refused };
+    const total = formulas.memory_total_bytes(job, facts);
+    return {
+      state,
+      memory: verdict(total, job.hbm_bytes),
+      seconds: step(job, chosenOf(models, state)).total,
+    };
+  }
+
+  /** Why a state cannot be cut, or null. */
+  const legal = (state) => refusal(state, jobOf(state, data), data, formulas);
+
+  return { answer, quick, legal, models };
+}
+
+function verdict(total, limit) {
+  const share = total / limit;
+  const word = share > 1 ? "over" : share > TIGHT ? "tight" : "fits";
+  return { total, limit, share, verdict: word };
+}

@@ -1,0 +1,160 @@
+/** Stacked bars on a scale that starts at 0: memory with its limit line, and step time. */
+
+import { fill, h } from "./dom.js";
+
+const PAD = { top: 18, bottom: 18, gap: 12 };
+
+/** The end of a time scale and its steps: round in the unit that the ticks are printed in. */
+export function timeScale(value) {
+  const unit = [172800, 36000, 600].find((one) => value >= one);
+  const size = { 172800: 86400, 36000: 3600, 600: 60 }[unit] ?? 1;
+  const power = 10 ** Math.floor(Math.log10(value / size));
+  const rounds = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+  const times = rounds.find((one) => one * power * size >= value * 0.999999);
+  const steps = { 1: 5, 1.5: 3, 2: 4, 3: 3, 4: 4, 5: 5, 6: 3, 8: 4, 10: 5 }[times];
+  const top = times * power * size;
+  return { top, ticks: Array.from({ length: steps + 1 }, (_, at) => (top * at) / steps) };
+}
+
+/** The end of a memory scale: 5/4 of the limit, doubled until everything is inside. */
+export function memoryTop(limit, ...totals) {
+  let top = limit * 1.25;
+  while (top < Math.max(...totals)) top *= 2;
+  return top;
+}
+
+/**
+ * Draw stacked bars.
+ * @param {HTMLElement} host - What holds the drawing.
+ * @param {object} chart - `label`, `top`, `ticks` ([value, text]), `limit` ({value, text}), and
+ *   `rows`: {name, height, parts: [{key, value, label, text, slot}], ghost, faded, range}.
+ */
+export function drawBars(host, chart) {
+  const width = host.clientWidth || 640;
+  const at = (value) => `${((value / chart.top) * 100).toFixed(4)}%`;
+  const marks = [];
+  let y = PAD.top;
+  for (const row of chart.rows) {
+    marks.push(...drawRow(row, y, at, width, chart));
+    y += row.height + (row.ghost ? 13 : 0) + PAD.gap;
+  }
+  const bottom = y - PAD.gap + 1;
+  const axis = chart.ticks.map(([value, label], index) => {
+    const anchor = index === 0 ? "start" : value >= chart.top * 0.999 ? "end" : "middle";
+    return [
+      h("line", { class: "tick", x1: at(value), x2: at(value), y1: bottom, y2: bottom + 4 }),
+      h("text", { class: "axis", x: at(value), y: bottom + 15, "text-anchor": anchor }, label),
+    ];
+  });
+  const limit = chart.limit && [
+    h("line", {
+      class: "limit",
+      "data-limit": chart.limit.value,
+      x1: at(chart.limit.value),
+      x2: at(chart.limit.value),
+      y1: PAD.top - 4,
+      y2: bottom + 4,
+    }),
+    h(
+      "text",
+      {
+        class: "limit-text",
+        x: at(chart.limit.value),
+        y: PAD.top - 7,
+        "text-anchor": chart.limit.value > chart.top * 0.7 ? "end" : "start",
+      },
+      chart.limit.text,
+    ),
+  ];
+  const height = bottom + PAD.bottom;
+  const svg = h(
+    "svg",
+    { role: "img", "aria-label": chart.label, height, width: "100%", "data-top": chart.top },
+    hatch(chart.id),
+    h("line", { class: "tick", x1: 0, x2: "100%", y1: bottom, y2: bottom }),
+    marks,
+    axis,
+    limit,
+  );
+  fill(host, svg);
+}
+
+function drawRow(row, y, at, width, chart) {
+  const marks = [];
+  let sum = 0;
+  for (const part of row.parts) {
+    if (part.value > 0) marks.push(block(part, sum, y, row, at, width, chart));
+    sum += part.value;
+  }
+  if (row.range) marks.push(whisker(row.range, y - 5, at));
+  const room = ((chart.top - Math.max(sum, row.range?.[1] ?? 0)) / chart.top) * width;
+  if (row.name && room > row.name.length * 6.5 + 14) {
+    const x = at(Math.max(sum, row.range?.[1] ?? 0));
+    const name = { class: "row-name", x, dx: 8, y: y + row.height / 2 + 4 };
+    marks.push(h("text", name, row.name));
+  }
+  if (row.ghost) marks.push(...drawGhost(row.ghost, y + row.height + 3, at, chart.top));
+  return marks;
+}
+
+function block(part, start, y, row, at, width, chart) {
+  const pixels = (part.value / chart.top) * width;
+  const label = [`${part.label} ${part.text}`, part.label, part.text].find(
+    (text) => text.length * 6.3 + 8 < pixels,
+  );
+  return h(
+    "g",
+    { class: `block slot-${part.slot}${row.faded ? " faded" : ""}`, "data-block": part.key },
+    h("rect", {
+      x: at(start),
+      width: at(part.value),
+      y: y + 0.5,
+      height: row.height - 1,
+      "data-value": part.value,
+      fill: part.slot === "idle" ? `url(#${chart.id}-hatch)` : null,
+    }),
+    label &&
+      h("text", { x: at(start + part.value / 2), y: y + row.height / 2 + 4, "text-anchor": "middle" }, label),
+  );
+}
+
+function drawGhost(ghost, y, at, top) {
+  let sum = 0;
+  const marks = ghost.map((part) => {
+    const start = sum;
+    sum += part.value;
+    if (part.value <= 0 || start >= top) return null;
+    const size = Math.min(part.value, top - start);
+    return h("rect", { class: "ghost", x: at(start), width: at(size), y, height: 7 });
+  });
+  return marks.filter(Boolean);
+}
+
+function whisker([low, high], y, at) {
+  return h(
+    "g",
+    { class: "whisker" },
+    h("line", { x1: at(low), x2: at(high), y1: y, y2: y }),
+    h("line", { x1: at(low), x2: at(low), y1: y - 3, y2: y + 3 }),
+    h("line", { x1: at(high), x2: at(high), y1: y - 3, y2: y + 3 }),
+  );
+}
+
+function hatch(id) {
+  return h(
+    "defs",
+    {},
+    h(
+      "pattern",
+      {
+        id: `${id}-hatch`,
+        width: 6,
+        height: 6,
+        patternUnits: "userSpaceOnUse",
+        patternTransform: "rotate(45)",
+      },
+      h("rect", { width: 6, height: 6, class: "hatch-ground" }),
+      h("line", { x1: 0, x2: 0, y1: 0, y2: 6, class: "hatch-line" }),
+    ),
+  );
+}

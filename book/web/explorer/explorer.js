@@ -1,0 +1,123 @@
+/**
+ * The layout explorer: `mount(element, data, formulas, loadTexts)`.
+ * One state gives one answer; the drawing, the verdict, the table and the address follow.
+ */
+
+import { makeAnswer, modelFields } from "./answer.js";
+import { makePanel } from "./panel.js";
+import { changeText, nearestFit, nearestLegal } from "./nearest.js";
+import { DEFAULTS, Undo, fromQuery, settled, toQuery } from "./state.js";
+import { pinState, storyOf, storyState } from "./stories.js";
+import { makeView } from "./view.js";
+
+/** Put the explorer into an element; what stood there was for pages without script. */
+export function mount(element, data, formulas, loadTexts) {
+  const machine = makeAnswer(data, formulas);
+  const undo = new Undo();
+  let { state, bad } = fromQuery(location.search, data);
+  let story = storyOf(state);
+  let pinned = null;
+  let good = null;
+  let later = 0;
+
+  const hasExperts = (one) => modelFields(one, data).num_experts > 0;
+  const actions = { change, choose, take, back, reset, pin };
+  const panel = makePanel(element, data, actions);
+  const view = makeView(element, data, machine, panel, actions, loadTexts);
+
+  function change(values, key) {
+    take(settled({ ...state, ...values }, key, hasExperts), key);
+  }
+
+  /** Go to a state by hand: the story stays, marked as changed. */
+  function take(next, key) {
+    undo.push(state, key);
+    go(next, "replace");
+  }
+
+  function choose(next) {
+    undo.push(state, "story");
+    story = next;
+    const against = pinState(next);
+    pinned = against && machine.answer(against);
+    go(storyState(next), "push");
+  }
+
+  function back() {
+    const last = undo.pop();
+    if (last) go(last, "replace");
+  }
+
+  function reset() {
+    if (story) choose(story);
+    else {
+      undo.push(state, "reset");
+      pinned = null;
+      go({ ...DEFAULTS }, "push");
+    }
+  }
+
+  function pin() {
+    pinned = pinned?.pinnedByHand ? null : good && { ...good, pinnedByHand: true };
+    render(null);
+  }
+
+  function go(next, how) {
+    const before = good;
+    state = next;
+    bad = [];
+    const url = location.pathname + toQuery(state, location.search) + location.hash;
+    if (how === "push") history.pushState(null, "", url);
+    else if (how === "replace") history.replaceState(history.state, "", url);
+    render(before);
+  }
+
+  function render(before) {
+    const answer = machine.answer(state);
+    if (!answer.refused) good = answer;
+    const way = wayOut(answer);
+    view.show({ answer, good, before, pinned, story, bad, way, canUndo: !undo.empty });
+    panel.update(state, () => "", hasExperts(state));
+    cancelAnimationFrame(later);
+    later = requestAnimationFrame(() => setTimeout(showMore, 0, answer));
+  }
+
+  /** What may come a frame later: marks on every choice, and the map. */
+  function showMore(answer) {
+    if (answer.state !== state) return;
+    panel.update(state, check, hasExperts(state));
+    view.showMap(answer);
+  }
+
+  function check(key, value) {
+    const next = settled({ ...state, [key]: value }, key, hasExperts);
+    const found = machine.quick(next);
+    if (found.refused) return "never";
+    return found.memory.verdict === "over" ? "over" : "fits";
+  }
+
+  function wayOut(answer) {
+    if (answer.refused) {
+      const to = nearestLegal(state, answer.refused, machine.legal);
+      return to && { to, text: changeText(state, to) };
+    }
+    if (answer.memory.verdict !== "over") return null;
+    const found = nearestFit(state, machine.quick, hasExperts(state));
+    return found && { to: found.state, text: changeText(state, found.state), memory: found.memory };
+  }
+
+  function read() {
+    ({ state, bad } = fromQuery(location.search, data));
+    story = storyOf(state) ?? story;
+    const against = story && storyOf(state) ? pinState(story) : null;
+    pinned = against && machine.answer(against);
+    render(null);
+  }
+
+  window.addEventListener("popstate", read);
+  new ResizeObserver(() => view.resize()).observe(element);
+  const start = story && pinState(story);
+  pinned = start ? machine.answer(start) : null;
+  render(null);
+  return { state: () => state, answer: () => machine.answer(state) };
+}

@@ -1,0 +1,169 @@
+/** The map: every t x p (or micro-batches x p) at once, and why some cells are empty. */
+
+import { fill, h, roving } from "./dom.js";
+import { gb, seconds } from "./format.js";
+
+const KINDS = [
+  ["t", "t × p, same GPUs"],
+  ["d", "t × p, same copies"],
+  ["m", "micro-batches × p"],
+];
+const SIZES = [1, 2, 4, 8, 16, 32, 64];
+
+/** Make the map; `show(answer)` redraws it, `pick(state)` takes a cell. */
+export function makeMap(id, machine, pick) {
+  let kind = "t";
+  let chosen = false;
+  let now = null;
+  const table = h("table", { class: "map" });
+  const line = h("p", { class: "map-line", "data-out": "map-line" }, " ");
+  const chooser = h(
+    "fieldset",
+    { class: "options map-kind" },
+    h("legend", {}, "Map of"),
+    KINDS.map(([value, word]) =>
+      h(
+        "label",
+        { class: "option" },
+        h("input", {
+          type: "radio",
+          name: `${id}-map`,
+          value,
+          checked: value === kind,
+          onchange: () => {
+            kind = value;
+            chosen = true;
+            show(now);
+          },
+        }),
+        h("span", {}, word),
+      ),
+    ),
+  );
+  const settle = roving(table, "button", () => SIZES.length);
+  const element = h("div", { class: "map-box" }, chooser, table, line);
+
+  function cellState(state, row, column) {
+    if (kind === "t") return { ...state, tp: row, pp: column };
+    if (kind === "d") {
+      return { ...state, tp: row, pp: column, n: (state.n / (state.tp * state.pp)) * row * column };
+    }
+    const copies = state.n / (state.tp * state.cp * column);
+    return { ...state, pp: column, batch: row * copies * state.mb };
+  }
+
+  function rowsFor(state) {
+    if (kind !== "m") return SIZES;
+    const current = state.batch / ((state.n / (state.tp * state.cp * state.pp)) * state.mb);
+    const list = new Set([1, 2, 4, 8, 16, 32, 64, 128]);
+    if (Number.isInteger(current) && !list.has(current)) list.add(current);
+    return [...list].sort((a, b) => a - b);
+  }
+
+  function show(answer) {
+    now = answer;
+    const { state } = answer;
+    // With few GPUs nearly every cut is impossible: then the copies stay the same instead.
+    if (!chosen) useKind(state.n >= 64 ? "t" : "d");
+    const rows = rowsFor(state);
+    const cells = rows.map((row) => SIZES.map((column) => machine.quick(cellState(state, row, column))));
+    const times = cells
+      .flat()
+      .filter((cell) => cell.memory && cell.memory.verdict !== "over")
+      .map(cost);
+    const span = [Math.min(...times), Math.max(...times)];
+    const focused = table.contains(document.activeElement)
+      ? [...table.querySelectorAll("button")].indexOf(document.activeElement)
+      : -1;
+    fill(
+      table,
+      h("caption", {}, caption()),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, kind === "m" ? "m \\ p" : "t \\ p"),
+          SIZES.map((size) => h("th", { scope: "col" }, String(size))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row, index) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, String(row)),
+            cells[index].map((cell) => h("td", {}, button(cell, state, span))),
+          ),
+        ),
+      ),
+    );
+    settle();
+    if (focused >= 0) table.querySelectorAll("button")[focused]?.focus();
+  }
+
+  function useKind(value) {
+    kind = value;
+    for (const input of chooser.querySelectorAll("input")) input.checked = input.value === kind;
+  }
+
+  // Rows of micro-batches change the work in a step, so time is compared per sequence.
+  const cost = (cell) => (kind === "m" ? cell.seconds / cell.state.batch : cell.seconds);
+
+  function button(cell, state, span) {
+    const here = cell.state.tp === state.tp && cell.state.pp === state.pp && cell.state.batch === state.batch;
+    const over = cell.memory?.verdict === "over";
+    const level = cell.memory && !over ? shade(cost(cell), span) : 0;
+    const mark = cell.refused ? "never" : over ? "over" : `level-${level}`;
+    const words = sentence(cell);
+    return h(
+      "button",
+      {
+        type: "button",
+        class: `cell ${mark}`,
+        tabindex: -1,
+        "aria-pressed": String(here),
+        "aria-label": words,
+        onfocus: () => tell(words),
+        onpointerenter: () => tell(words),
+        onclick: () => pick(cell.state, "map"),
+      },
+      cell.refused ? "–" : over ? `✕ ${gb(cell.memory.total)}` : seconds(cell.seconds),
+    );
+  }
+
+  function tell(words) {
+    line.textContent = words;
+  }
+
+  function caption() {
+    const what = {
+      t: "Step time by tensor-parallel size t (down) and pipeline stages p (across), same GPUs.",
+      d: "Step time by t (down) and p (across), with as many copies d: the GPUs grow with t and p.",
+      m: "Step time by micro-batches m (down) and p (across); shaded by time per sequence.",
+    }[kind];
+    return `${what} ✕ does not fit (GB), – cannot be cut so.`;
+  }
+  return { element, show };
+}
+
+/** The words of one cell: what it is, how long it takes, or why it cannot be. */
+function sentence(cell) {
+  const { state } = cell;
+  const name = `t ${state.tp}, p ${state.pp}, ${state.n} GPUs, batch ${state.batch}`;
+  if (cell.refused) return `${name}: cannot be: ${cell.refused.text}.`;
+  const memory = `${gb(cell.memory.total)} of ${gb(cell.memory.limit)} GB`;
+  if (cell.memory.verdict === "over") return `${name}: does not fit, ${memory}.`;
+  return `${name}: ${seconds(cell.seconds)} a step, ${memory}.`;
+}
+
+/** Five steps on a scale of ratios: 5 is the fastest. */
+function shade(value, [least, most]) {
+  if (!(most > least)) return 5;
+  const place = Math.log(value / least) / Math.log(most / least);
+  return 5 - Math.min(4, Math.floor(place * 5));
+}
+

@@ -1,0 +1,121 @@
+/** The controls, few first and the rest under "more". */
+
+import { h } from "./dom.js";
+import { MORE_RADIOS, NUMBERS, RADIOS, numberField, radioRow, selectField } from "./controls.js";
+import { OWN_FIELDS, ownShape } from "./state.js";
+import { modelFields } from "./answer.js";
+
+const GROUPS = { chapter: "From the chapter", dense: "Dense", experts: "Mixtures of experts" };
+
+/** Make the panel; `update(state, check, experts)` follows the state. */
+export function makePanel(root, data, actions) {
+  const id = `${root.id || "layout"}-in`;
+  const change = actions.change;
+  const models = Object.entries(GROUPS).map(([key, label]) => [
+    label,
+    data.models.filter((one) => one.group === key).map((one) => [one.key, one.name]),
+  ]);
+  models.push(["Your own", [["own", "own numbers…"]]]);
+  const gpus = [[null, data.accelerators.map((one) => [one.key, one.name])]];
+  const model = selectField("model", "Model", models, id, (values, key) => {
+    if (values.model === "own") change({ ...values, own: ownText(root.shown, data) }, key);
+    else change(values, key);
+  });
+  const gpu = selectField("gpu", "Accelerator", gpus, id, change);
+  const radios = RADIOS.map((row) => radioRow(row, id, change));
+  const numbers = NUMBERS.map((row) => numberField(row, id, change));
+  const more = MORE_RADIOS.map((row) => radioRow(row, id, change));
+  const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
+  const own = ownModel(id, change);
+  const copies = h("p", { class: "row copies" }, "Data parallel ", h("i", { class: "sym" }, "d"), " = ", h("b", { "data-out": "dp" }), ", worked out");
+  const element = h(
+    "form",
+    { class: "panel", "aria-label": "Layout", onsubmit: (event) => event.preventDefault() },
+    h("div", { class: "pair" }, model.element, gpu.element),
+    own.element,
+    h("div", { class: "numbers" }, numbers.map((one) => one.element)),
+    radios.map((one) => one.element),
+    copies,
+    h(
+      "p",
+      { class: "key" },
+      h("span", { class: "key-over" }, "8"),
+      " does not fit, ",
+      h("span", { class: "key-never" }, "8"),
+      " cannot be cut so",
+    ),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "More: schedule, chunks, micro-batch, precision, links"),
+      more.map((one) => one.element),
+      h("div", { class: "numbers" }, tokens.element),
+    ),
+  );
+
+  function update(state, check, experts) {
+    root.shown = state;
+    for (const one of [model, gpu, tokens, ...numbers]) one.update(state);
+    for (const row of [...radios, ...more]) row.update(state, check);
+    element.querySelector(".row-ep").hidden = !experts && state.ep === 1;
+    own.update(state);
+  }
+  return { element, update };
+}
+
+/** The sizes of a state's model as an `own` value, to start one's own from. */
+function ownText(state, data) {
+  const fields = modelFields(state, data);
+  const text = OWN_FIELDS.map((name) => fields[name]).join("-");
+  return ownShape(text) ? text : "32-4096-14336-32-8-128256-1-0-0-0-0-0";
+}
+
+function ownModel(id, change) {
+  const inputs = OWN_FIELDS.map((name) =>
+    h("input", {
+      id: `${id}-own-${name}`,
+      type: "text",
+      inputmode: "numeric",
+      autocomplete: "off",
+      onchange: read,
+    }),
+  );
+  const note = h("p", { class: "note" });
+  const fields = OWN_FIELDS.map((name, index) =>
+    h(
+      "div",
+      { class: "own-field" },
+      h("label", { for: inputs[index].id }, name.replaceAll("_", " ").replace(/^num /, "")),
+      inputs[index],
+    ),
+  );
+  const element = h(
+    "fieldset",
+    { class: "own", hidden: true },
+    h("legend", {}, "Your model (gated and tied: 1 yes, 0 no)"),
+    fields,
+    note,
+  );
+
+  function read() {
+    const text = inputs.map((input) => input.value.trim() || "0").join("-");
+    if (ownShape(text)) {
+      note.textContent = "";
+      change({ own: text }, "own");
+    } else {
+      note.textContent =
+        "Whole numbers; heads must divide the hidden size, key groups the heads; top k at most the experts.";
+    }
+  }
+
+  function update(state) {
+    element.hidden = state.model !== "own";
+    if (element.hidden) return;
+    const values = state.own.split("-");
+    inputs.forEach((input, index) => {
+      if (document.activeElement !== input) input.value = values[index];
+    });
+    note.textContent = "";
+  }
+  return { element, update };
+}

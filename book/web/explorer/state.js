@@ -1,0 +1,180 @@
+/**
+ * What the reader has chosen: one flat object of inputs, never of results.
+ * It is read from and written to the address, and kept for undo.
+ */
+
+export const PREFIX = "l.";
+
+export const CHOICES = {
+  tp: [1, 2, 4, 8, 16, 32],
+  pp: [1, 2, 4, 8, 16, 32, 64],
+  cp: [1, 2, 4, 8, 16],
+  ep: [1, 2, 4, 8, 16, 32, 64],
+  zero: [0, 1, 2, 3],
+  recompute: ["none", "selective", "full"],
+  vpp: [1, 2, 3, 4, 6, 8, 12],
+  mb: [1, 2, 4, 8, 16],
+  domain: [0, 8, 72],
+  sp: [0, 1],
+  precision: ["bf16", "fp8"],
+  schedule: ["gpipe", "1f1b", "interleaved-1f1b"],
+};
+
+export const DEFAULTS = {
+  model: "gpt3-175b",
+  gpu: "a100-80gb",
+  n: 8,
+  tp: 8,
+  pp: 1,
+  cp: 1,
+  ep: 1,
+  zero: 0,
+  recompute: "full",
+  seq: 2048,
+  batch: 1536,
+  mb: 1,
+  vpp: 1,
+  schedule: "1f1b",
+  sp: 0,
+  precision: "bf16",
+  domain: 0,
+  tokens: 300e9,
+  by: "baseline",
+  own: "",
+};
+
+/** Bounds of the numbers that are typed, and that an address may hold. */
+export const BOUNDS = {
+  n: [1, 1048576],
+  tp: [1, 1024],
+  pp: [1, 1024],
+  cp: [1, 1024],
+  ep: [1, 1024],
+  vpp: [1, 512],
+  mb: [1, 4096],
+  seq: [1, 16777216],
+  batch: [1, 16777216],
+  tokens: [1e6, 1e18],
+};
+
+const CLOSED = ["zero", "recompute", "domain", "sp", "precision", "schedule"];
+
+/** The sizes of a model of one's own, in the order the address lists them. */
+export const OWN_FIELDS = [
+  "num_layers",
+  "hidden_size",
+  "ffn_hidden_size",
+  "num_attention_heads",
+  "num_query_groups",
+  "vocab_size",
+  "gated",
+  "tied",
+  "num_experts",
+  "top_k",
+  "expert_ffn_hidden_size",
+  "num_shared_experts",
+];
+
+/** Return the sizes in an `own` value, or null where it is no list of whole numbers. */
+export function ownShape(own) {
+  const parts = String(own).split("-").map(Number);
+  const whole = (value) => Number.isInteger(value) && value >= 0 && value <= 1e8;
+  if (parts.length !== OWN_FIELDS.length || !parts.every(whole)) return null;
+  const shape = Object.fromEntries(OWN_FIELDS.map((name, index) => [name, parts[index]]));
+  const needed = OWN_FIELDS.slice(0, 6);
+  const good =
+    needed.every((name) => shape[name] >= 1) &&
+    shape.gated <= 1 &&
+    shape.tied <= 1 &&
+    shape.hidden_size % shape.num_attention_heads === 0 &&
+    shape.num_attention_heads % shape.num_query_groups === 0 &&
+    shape.top_k <= shape.num_experts &&
+    (shape.num_experts === 0) === (shape.top_k === 0) &&
+    (shape.num_experts === 0 || shape.expert_ffn_hidden_size >= 1);
+  return good ? shape : null;
+}
+
+/** The address part of a state: only what differs from the default. */
+export function toQuery(state, query = "") {
+  const kept = [...new URLSearchParams(query)].filter(([key]) => !key.startsWith(PREFIX));
+  const ours = Object.keys(DEFAULTS)
+    .filter((key) => state[key] !== DEFAULTS[key])
+    .map((key) => [PREFIX + key, String(state[key])]);
+  const text = String(new URLSearchParams([...kept, ...ours]));
+  return text ? `?${text}` : "";
+}
+
+/**
+ * Read a state from an address.
+ * Returns the state and the values that could not be read (they keep their default).
+ */
+export function fromQuery(query, data) {
+  const state = { ...DEFAULTS };
+  const bad = [];
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const key = name.slice(PREFIX.length);
+    const read = key in DEFAULTS ? parse(key, value, data) : undefined;
+    if (read === undefined) bad.push(`${key}=${value.slice(0, 30)}`);
+    else state[key] = read;
+  }
+  if (state.model === "own" && !ownShape(state.own)) {
+    bad.push("own");
+    state.model = DEFAULTS.model;
+    state.own = "";
+  }
+  return { state, bad };
+}
+
+function parse(key, value, data) {
+  if (key === "model") {
+    return value === "own" || data.models.some((one) => one.key === value) ? value : undefined;
+  }
+  if (key === "gpu") return data.accelerators.some((one) => one.key === value) ? value : undefined;
+  if (key === "by") return data.step_models.some((one) => one.key === value) ? value : undefined;
+  if (key === "own") return ownShape(value) ? value : undefined;
+  const typed = typeof DEFAULTS[key] === "number" ? Number(value) : value;
+  if (CLOSED.includes(key)) return CHOICES[key].includes(typed) ? typed : undefined;
+  return inBounds(key, typed) ? typed : undefined;
+}
+
+/** Whether a number may be used for a key. */
+export function inBounds(key, value) {
+  const [least, most] = BOUNDS[key];
+  return Number.isInteger(value) && value >= least && value <= most;
+}
+
+/** States that undo walks back through. */
+export class Undo {
+  constructor() {
+    this.past = [];
+  }
+
+  /** Remember a state; a run of changes of one key within a second is one step. */
+  push(state, key) {
+    const now = performance.now();
+    const last = this.past[this.past.length - 1];
+    const same = last && key && last.key === key && now - last.when < 1000;
+    if (same) last.when = now;
+    else this.past.push({ state, key, when: now });
+    if (this.past.length > 200) this.past.shift();
+  }
+
+  pop() {
+    return this.past.pop()?.state ?? null;
+  }
+
+  get empty() {
+    return this.past.length === 0;
+  }
+}
+
+/** Make a change consistent: chunks need the interleaved schedule, experts need a mixture. */
+export function settled(state, key, hasExperts) {
+  const next = { ...state };
+  if (key === "schedule") next.vpp = next.schedule === "interleaved-1f1b" ? Math.max(2, next.vpp) : 1;
+  else if (next.vpp > 1) next.schedule = "interleaved-1f1b";
+  else if (next.schedule === "interleaved-1f1b") next.schedule = "1f1b";
+  if (!hasExperts(next)) next.ep = 1;
+  return next;
+}

@@ -1,0 +1,54 @@
+/** Undo, reset, pin and share: one row, one tab stop. */
+
+import { h, roving, text } from "./dom.js";
+import { asCommand, asCsv, asPython } from "./share.js";
+
+/** Make the row; `show` enables what can be used now. */
+export function makeTools(actions) {
+  let answer = null;
+  const output = h("textarea", { class: "copied", rows: 3, readonly: true, hidden: true, "aria-label": "Copied text", tabindex: -1 });
+  const note = h("span", { class: "note", "data-out": "copied" });
+  const button = (name, word, onclick) =>
+    h("button", { type: "button", class: "tool", "data-tool": name, tabindex: -1, onclick }, word);
+  const copy = (name, word, write) => button(name, word, () => put(word, write()));
+  const undo = button("undo", "Undo", actions.back);
+  const pin = button("pin", "Pin to compare", actions.pin);
+  const row = h(
+    "div",
+    { class: "tool-row", role: "toolbar", "aria-label": "Undo, compare and share" },
+    undo,
+    button("reset", "Reset", actions.reset),
+    pin,
+    copy("link", "Copy link", () => location.href),
+    copy("command", "as command", () => asCommand(answer)),
+    copy("python", "as Python", () => asPython(answer)),
+    copy("csv", "as CSV", () => asCsv(answer)),
+  );
+  const settle = roving(row, "button");
+  const element = h("section", { class: "tools" }, row, note, output);
+
+  function put(word, value) {
+    output.hidden = false;
+    output.value = value;
+    output.rows = Math.min(12, value.split("\n").length + 1);
+    const copied = navigator.clipboard?.writeText(value);
+    if (!copied) {
+      text(note, "Select and copy:");
+      return;
+    }
+    copied.then(
+      () => text(note, `${word}: copied.`),
+      () => text(note, "Select and copy:"),
+    );
+  }
+
+  function show({ good, pinned, canUndo }) {
+    answer = good;
+    undo.setAttribute("aria-disabled", String(!canUndo));
+    const held = Boolean(pinned?.pinnedByHand);
+    pin.setAttribute("aria-pressed", String(held));
+    text(pin, held ? "Unpin" : "Pin to compare");
+    settle();
+  }
+  return { element, show };
+}

@@ -1,0 +1,81 @@
+/** The verdict: does it fit, what is in the way, and the smallest way out. */
+
+import { fill, h, text } from "./dom.js";
+import { digits, gb } from "./format.js";
+import { MEMORY_PARTS } from "./outs.js";
+
+const MARKS = { fits: "✓", tight: "≈", over: "✕", never: "⊘" };
+const WORDS = {
+  fits: "Fits",
+  tight: "Fits, but tight",
+  over: "Does not fit",
+  never: "Cannot be cut so",
+};
+
+/** Make the verdict; `show` writes it, `note` adds a remark, `words` says it. */
+export function makeVerdict(actions) {
+  const mark = h("span", { class: "mark", "aria-hidden": "true" });
+  const head = h("strong", { "data-out": "verdict" });
+  const rest = h("span", { class: "verdict-rest", "data-out": "verdict-rest" });
+  const detail = h("span", { "data-out": "detail" });
+  const button = h("button", { type: "button", class: "way", "data-out": "way", hidden: true });
+  const change = h("p", { class: "change", "data-out": "change" });
+  const remark = h("p", { class: "remark", "data-out": "note", hidden: true });
+  const gauge = h("span", { class: "gauge", "aria-hidden": "true" }, h("i"));
+  const element = h(
+    "div",
+    { class: "verdict" },
+    h("p", { class: "verdict-line" }, mark, head, " ", rest),
+    gauge,
+    h("p", { class: "verdict-detail" }, detail, " ", button),
+    change,
+    remark,
+  );
+  let target = null;
+  button.addEventListener("click", () => target && actions.take(target, "way"));
+
+  function show({ answer, way, numbers, change: moved, pinned }) {
+    const kind = answer.refused ? "never" : answer.memory.verdict;
+    element.dataset.verdict = kind;
+    text(mark, MARKS[kind]);
+    text(head, WORDS[kind]);
+    remark.hidden = true;
+    if (answer.refused) {
+      text(rest, "");
+      text(detail, `${answer.refused.text}.`);
+    } else {
+      writeFit(answer, numbers, kind);
+    }
+    target = way?.to ?? null;
+    button.hidden = !way;
+    if (way) text(button, `Try ${way.text}${way.memory ? ` (${gb(way.memory.total)} GB)` : ""}`);
+    if (!way && kind === "over") text(detail, `${detail.textContent} No single or double change fits.`);
+    text(change, moved ? `${pinned ? "Against the outline: " : "Changed: "}${moved}` : "");
+    gauge.firstChild.style.width = `${Math.min(100, (answer.memory?.share ?? 0) * 80)}%`;
+  }
+
+  function writeFit(answer, numbers, kind) {
+    const { memory, job } = answer;
+    const times = kind === "over" ? ` (${digits(memory.share)}×)` : "";
+    text(rest, `${gb(memory.total)} of ${gb(memory.limit)} GB on the fullest GPU${times}`);
+    const full = memory.stages[memory.worst];
+    const [key, word] = MEMORY_PARTS.reduce((most, one) => (full[one[0]] > full[most[0]] ? one : most));
+    const shape = `${answer.state.n} GPUs = t ${job.tp} × c ${job.cp} × p ${job.pp} × d ${job.dp}`;
+    const time = `${kind === "over" ? "If it fitted, a" : "A"} step of ${numbers.step.text}, ${numbers.mfu.text} of peak useful, ${numbers.idle.text} idle.`;
+    fill(
+      detail,
+      kind === "over" ? `Biggest part: ${word} ${numbers[key].text}. ` : `${time} `,
+      h("span", { class: "shape" }, shape),
+    );
+  }
+
+  return {
+    element,
+    show,
+    note: (words) => {
+      remark.hidden = false;
+      text(remark, words);
+    },
+    words: () => `${head.textContent} ${rest.textContent}. ${detail.textContent}`,
+  };
+}

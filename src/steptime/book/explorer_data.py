@@ -1,0 +1,121 @@
+"""All that the layout explorer knows beside the formulas: presets, constants, error bands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from steptime.evidence.baseline import chapter_rows
+from steptime.evidence.validate import baseline_validation
+from steptime.formulas.memory.total import PARTS
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.job import JOB_FIELDS, job
+from steptime.inputs.layout import FAULTS, SCHEDULES, Batch, Layout
+from steptime.inputs.memory_facts import memory_facts
+from steptime.inputs.model import ModelShape
+from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+
+CHAPTER_MODELS = ("gpt3-175b", "megatron-1008b", "llama3-405b")
+_DEVICE_FIELDS = (
+    *("peak_flop_per_s", "peak_fp8_flop_per_s", "matmul_flop_per_s", "matmul_fp8_flop_per_s"),
+    *("hbm_bytes", "hbm_bytes_per_s", "nvlink_bytes_per_s", "nvlink_domain"),
+    *("network_bytes_per_s", "num_sms"),
+)
+_MODEL_FIELDS = JOB_FIELDS[: JOB_FIELDS.index("seq_length")]
+
+
+def flat(shape: ModelShape, device: Accelerator) -> dict[str, float]:
+    """Return the flat record of a model on one device with nothing cut.
+
+    Args:
+        shape: The model.
+        device: The accelerator.
+    """
+    record = job(shape, device, Layout(), Batch(global_batch_size=1, seq_length=1))
+    return {name: float(getattr(record, name)) for name in JOB_FIELDS}
+
+
+def model_entries() -> list[dict[str, Any]]:
+    """Return every model preset: the chapter's three first, then dense ones, then experts."""
+    device = accelerator(accelerator_names()[0])
+    entries = []
+    for key in (*CHAPTER_MODELS, *(one for one in model_names() if one not in CHAPTER_MODELS)):
+        shape = model(key)
+        record = flat(shape, device)
+        group = "experts" if shape.experts else "dense"
+        entries.append(
+            {
+                "key": key,
+                "name": shape.name,
+                "group": "chapter" if key in CHAPTER_MODELS else group,
+                "source": shape.source,
+                "fields": {name: record[name] for name in _MODEL_FIELDS},
+            }
+        )
+    return entries
+
+
+def accelerator_entries() -> list[dict[str, Any]]:
+    """Return every accelerator preset with the numbers that formulas read."""
+    table = data_table("accelerators.toml")
+    shape = model(CHAPTER_MODELS[0])
+    entries = []
+    for key in accelerator_names():
+        device = accelerator(key)
+        record = flat(shape, device)
+        entries.append(
+            {
+                "key": key,
+                "name": str(table[key].get("name", key)),
+                "source": device.source,
+                "fields": {name: record[name] for name in _DEVICE_FIELDS},
+            }
+        )
+    return entries
+
+
+def baseline_entry() -> dict[str, Any]:
+    """Return the baseline model: its constants and how far published runs were from it.
+
+    ``low`` and ``high`` times a predicted step are the fastest and slowest of the published
+    runs it was compared with, none of them used to fit.
+    """
+    constants = baseline_constants()
+    validation = baseline_validation(chapter_rows())
+    errors = [row.error_fraction for row in validation.rows if not row.fitted]
+    return {
+        "key": "baseline",
+        "name": "Baseline",
+        "function": "baseline_step",
+        "total": "step_s",
+        "constants": {"eta": constants.eta, "latency_s": constants.latency_s},
+        "low": 1.0 + min(errors),
+        "high": 1.0 + max(errors),
+        "mean": validation.summary.mean_abs_error_fraction,
+        "rows": validation.summary.rows,
+        "says": "one fitted constant, nothing overlaps",
+    }
+
+
+def explorer_data() -> dict[str, Any]:
+    """Return what the page loads, ready to be JSON."""
+    shape, device = model(CHAPTER_MODELS[0]), accelerator(accelerator_names()[0])
+    blank = dict.fromkeys(JOB_FIELDS, 0.0)
+    return {
+        "models": model_entries(),
+        "accelerators": accelerator_entries(),
+        "blank_job": {**blank, **flat(shape, device)},
+        "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
+        "schedules": list(SCHEDULES),
+        "faults": [list(one) for one in FAULTS],
+        "device_fault": DEVICE_FAULT,
+        "step_models": [baseline_entry()],
+        "memory": {"facts": asdict(memory_facts()), "parts": list(PARTS)},
+    }
+
+
+DEVICE_FAULT = (
+    "{n} GPUs do not divide into t x c x p = {tp} x {cp} x {pp}; the nearest that do are {nearest}"
+)
