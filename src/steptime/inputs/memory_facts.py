@@ -18,12 +18,15 @@ class MemoryFacts:
         extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
         master_bytes: Bytes of the 32-bit weight that the optimizer updates.
         moment_bytes: Bytes of the optimizer's moments: 8 for Adam.
+        update_bytes: Bytes of the 32-bit gradients that the optimizer copies for its own shard.
         flash: 1 if attention never stores its scores.
         dropout: 1 if dropout is on.
         gated_values: Values kept per inner width of a gated network: 3 fused, 4 not.
         norm_input_bytes: Bytes per value of a norm's stored input.
         logit_bytes: Bytes per logit, with its 32-bit copies.
         expert_imbalance: Tokens of the busiest rank's experts over the mean.
+        gathered_inputs: Share of the inputs gathered for sequence parallelism that stays
+            until the backward pass: 0 if they are gathered again.
         stage_outputs: 1 if a stage keeps what it sent until the backward pass.
         sliced_checkpoints: 1 if recomputation's inputs are saved in slices over tp.
         recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
@@ -43,12 +46,14 @@ class MemoryFacts:
     extra_gradient_bytes: float = 0.0
     master_bytes: float = 4.0
     moment_bytes: float = 8.0
+    update_bytes: float = 0.0
     flash: float = 1.0
     dropout: float = 0.0
     gated_values: float = 3.0
     norm_input_bytes: float = 2.0
     logit_bytes: float = 10.0
     expert_imbalance: float = 1.0
+    gathered_inputs: float = 0.0
     stage_outputs: float = 0.0
     sliced_checkpoints: float = 0.0
     recompute_layers: float = 0.0

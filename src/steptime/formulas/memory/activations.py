@@ -32,7 +32,7 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
         split: From `sequence_split`.
 
     References:
-        korthikanti2022, Sec. 4.1 (attention block); deepseek2024v2, Sec. 2.1.
+        korthikanti2022, Sec. 4.1 (attention block); deepseek2024, Sec. 2.1.
     """
     h = job.hidden_size
     t = job.tp
@@ -109,7 +109,7 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
         split: From `sequence_split`.
 
     References:
-        lepikhin2020, Sec. 2.2; deepseek2024v3, Sec. 2.1.2.
+        lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2.
     """
     h = job.hidden_size
     t = job.tp
@@ -121,6 +121,22 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     shared = 2.0 * values * job.num_shared_experts * width / t
     router = 8.0 * job.num_experts / split
     return dispatched + routed + shared + router + 2.0 * h / split
+
+
+def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+    """Return what stays of a layer's two gathered inputs beyond their own slices.
+
+    Megatron gathers them again in the backward pass; other stacks keep them.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        split: From `sequence_split`.
+
+    References:
+        korthikanti2022, Sec. 4.2.2 (only the slice is stored).
+    """
+    return facts.gathered_inputs * 4.0 * job.hidden_size * (1.0 - 1.0 / split)
 
 
 def token_bytes(job: Number, facts: Number) -> Number:
@@ -135,7 +151,7 @@ def token_bytes(job: Number, facts: Number) -> Number:
         "split": split,
         "attention": attention_token_bytes(job, facts, split),
         "scores": score_token_bytes(job, facts),
-        "norms": norm_token_bytes(job, facts, split),
+        "norms": norm_token_bytes(job, facts, split) + gathered_token_bytes(job, facts, split),
         "feed_forward": feed_forward_token_bytes(job, facts, split),
         "experts": expert_token_bytes(job, facts, split),
         "boundary": 2.0 * job.hidden_size / split,

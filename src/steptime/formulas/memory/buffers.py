@@ -83,26 +83,6 @@ def dispatch_bytes(job: Number, facts: Number) -> Number:
     return where(job.ep > 1.0, 4.0 * copies * job.hidden_size * job.etp / job.tp, 0.0)
 
 
-def gathered_weight_bytes(job: Number, facts: Number, largest: Number) -> Number:
-    """Return the weights and gradients of whole layers that ZeRO-2 and -3 hold for a moment.
-
-    Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
-    until they are reduced.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-        largest: Parameters of the largest layer on the rank.
-
-    References:
-        rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
-    """
-    many = where(job.dp * job.cp > 1.0, 1.0, 0.0)
-    weights = where(job.zero_stage > 2.0, facts.gathered_layers * facts.weight_bytes, 0.0)
-    gradients = where(job.zero_stage > 1.0, facts.gradient_bytes, 0.0)
-    return many * (weights + gradients) * largest
-
-
 def work_bytes(job: Number) -> Number:
     """Return the gradients of one feed-forward network's inner values, in its backward pass.
 

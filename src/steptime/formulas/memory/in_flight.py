@@ -16,36 +16,47 @@ def micro_batches(job: Number) -> Number:
     return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
-def in_flight(job: Number, rank: Number) -> Number:
-    """Return the micro-batches whose activations rank ``rank`` holds at its peak.
+def flight_line(job: Number) -> Number:
+    """Return ``base`` and ``slope``: rank r holds ``base - slope r`` micro-batches, or all.
 
     ``job.schedule`` is the place of the schedule's name in ``SCHEDULES``.
 
     Args:
         job: The flat record.
-        rank: Pipeline rank, 0 is the first.
 
     References:
-        narayanan2021, Sec. 2.2 (GPipe, 1F1B, interleaved); lamypoirier2023, Sec. 3 (breadth-first);
-        qi2024, Sec. 3 (ZB-H1, ZB-H2); qi2024b, Table 1 (ZB-V, V-Half, V-Min);
-        deepseek2024v3, Table 2 (DualPipe).
+        narayanan2021, Sec. 2.2 (GPipe, 1F1B, interleaved); lamypoirier2023, Sec. 3
+        (breadth-first); qi2023, Sec. 3 (ZB-H1, ZB-H2); qi2024, Table 1 (ZB-V, V-Half, V-Min);
+        deepseek2024, Table 2 (DualPipe).
     """
     p = job.pp
     v = job.vpp
-    m = micro_batches(job)
     code = job.schedule
-    one = p - rank
-    chunks = ((v - 1.0) * p + 2.0 * one - 1.0) / v
-    flat_chunks = ((v - 1.0) * p + 2.0 * p - 1.0) / v
-    most = m
-    most = where(code == 1.0, one, most)
-    most = where(code == 2.0, where(v > 1.0, chunks, one), most)
-    most = where(code == 4.0, p, most)
-    most = where(code == 5.0, 2.0 * p - 1.0, most)
-    most = where(code == 6.0, where(v > 1.0, flat_chunks, p), most)
-    most = where(code == 7.0, p, most)
-    most = where(code == 8.0, p / 2.0 + 1.0, most)
-    most = where(code == 9.0, (p + 4.0) / 3.0, most)
-    most = where(code == 10.0, p + 1.0, most)
-    most = where(code == 11.0, p + 0.5, most)
-    return minimum(most, m)
+    chunks = ((v - 1.0) * p + 2.0 * p - 1.0) / v
+    base = where(code == 1.0, p, micro_batches(job))
+    base = where(code == 2.0, where(v > 1.0, chunks, p), base)
+    base = where(code == 4.0, p, base)
+    base = where(code == 5.0, 2.0 * p - 1.0, base)
+    base = where(code == 6.0, where(v > 1.0, chunks, p), base)
+    base = where(code == 7.0, p, base)
+    base = where(code == 8.0, p / 2.0 + 1.0, base)
+    base = where(code == 9.0, (p + 4.0) / 3.0, base)
+    base = where(code == 10.0, p + 1.0, base)
+    base = where(code == 11.0, p + 0.5, base)
+    interleaved = where(v > 1.0, 2.0 / v, 1.0)
+    slope = where(code == 1.0, 1.0, where(code == 2.0, interleaved, 0.0))
+    return {"base": base, "slope": slope}
+
+
+def in_flight(job: Number, shared: Number, rank: Number) -> Number:
+    """Return the micro-batches whose activations rank ``rank`` holds at its peak.
+
+    Args:
+        job: The flat record.
+        shared: From `shared.shared_terms`.
+        rank: Pipeline rank, 0 is the first.
+
+    References:
+        narayanan2021, Sec. 2.2.
+    """
+    return minimum(shared["base"] - shared["slope"] * rank, micro_batches(job))

@@ -13,7 +13,7 @@ def attention_slice(job: Number) -> Number:
         job: The flat record.
 
     References:
-        shoeybi2019, Sec. 3; deepseek2024v2, Sec. 2.1.
+        shoeybi2019, Sec. 3; deepseek2024, Sec. 2.1.
     """
     h = job.hidden_size
     t = job.tp
@@ -65,7 +65,7 @@ def mixture_layer_slice(job: Number) -> Number:
         job: The flat record.
 
     References:
-        lepikhin2020, Sec. 2.2; deepseek2024v3, Sec. 2.1.2.
+        lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2.
     """
     width = job.num_shared_experts * job.expert_ffn_hidden_size
     shared = (2.0 + job.gated) * job.hidden_size * width

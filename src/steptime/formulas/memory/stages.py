@@ -18,7 +18,7 @@ def end_slots(job: Number, facts: Number) -> Number:
         facts: Facts of the software.
 
     References:
-        grattafiori2024, Sec. 3.3.2; bigscience2022, "Rebalancing layers".
+        grattafiori2024, Sec. 3.3.2; bigscience2022prequel, "Rebalancing layers".
     """
     layers = job.num_layers
     rest = layers - floor(layers / job.pp) * job.pp
@@ -62,35 +62,35 @@ def stage_cut(job: Number, facts: Number) -> Number:
     }
 
 
-def layers_before(job: Number, cut: Number, rank: Number) -> Number:
+def layers_before(job: Number, shared: Number, rank: Number) -> Number:
     """Return the layers in front of a rank's first one.
 
     Args:
         job: The flat record.
-        cut: From `stage_cut`.
+        shared: From `shared.shared_terms`.
         rank: Pipeline rank, 0 to p; p gives all layers.
     """
-    start = floor(rank * cut["slots"] / job.pp) + cut["shift"]
+    start = floor(rank * shared["slots"] / job.pp) + shared["shift"]
     inside = minimum(maximum(start, 0.0), job.num_layers)
     return where(rank > 0.0, where(rank < job.pp, inside, job.num_layers), 0.0)
 
 
-def stage_layers(job: Number, cut: Number, rank: Number) -> Number:
+def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     """Return the ``layers`` of a rank and how many of them hold ``experts``.
 
     Args:
         job: The flat record.
-        cut: From `stage_cut`.
+        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
-    start = layers_before(job, cut, rank)
-    end = layers_before(job, cut, rank + 1.0)
+    start = layers_before(job, shared, rank)
+    end = layers_before(job, shared, rank + 1.0)
     first = minimum(job.num_dense_layers, job.num_layers)
     experts = maximum(end - first, 0.0) - maximum(start - first, 0.0)
     return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
-def candidate_ranks(job: Number, cut: Number) -> Number:
+def candidate_ranks(job: Number, shared: Number) -> Number:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
     Micro-batches in flight never grow with the rank, so among middle ranks only the first
@@ -98,19 +98,19 @@ def candidate_ranks(job: Number, cut: Number) -> Number:
 
     Args:
         job: The flat record.
-        cut: From `stage_cut`.
+        shared: From `shared.shared_terms`.
     """
     last = job.pp - 1.0
-    slots = cut["slots"] / job.pp
+    slots = shared["slots"] / job.pp
     dense = where(job.num_experts > 0.0, minimum(job.num_dense_layers, job.num_layers), 0.0)
-    full = maximum(ceil((dense - cut["shift"]) / slots), 1.0)
-    rest = cut["slots"] - floor(slots) * job.pp
+    full = maximum(ceil((dense - shared["shift"]) / slots), 1.0)
+    rest = shared["slots"] - floor(slots) * job.pp
     steps = (floor(full * rest / job.pp) + 1.0) * job.pp
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
-    return [
-        where(job.pp > 0.0, 0.0, 0.0),
-        minimum(1.0, last),
-        minimum(full, last),
-        minimum(longer, last),
-        last,
-    ]
+    return {
+        "first": 0.0,
+        "second": minimum(1.0, last),
+        "full": minimum(full, last),
+        "longer": minimum(longer, last),
+        "last": last,
+    }

@@ -36,7 +36,7 @@ def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
 
 
 def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
-    """Return bytes per parameter of the 32-bit master weight and Adam's two moments.
+    """Return bytes per parameter of the 32-bit weight, Adam's two moments, and gradients for them.
 
     Args:
         job: The flat record.
@@ -46,8 +46,26 @@ def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     References:
         rajbhandari2020, Sec. 3.1 (12 bytes) and 5.1 (stage 1).
     """
-    held = facts.master_bytes + facts.moment_bytes
+    held = facts.master_bytes + facts.moment_bytes + facts.update_bytes
     return held / where(job.zero_stage > 0.0, ranks, 1.0)
+
+
+def transient_bytes(job: Number, facts: Number) -> Number:
+    """Return bytes per parameter of a whole layer that ZeRO-2 and -3 hold for a moment.
+
+    Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
+    until they are reduced.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
+    """
+    weights = where(job.zero_stage > 2.0, facts.gathered_layers * facts.weight_bytes, 0.0)
+    gradients = where(job.zero_stage > 1.0, facts.gradient_bytes, 0.0)
+    return where(job.dp * job.cp > 1.0, weights + gradients, 0.0)
 
 
 def data_ranks(job: Number) -> Number:

@@ -50,7 +50,7 @@ def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number
     Args:
         job: The flat record.
         facts: Facts of the software.
-        shared: From `total.shared_terms`.
+        shared: From `shared.shared_terms`.
         stage: From `stages.stage_layers`.
 
     References:
@@ -72,7 +72,7 @@ def at_work_token_bytes(
     Args:
         job: The flat record.
         facts: Facts of the software.
-        shared: From `total.shared_terms`.
+        shared: From `shared.shared_terms`.
         stage: From `stages.stage_layers`.
         share: From `stored_token_bytes`.
 
