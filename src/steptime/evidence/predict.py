@@ -49,11 +49,12 @@ class Prediction:
         return self.tokens_per_s / self.step.layout.num_devices
 
 
-def baseline_parts(step: TrainingStep) -> dict[str, float]:
+def baseline_parts(step: TrainingStep, record: Job) -> dict[str, float]:
     """Return the parts of a step by the baseline model.
 
     Args:
         step: What is asked.
+        record: The same as numbers.
 
     Raises:
         ConfigError: In 8 bits, where its constant says nothing.
@@ -63,7 +64,7 @@ def baseline_parts(step: TrainingStep) -> dict[str, float]:
             f"the baseline's one constant was fitted in 16 bits, not {step.layout.precision}; "
             "use --predictor roofline"
         )
-    parts: dict[str, float] = baseline_step(step.job(), baseline_constants())
+    parts: dict[str, float] = baseline_step(record, baseline_constants())
     return parts
 
 
@@ -103,7 +104,8 @@ def predict_step(step: TrainingStep, predictor: str = "baseline") -> Prediction:
         ConfigError: If there is no such model, or the step is beyond it.
     """
     check_choice("predictor", predictor, PREDICTORS)
-    return prediction(predictor, step, baseline_parts(step), step.job())
+    record = step.job()
+    return prediction(predictor, step, baseline_parts(step, record), record)
 
 
 def predict(*, predictor: str = "baseline", **inputs: Any) -> Prediction:

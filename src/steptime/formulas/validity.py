@@ -65,6 +65,39 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Num
     }
 
 
+def broken_rules(job: Number) -> Number:
+    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 8.
+
+    Args:
+        job: The flat record; only counts of model, batch and layout are read.
+    """
+    dense = where(job.num_experts > 0.0, 0.0, 1.0)
+    return [
+        leaves_rest(job.global_batch_size, job.dp * job.micro_batch_size),
+        where(job.pp > job.num_layers, 1.0, 0.0),
+        where(job.vpp > ceil_div(job.num_layers, job.pp), 1.0, 0.0),
+        leaves_rest(job.num_attention_heads, job.tp),
+        leaves_rest(job.seq_length, job.cp),
+        where(job.ep > 1.0, dense, 0.0),
+        leaves_rest(job.num_experts, job.ep),
+        leaves_rest(job.tp * job.cp * job.dp, job.ep * job.etp),
+    ]
+
+
+def layout_rule(job: Number) -> Number:
+    """Return the number of the first broken rule, 0 if none: cheap, for layouts by the million.
+
+    Args:
+        job: The flat record; only counts of model, batch and layout are read.
+    """
+    broken = broken_rules(job)
+    rule = where(job.tp > 0.0, 0.0, 0.0)
+    # From the last rule to the first, so that the first one broken is what stays.
+    for number in [8, 7, 6, 5, 4, 3, 2, 1]:
+        rule = where(broken[number - 1] > 0.0, 1.0 * number, rule)
+    return rule
+
+
 def layout_fault(job: Number) -> Number:
     """Return the number of the first broken ``rule``, 0 if none, and the ``nearest`` value.
 
@@ -73,33 +106,18 @@ def layout_fault(job: Number) -> Number:
     Args:
         job: The flat record; only counts of model, batch and layout are read.
     """
-    ranks = job.dp * job.micro_batch_size
-    group = job.tp * job.cp * job.dp
-    most_chunks = ceil_div(job.num_layers, job.pp)
-    dense = where(job.num_experts > 0.0, 0.0, 1.0)
-    whole_group = leaves_rest(group, job.ep * job.etp)
-    # From the last rule to the first, so that the first one broken is what stays.
-    rules = [
-        [8.0, whole_group, largest_divisor(floor(group / job.etp), job.ep)],
-        [7.0, leaves_rest(job.num_experts, job.ep), largest_divisor(job.num_experts, job.ep)],
-        [6.0, where(job.ep > 1.0, dense, 0.0), 1.0],
-        [5.0, leaves_rest(job.seq_length, job.cp), largest_divisor(job.seq_length, job.cp)],
-        [
-            4.0,
-            leaves_rest(job.num_attention_heads, job.tp),
-            largest_divisor(job.num_attention_heads, job.tp),
-        ],
-        [3.0, where(job.vpp > most_chunks, 1.0, 0.0), most_chunks],
-        [2.0, where(job.pp > job.num_layers, 1.0, 0.0), job.num_layers],
-        [
-            1.0,
-            leaves_rest(job.global_batch_size, ranks),
-            nearest_multiple(job.global_batch_size, ranks),
-        ],
+    rule = layout_rule(job)
+    mended = [
+        nearest_multiple(job.global_batch_size, job.dp * job.micro_batch_size),
+        job.num_layers,
+        ceil_div(job.num_layers, job.pp),
+        largest_divisor(job.num_attention_heads, job.tp),
+        largest_divisor(job.seq_length, job.cp),
+        1.0,
+        largest_divisor(job.num_experts, job.ep),
+        largest_divisor(floor(job.tp * job.cp * job.dp / job.etp), job.ep),
     ]
-    rule = where(ranks > 0.0, 0.0, 0.0)
-    nearest = where(ranks > 0.0, 0.0, 0.0)
-    for entry in rules:
-        rule = where(entry[1] > 0.0, entry[0], rule)
-        nearest = where(entry[1] > 0.0, entry[2], nearest)
+    nearest = where(job.tp > 0.0, 0.0, 0.0)
+    for number in [1, 2, 3, 4, 5, 6, 7, 8]:
+        nearest = where(rule == 1.0 * number, mended[number - 1], nearest)
     return {"rule": rule, "nearest": nearest}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from steptime.formulas.number import Number
+from steptime.formulas.validity import layout_rule
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.layout import SCHEDULES, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
@@ -89,9 +90,8 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
     Raises:
         ConfigError: If the layout does not fit the model or the batch.
     """
-    check_layout(model, layout, batch)
     experts, latent = model.experts, model.latent_attention
-    return Job(
+    record = Job(
         num_layers=float(model.num_layers),
         hidden_size=float(model.hidden_size),
         ffn_hidden_size=float(model.ffn_hidden_size),
@@ -141,6 +141,9 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
         network_bytes_per_s=accelerator.network_bytes_per_s,
         num_sms=float(accelerator.num_sms),
     )
+    if layout_rule(record):
+        check_layout(model, layout, batch)
+    return record
 
 
 JOB_FIELDS = tuple(field.name for field in fields(Job))
