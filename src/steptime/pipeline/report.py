@@ -1,0 +1,110 @@
+"""A timeline in numbers and names: what `steptime schedule --json` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steptime.pipeline.codes import action_names, pair_code
+from steptime.pipeline.durations import crossing_rows
+from steptime.pipeline.measure import bubble, idle_by_cause
+from steptime.pipeline.memory import peak_in_flight, sends
+from steptime.pipeline.timeline import Timeline
+from steptime.pipeline.waits import deadlock_cycle
+
+
+def report(timeline: Timeline) -> dict[str, Any]:
+    """Return everything that a timeline tells, in the unit that its durations came in.
+
+    Args:
+        timeline: From `timeline.simulate`, of orders that finish.
+
+    Returns:
+        ``ranks`` (action names in order), ``starts`` and ``ends`` beside them,
+        ``makespan``, ``bubble_overhead`` (idle over busy), ``bubble_fraction`` (idle over
+        all), ``span_overhead`` (idle over busy where ranks need not wait for each other
+        between steps), ``peak_in_flight`` (micro-batches times stages, per rank),
+        ``peak_micro_batches`` (in micro-batches of a whole rank), ``busy``,
+        ``idle_by_cause`` and ``sends`` per rank.
+    """
+    orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
+    result = timeline.result
+    totals = bubble(orders, result)
+    causes = idle_by_cause(orders, stages, count, result, timeline.times)
+    peaks = [peak_in_flight(order, stages, count) for order in orders]
+    unit = timeline.in_units
+    return {
+        "schedule": timeline.name,
+        "stages": timeline.ranks,
+        "micro_batches": count,
+        "chunks": timeline.chunks,
+        "makespan": unit(totals["makespan"]),
+        "bubble_overhead": totals["bubble_overhead"],
+        "bubble_fraction": totals["bubble_fraction"],
+        "span_overhead": span_overhead(totals),
+        "peak_in_flight": peaks,
+        "peak_micro_batches": [peak / timeline.chunks for peak in peaks],
+        "busy": [unit(worked) for worked in totals["busy"]],
+        "idle_by_cause": [{key: unit(value) for key, value in cause.items()} for cause in causes],
+        "sends": sends(orders, stages, count, crossing_rows(orders, stages, count)),
+        "ranks": [action_names(order, stages, count) for order in orders],
+        "starts": [
+            [unit(begin) for begin, _ in intervals(timeline, rank)] for rank in range(len(orders))
+        ],
+        "ends": [
+            [unit(end) for _, end in intervals(timeline, rank)] for rank in range(len(orders))
+        ],
+    }
+
+
+def span_overhead(totals: dict[str, Any]) -> float:
+    """Return idle over busy time where a step may start on a rank while others still end one.
+
+    Then the longest of the ranks' own spans is what a step costs, as in qi2024.
+
+    Args:
+        totals: From `measure.bubble`.
+    """
+    busy = max(totals["busy"])
+    return float((totals["span"] - busy) / busy)
+
+
+def intervals(timeline: Timeline, rank: int) -> list[tuple[Any, Any]]:
+    """Return start and end, in slots, of each action of a rank; a pair counts as one.
+
+    Args:
+        timeline: Any.
+        rank: Whose.
+    """
+    order = timeline.orders[rank]
+    start, end = timeline.result["starts"][rank], timeline.result["ends"][rank]
+    mark = pair_code(timeline.stages, timeline.micro_batches)
+    found = []
+    i = 0
+    while i < len(end):
+        if order[i] == mark and i + 2 < len(end):
+            found.append((start[i + 1], end[i + 2]))
+            i += 3
+        else:
+            found.append((start[i], end[i]))
+            i += 1
+    return found
+
+
+def deadlock(timeline: Timeline) -> str:
+    """Return the ring of waits that stopped a timeline, in one line, or "" if it finished.
+
+    Args:
+        timeline: Any.
+    """
+    orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
+    cycle = deadlock_cycle(orders, stages, count, timeline.result)
+    if not cycle:
+        return ""
+
+    def named(code: int) -> str:
+        return action_names([code], stages, count)[0]
+
+    steps = [
+        f"rank {rank} cannot run {named(code)} before {named(need)}" for rank, code, need in cycle
+    ]
+    return "deadlock: " + ", ".join(steps)

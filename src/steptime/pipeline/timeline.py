@@ -1,0 +1,183 @@
+"""From a schedule's name, or an order of one's own, and durations to a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from steptime.inputs.errors import ConfigError, check_number
+from steptime.pipeline.durations import stage_times
+from steptime.pipeline.execute import execute
+from steptime.pipeline.schedules import check_schedule, schedule_orders
+
+LARGEST_SLOT = 2**40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How long actions and messages take, in any one unit of time.
+
+    Attributes:
+        forward: Time of F in a stage (one chunk of one rank).
+        backward: Time of B, the backward in one piece.
+        backward_input: Time of I; half of ``backward`` if None.
+        backward_weight: Time of W; half of ``backward`` if None.
+        stage_scale: A factor for each stage, or nothing where all are equal.
+        send_latency: Time of a message beyond its bytes.
+        send_transfer: Time its bytes hold the sender's port: bytes over bandwidth.
+        blocking_sends: Whether a rank waits for its own messages to arrive.
+        pair: Time of an F and a B run as a pair; None runs them one after the other.
+    """
+
+    forward: float = 1
+    backward: float = 2
+    backward_input: float | None = None
+    backward_weight: float | None = None
+    stage_scale: tuple[float, ...] = ()
+    send_latency: float = 0
+    send_transfer: float = 0
+    blocking_sends: bool = False
+    pair: float | None = None
+
+    def __post_init__(self) -> None:
+        for field in ("forward", "backward"):
+            check_number(field, getattr(self, field))
+        for field in ("backward_input", "backward_weight", "pair"):
+            if getattr(self, field) is not None:
+                check_number(field, getattr(self, field), above=-1e-300)
+        for field in ("send_latency", "send_transfer"):
+            check_number(field, getattr(self, field), above=-1e-300)
+        for scale in self.stage_scale:
+            check_number("stage_scale", scale)
+        if self.pair is not None and not self.pair >= max(self.forward, self.backward):
+            raise ConfigError(
+                f"pair={self.pair:g} must be >= forward and backward, the longer of which is "
+                f"{max(self.forward, self.backward):g}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """One step of a pipeline: who does what when.
+
+    Times are whole slots wherever the durations are fractions of a common unit, so sums
+    are exact; ``slots_per_unit`` turns them back into the unit of `Work`.
+
+    Attributes:
+        name: Of the schedule.
+        ranks: Pipeline ranks, p.
+        micro_batches: Micro-batches, m.
+        chunks: Chunks a rank holds, v.
+        stages: Stages a micro-batch goes through, S.
+        orders: Action codes of each rank, see `codes`.
+        result: ``starts``, ``ends`` and ``ready`` in slots, see `execute.execute`.
+        times: Durations in slots by row, see `durations.stage_times`.
+        slots_per_unit: Slots in one unit of time.
+    """
+
+    name: str
+    ranks: int
+    micro_batches: int
+    chunks: int
+    stages: int
+    orders: list[list[int]]
+    result: dict[str, Any]
+    times: dict[str, Any]
+    slots_per_unit: int
+
+    def in_units(self, slots: Any) -> Any:
+        """Return a number of slots in the unit of time that the durations came in."""
+        return slots if self.slots_per_unit == 1 else slots / self.slots_per_unit
+
+
+_UNIT_WORK = Work()
+
+
+def simulate(
+    name: str, ranks: int, micro_batches: int, chunks: int | None = None, work: Work = _UNIT_WORK
+) -> Timeline:
+    """Return the timeline of a named schedule.
+
+    Args:
+        name: A key of ``schedules.SCHEDULES``.
+        ranks: Pipeline ranks, p.
+        micro_batches: Micro-batches, m.
+        chunks: Chunks a rank holds, v; the schedule's usual number if None.
+        work: Durations.
+
+    Raises:
+        ConfigError: If the schedule cannot run at these sizes, or the durations do not fit.
+    """
+    held = check_schedule(name, ranks, micro_batches, chunks)
+    orders = schedule_orders(name, ranks, micro_batches, held)
+    return simulate_orders(name, orders, ranks * held, micro_batches, work)
+
+
+def simulate_orders(
+    name: str, orders: list[list[int]], stages: int, micro_batches: int, work: Work = _UNIT_WORK
+) -> Timeline:
+    """Return the timeline of per-rank orders, cut short where they deadlock.
+
+    Args:
+        name: What to call them.
+        orders: Action codes of each rank, see `codes`.
+        stages: Stages a micro-batch goes through, S.
+        micro_batches: Micro-batches, m.
+        work: Durations.
+
+    Raises:
+        ConfigError: If ``work.stage_scale`` has another length than ``stages``.
+    """
+    scale = work.stage_scale or (1,) * stages
+    if len(scale) != stages:
+        raise ConfigError(
+            f"stage_scale needs one factor for each of {stages} stages, got {len(scale)}"
+        )
+    half = Fraction(str(work.backward)) / 2
+    base: list[Any] = [
+        work.forward,
+        work.backward,
+        half if work.backward_input is None else work.backward_input,
+        half if work.backward_weight is None else work.backward_weight,
+    ]
+    lengths = [_exact(length) * _exact(factor) for length in base for factor in scale]
+    sends = [_exact(work.send_latency), _exact(work.send_transfer)]
+    hidden = _exact(0 if work.pair is None else work.forward + work.backward - work.pair)
+    whole, slots_per_unit = whole_slots([*lengths, *sends, hidden])
+    names = ("forward", "backward", "backward_input", "backward_weight")
+    parts = {key: whole[i * stages : (i + 1) * stages] for i, key in enumerate(names)}
+    send = {"latency": whole[-3], "transfer": whole[-2], "blocking": work.blocking_sends}
+    pair = {"paired": work.pair is not None, "hidden": whole[-1]}
+    times = stage_times(orders, stages, micro_batches, parts, send, pair)
+    return Timeline(
+        name=name,
+        ranks=len(orders),
+        micro_batches=micro_batches,
+        chunks=-(-stages // len(orders)),
+        stages=stages,
+        orders=orders,
+        result=execute(orders, stages, micro_batches, times),
+        times=times,
+        slots_per_unit=slots_per_unit,
+    )
+
+
+def whole_slots(values: Sequence[Fraction]) -> tuple[list[Any], int]:
+    """Return times as whole slots and the slots in a unit; as floats where they get too long.
+
+    Args:
+        values: Times in any unit.
+    """
+    slots_per_unit = lcm(*(value.denominator for value in values))
+    slots = [value * slots_per_unit for value in values]
+    if slots_per_unit > LARGEST_SLOT or max(slots) > LARGEST_SLOT:
+        return [float(value) for value in values], 1
+    return [int(value) for value in slots], slots_per_unit
+
+
+def _exact(value: float | Fraction) -> Fraction:
+    # By way of the decimal that prints: 0.1 is meant as a tenth, not as its nearest double.
+    return value if isinstance(value, Fraction) else Fraction(str(value))
