@@ -48,15 +48,14 @@ def flight_line(job: Number) -> Number:
     return {"base": base, "slope": slope}
 
 
-def in_flight(job: Number, shared: Number, rank: Number) -> Number:
+def in_flight(shared: Number, rank: Number) -> Number:
     """Return the micro-batches whose activations rank ``rank`` holds at its peak.
 
     Args:
-        job: The flat record.
         shared: From `shared.shared_terms`.
         rank: Pipeline rank, 0 is the first.
 
     References:
         narayanan2021, Sec. 2.2.
     """
-    return minimum(shared["base"] - shared["slope"] * rank, micro_batches(job))
+    return minimum(shared["base"] - shared["slope"] * rank, shared["micro_batches"])

@@ -10,7 +10,7 @@ from steptime.formulas.memory.buffers import (
     tokens,
     work_bytes,
 )
-from steptime.formulas.memory.in_flight import flight_line
+from steptime.formulas.memory.in_flight import flight_line, micro_batches
 from steptime.formulas.memory.parameters import (
     dense_layer_slice,
     embedding_slice,
@@ -27,7 +27,7 @@ from steptime.formulas.memory.states import (
     weight_bytes,
 )
 from steptime.formulas.memory.stored import layer_token_bytes
-from steptime.formulas.number import Number, where
+from steptime.formulas.number import Number, maximum, where
 
 
 def shared_terms(job: Number, facts: Number) -> Number:
@@ -45,28 +45,42 @@ def shared_terms(job: Number, facts: Number) -> Number:
     routed = expert_data_ranks(job)
     mixture = mixture_layer_slice(job)
     expert = expert_layer_slice(job)
+    states = [
+        weight_bytes(job, facts, ranks),
+        gradient_bytes(job, facts, ranks),
+        optimizer_bytes(job, facts, ranks),
+        weight_bytes(job, facts, routed),
+        gradient_bytes(job, facts, routed),
+        optimizer_bytes(job, facts, routed),
+    ]
     return {
         "slots": cut["slots"],
+        "stage_slots": cut["stage_slots"],
         "shift": cut["shift"],
+        "dense_layers": cut["dense_layers"],
         "base": line["base"],
         "slope": line["slope"],
         "split": per_token["split"],
         "boundary": per_token["boundary"],
         "dense_token": layer["dense"],
         "experts_token": layer["experts"],
+        "mixture_token": maximum(layer["experts"], layer["dense"]),
         "again_token": layer["again"],
         "tokens": tokens(job),
+        "micro_batches": micro_batches(job),
         "dense_slice": dense_layer_slice(job),
         "mixture_slice": mixture,
         "expert_slice": expert,
         "largest_mixture": mixture + expert,
         "embedding_slice": embedding_slice(job),
-        "weight": weight_bytes(job, facts, ranks),
-        "gradient": gradient_bytes(job, facts, ranks),
-        "optimizer": optimizer_bytes(job, facts, ranks),
-        "routed_weight": weight_bytes(job, facts, routed),
-        "routed_gradient": gradient_bytes(job, facts, routed),
-        "routed_optimizer": optimizer_bytes(job, facts, routed),
+        "weight": states[0],
+        "gradient": states[1],
+        "optimizer": states[2],
+        "state": states[0] + states[1] + states[2],
+        "routed_weight": states[3],
+        "routed_gradient": states[4],
+        "routed_optimizer": states[5],
+        "routed_state": states[3] + states[4] + states[5],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
         "moment": message_bytes(job, per_token["split"])

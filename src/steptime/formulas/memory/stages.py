@@ -58,21 +58,22 @@ def stage_cut(job: Number, facts: Number) -> Number:
     slots = job.num_layers + ends["embedding"] + head
     return {
         "slots": slots,
+        "stage_slots": slots / job.pp,
         "shift": facts.first_stage_extra - ends["embedding"],
+        "dense_layers": where(job.num_experts > 0.0, job.num_dense_layers, job.num_layers),
     }
 
 
-def layers_before(job: Number, shared: Number, rank: Number) -> Number:
-    """Return the layers in front of a rank's first one.
+def cut_before(job: Number, shared: Number, rank: Number) -> Number:
+    """Return the layers in front of the cut between rank ``rank - 1`` and ``rank``.
 
     Args:
         job: The flat record.
         shared: From `shared.shared_terms`.
-        rank: Pipeline rank, 0 to p; p gives all layers.
+        rank: Pipeline rank, 1 to p - 1.
     """
-    start = floor(rank * shared["slots"] / job.pp) + shared["shift"]
-    inside = minimum(maximum(start, 0.0), job.num_layers)
-    return where(rank > 0.0, where(rank < job.pp, inside, job.num_layers), 0.0)
+    start = floor(rank * shared["stage_slots"]) + shared["shift"]
+    return minimum(maximum(start, 0.0), job.num_layers)
 
 
 def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
@@ -83,33 +84,33 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
         shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
-    start = layers_before(job, shared, rank)
-    end = layers_before(job, shared, rank + 1.0)
-    first = minimum(job.num_dense_layers, job.num_layers)
+    start = where(rank > 0.0, cut_before(job, shared, rank), 0.0)
+    after = rank + 1.0
+    end = where(after < job.pp, cut_before(job, shared, after), job.num_layers)
+    first = shared["dense_layers"]
     experts = maximum(end - first, 0.0) - maximum(start - first, 0.0)
-    return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
+    return {"layers": end - start, "experts": experts}
 
 
 def candidate_ranks(job: Number, shared: Number) -> Number:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
-    Micro-batches in flight never grow with the rank, so among middle ranks only the first
-    with nothing but the commonest layer, and the first that rounding gives one layer more, count.
+    Micro-batches in flight never grow with the rank, so among middle ranks only two count: the
+    first without a leading dense layer, and the first that rounding gives one layer more.
 
     Args:
         job: The flat record.
         shared: From `shared.shared_terms`.
     """
     last = job.pp - 1.0
-    slots = shared["slots"] / job.pp
-    dense = where(job.num_experts > 0.0, minimum(job.num_dense_layers, job.num_layers), 0.0)
+    slots = shared["stage_slots"]
+    dense = where(job.num_experts > 0.0, shared["dense_layers"], 0.0)
     full = maximum(ceil((dense - shared["shift"]) / slots), 1.0)
     rest = shared["slots"] - floor(slots) * job.pp
     steps = (floor(full * rest / job.pp) + 1.0) * job.pp
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
     return {
         "first": 0.0,
-        "second": minimum(1.0, last),
         "full": minimum(full, last),
         "longer": minimum(longer, last),
         "last": last,

@@ -79,8 +79,7 @@ def at_work_token_bytes(
     References:
         korthikanti2022, Sec. 5.
     """
-    heavier = maximum(shared["experts_token"], shared["dense_token"])
-    heaviest = where(stage["experts"] > 0.0, heavier, shared["dense_token"])
+    heaviest = where(stage["experts"] > 0.0, shared["mixture_token"], shared["dense_token"])
     group = minimum(facts.recompute_group, stage["layers"])
     full = where(share > 0.0, group * heaviest, 0.0)
     return full + shared["again_token"]

@@ -56,10 +56,10 @@ def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) ->
 def rank_activations(
     job: Number, facts: Number, shared: Number, stage: Number, ends: Number, held: Number
 ) -> Number:
-    """Return a rank's activation bytes by part.
+    """Return a rank's activation bytes.
 
-    ``layers`` are kept whole, ``checkpoints`` are inputs to recompute from, ``edges`` are a
-    stage's own first and last values, ``recomputed`` is the layer that is back at work.
+    Each micro-batch in flight keeps its layers and the stage's own edges; one at work also has
+    the layers that are recomputed, and on the last stage the final norm.
 
     Args:
         job: The flat record.
@@ -76,14 +76,9 @@ def rank_activations(
     again = at_work_token_bytes(job, facts, shared, stage, stored["share"])
     boundary = shared["boundary"]
     sent = facts.stage_outputs * where(job.pp > 1.0, boundary, 0.0)
-    edge = ends["first"] * facts.dropout * boundary / 2.0 + sent
-    many = shared["tokens"] * held
-    return {
-        "layers": many * stored["layers"],
-        "checkpoints": many * stored["checkpoints"],
-        "edges": many * edge + shared["tokens"] * ends["last"] * 2.0 * boundary,
-        "recomputed": shared["tokens"] * again,
-    }
+    edge = ends["first"] * (facts.dropout * boundary / 2.0) + sent
+    one = stored["layers"] + stored["checkpoints"] + edge
+    return shared["tokens"] * (held * one + again + ends["last"] * (2.0 * boundary))
 
 
 def rank_buffers(shared: Number, stage: Number, ends: Number) -> Number:
@@ -104,8 +99,8 @@ def rank_buffers(shared: Number, stage: Number, ends: Number) -> Number:
     return shared["moment"] + gathered + where(has_experts, shared["dispatch"], 0.0) + work
 
 
-def parts_at(job: Number, facts: Number, shared: Number, rank: Number) -> Number:
-    """Return what `rank_memory_bytes` does, from terms already computed.
+def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Number:
+    """Return what a rank's parts are made of, and their ``total``.
 
     Args:
         job: The flat record.
@@ -115,32 +110,24 @@ def parts_at(job: Number, facts: Number, shared: Number, rank: Number) -> Number
     """
     ends = rank_ends(job, shared, rank)
     stage = stage_layers(job, shared, rank)
-    held = in_flight(job, shared, rank)
+    held = in_flight(shared, rank)
     count = rank_parameters(job, shared, stage, ends)
-    kept = rank_activations(job, facts, shared, stage, ends, held)
-    activations = kept["layers"] + kept["checkpoints"] + kept["edges"] + kept["recomputed"]
-    other = count["other"]
-    routed = count["routed"]
-    weights = other * shared["weight"] + routed * shared["routed_weight"]
-    gradients = other * shared["gradient"] + routed * shared["routed_gradient"]
-    optimizer = other * shared["optimizer"] + routed * shared["routed_optimizer"]
+    activations = rank_activations(job, facts, shared, stage, ends, held)
     logits = ends["last"] * shared["logits"]
     buffers = rank_buffers(shared, stage, ends)
     moving = activations + logits + buffers
+    state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
     reserve = facts.reserve_bytes + facts.fragmentation * moving
     return {
-        "rank": rank,
-        "parameters": other + routed,
         "num_layers": stage["layers"],
         "in_flight": held,
-        "weights": weights,
-        "gradients": gradients,
-        "optimizer": optimizer,
+        "other": count["other"],
+        "routed": count["routed"],
         "activations": activations,
         "logits": logits,
         "buffers": buffers,
         "reserve": reserve,
-        "total": weights + gradients + optimizer + moving + reserve,
+        "total": state + moving + reserve,
     }
 
 
@@ -152,7 +139,24 @@ def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
         facts: Facts of the software: a record of `MemoryFacts`' fields.
         rank: Pipeline rank, 0 is the first.
     """
-    return parts_at(job, facts, shared_terms(job, facts), rank)
+    shared = shared_terms(job, facts)
+    terms = rank_terms(job, facts, shared, rank)
+    other = terms["other"]
+    routed = terms["routed"]
+    return {
+        "rank": rank,
+        "parameters": other + routed,
+        "num_layers": terms["num_layers"],
+        "in_flight": terms["in_flight"],
+        "weights": other * shared["weight"] + routed * shared["routed_weight"],
+        "gradients": other * shared["gradient"] + routed * shared["routed_gradient"],
+        "optimizer": other * shared["optimizer"] + routed * shared["routed_optimizer"],
+        "activations": terms["activations"],
+        "logits": terms["logits"],
+        "buffers": terms["buffers"],
+        "reserve": terms["reserve"],
+        "total": terms["total"],
+    }
 
 
 def worst_rank(job: Number, facts: Number) -> Number:
@@ -165,10 +169,10 @@ def worst_rank(job: Number, facts: Number) -> Number:
     shared = shared_terms(job, facts)
     ranks = candidate_ranks(job, shared)
     worst = ranks["first"]
-    total = parts_at(job, facts, shared, worst)["total"]
-    for name in ["second", "full", "longer", "last"]:
+    total = rank_terms(job, facts, shared, worst)["total"]
+    for name in ["full", "longer", "last"]:
         rank = ranks[name]
-        other = parts_at(job, facts, shared, rank)["total"]
+        other = rank_terms(job, facts, shared, rank)["total"]
         worst = where(other > total, rank, worst)
         total = maximum(other, total)
     return {"rank": worst, "total": total}
