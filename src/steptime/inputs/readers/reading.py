@@ -145,6 +145,8 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
                 f"{reading.path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}"
             )
     else:
+        if "dp" not in given and reading.value("dp") is None:
+            number("num_gpus")
         dp = number("dp")
     if "global_batch_size" not in given and reading.value("global_batch_size") is None:
         if accumulation is None:

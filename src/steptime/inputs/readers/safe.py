@@ -16,6 +16,7 @@ from steptime.inputs.errors import ConfigError
 # at these sizes the slowest takes well under a second.
 LARGEST_BYTES = 1_000_000
 LARGEST_TOML_BYTES = 200_000
+LARGEST_LAUNCH_BYTES = 200_000
 DEEPEST = 60
 
 
@@ -33,14 +34,19 @@ def file_text(path: str | Path, *, most: int = LARGEST_BYTES) -> str:
     try:
         # Not blocking: a named pipe would otherwise wait for a writer for ever.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise ConfigError(f"cannot read {name}: it is not a regular file")
+            data = b""
+            while len(data) <= most and (piece := os.read(handle, most + 1 - len(data))):
+                data += piece
+        finally:
+            os.close(handle)
     except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
         reason = getattr(error, "strerror", None) or "not a usable path"
         raise ConfigError(f"cannot read {name}: {reason}") from None
-    with os.fdopen(handle, "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise ConfigError(f"cannot read {name}: it is not a regular file")
-        data = file.read(most + 1)
     if len(data) > most:
         raise ConfigError(
             f"{name} is over {most // 1000} kB; a configuration file is far smaller, is it weights?"

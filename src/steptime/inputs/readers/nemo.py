@@ -1,0 +1,142 @@
+"""Model, layout and batch from a NeMo, Megatron-Bridge or Megatron-LM YAML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.model import ModelShape
+from steptime.inputs.presets import model as preset_model
+from steptime.inputs.readers.entries import Entries, Entry
+from steptime.inputs.readers.megatron_layout import megatron_layout
+from steptime.inputs.readers.megatron_model import megatron_model
+from steptime.inputs.readers.reading import Reading
+from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
+from steptime.inputs.readers.yaml_lines import Leaf, yaml_leaves
+
+_INTERPOLATION = re.compile(r"\$\{([^{}]*)\}")
+_ASIDE = (
+    "checkpoint",
+    "ckpt",
+    "exp_manager",
+    "experiment",
+    "logger",
+    "optimizer",
+    "optim",
+    "profiling",
+    "rng",
+    "scheduler",
+    "tokenizer",
+    "validation_ds",
+    "test_ds",
+    "inference",
+    "peft",
+    "wandb",
+)
+"""Sections whose keys may share a name with a layout's but mean something else."""
+
+_FROM_ASIDE = {
+    ("optim", "name"): "optimizer_name",
+    ("tokenizer", "type"): "tokenizer_type",
+    ("tokenizer", "tokenizer_type"): "tokenizer_type",
+    ("tokenizer", "library"): "library",
+    ("tokenizer", "model"): "tokenizer_model",
+    ("tokenizer", "tokenizer_model"): "tokenizer_model",
+    ("tokenizer", "vocab_size"): "vocab_size",
+}
+_MARKERS = ("tensor_model_parallel_size", "tp", "global_batch_size", "micro_batch_size", "gbs")
+
+
+def read_nemo(path: str | Path, given: Mapping[str, str] | None = None) -> Reading:
+    """Return what a NeMo, Megatron-Bridge or Megatron-LM YAML file says.
+
+    Args:
+        path: The file.
+        given: Values for ``${NAME}`` that the launcher sets.
+
+    Raises:
+        ConfigError: If it is no such file, or its numbers contradict each other.
+    """
+    name = short(Path(path))
+    leaves = yaml_leaves(file_text(path, most=LARGEST_LAUNCH_BYTES), name)
+    reading = Reading(path=name, kind="nemo")
+    settings = given or {}
+    found = list(_entries(leaves, settings))
+    found += [Entry(key, value, 0, f"--set {key}") for key, value in settings.items()]
+    if not any(entry.key in (*_MARKERS, "num_layers") for entry in found):
+        raise ConfigError(
+            f"{name} has none of NeMo's or Megatron's keys, such as tensor_model_parallel_size"
+        )
+    entries = Entries(reading, found, last_wins=False)
+    tp = entries.count("tp", "tensor_model_parallel_size", "tp") or 1
+    reading.model = megatron_model(entries, tp) or _preset(entries)
+    if reading.model is None:
+        reading.missing[:] = ["model: the file does not give its sizes"]
+    megatron_layout(entries, steps_known=reading.model is not None)
+    return reading
+
+
+def _entries(leaves: list[Leaf], given: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield the leaves that may matter, with what they refer to put in."""
+    by_path = {".".join(leaf.path): leaf.value for leaf in leaves}
+    lists: dict[tuple[str, ...], tuple[list[object], int]] = {}
+    for leaf in leaves:
+        parts = [part.lower() for part in leaf.path]
+        if leaf.path and leaf.path[-1].isdigit():
+            values, line = lists.setdefault(leaf.path[:-1], ([], leaf.line))
+            values.append(leaf.value)
+            continue
+        aside = next((part for part in parts[:-1] if part in _ASIDE), None)
+        # Megatron-LM's own tests write the flags themselves as keys.
+        key = parts[-1].lstrip("-").replace("-", "_")
+        if aside is not None:
+            renamed = _FROM_ASIDE.get((aside, key))
+            if renamed is None:
+                continue
+            key = renamed
+        value, known = _resolved(leaf.value, by_path, given)
+        yield Entry(key, value, leaf.line, ".".join(leaf.path)[-80:], known)
+    for path, (values, line) in lists.items():
+        if path and not any(part.lower() in _ASIDE for part in path):
+            yield Entry(path[-1].lower(), values, line, ".".join(path)[-80:])
+
+
+def _resolved(
+    value: object, by_path: Mapping[str, object], given: Mapping[str, str]
+) -> tuple[object, bool]:
+    """Return a value with its ``${...}`` put in, and whether that could be done."""
+    for _ in range(8):
+        if not isinstance(value, str) or "${" not in value:
+            return value, True
+        match = _INTERPOLATION.search(value[:1000])
+        if match is None:
+            return value, False
+        inner = match[1].strip()
+        if inner.startswith("oc.env:"):
+            variable, comma, default = inner[len("oc.env:") :].partition(",")
+            inner = variable.strip()
+            found: object = given.get(inner, default.strip() if comma else None)
+        else:
+            found = given.get(inner, by_path.get(inner))
+        if found is None:
+            return value, False
+        if match[0] == value:
+            value = found
+        else:
+            value = (value[: match.start()] + str(found) + value[match.end() :])[:1000]
+    return value, False
+
+
+def _preset(entries: Entries) -> ModelShape | None:
+    """Return the known shape that ``hf_model_id`` names, if it does."""
+    entry = entries.entry("hf_model_id", "hf_path", "model_id")
+    if entry is None or not entry.known:
+        return None
+    try:
+        shape = preset_model(str(entry.value)[:200].rsplit("/", 1)[-1])
+    except ConfigError:
+        return None
+    entries.reading.assume("model", shape.name, f"{entry.written} on line {entry.line}")
+    return shape
