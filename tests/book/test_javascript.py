@@ -166,6 +166,15 @@ def extremes(n: int) -> list[int]:
     many = [abs(i - n) for i in range(200000)]
     return [max(many), min(many), max(n, 3, 5), min(n, 2)]
 
+def methods(n: int) -> list[int]:
+    items = list(range(n))
+    items.extend(range(200000))
+    first = items.pop(0) if n > 0 else -1
+    last = items.pop()
+    items.reverse()
+    inside = 3 in items and n not in (2, 4)
+    return [first, last, items[0], items[len(items) - 1], int(inside)]
+
 def chained(a: float, b: float) -> bool:
     return 0 <= a < b
 
@@ -212,7 +221,9 @@ def test_python_keeps_its_meaning_where_javascript_differs(made: Any) -> None:
     numbers = [-9, -7, -1, 1, 2, 5, 9]
     calls: list[tuple[str, list[Any]]] = [("divisions", [a, b]) for a in numbers for b in numbers]
     for n in range(6):
-        calls += [(name, [n]) for name in ("conditions", "bounds", "extremes", "keywords")]
+        calls += [
+            (name, [n]) for name in ("conditions", "bounds", "extremes", "keywords", "methods")
+        ]
         calls += [("chained", [n, 3]), ("named", [n, 2]), ("pairs", [n]), ("shifted", [n])]
     answers = call_in_node(javascript.bundle(module.__name__), calls)
     for (name, given), answer in zip(calls, answers, strict=True):

@@ -19,15 +19,36 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from steptime.book.javascript_text import HELPERS, helpers_used, literal, minified
+from steptime.book.javascript_text import HELPERS, helpers_used, literal, minified, shortened
 from steptime.book.sources import ERRORS, Source, Symbol, check_room, read_source
 from steptime.book.subset import Rewriter, SubsetError
 from steptime.book.subset_names import parameters
 
 BUNDLES: dict[str, tuple[str, ...]] = {
     "formulas": ("steptime.formulas",),
+    "pipeline": (
+        "steptime.pipeline.build:build_orders",
+        "steptime.pipeline.build:fixed_chunks",
+        "steptime.pipeline.build:refusal",
+        "steptime.pipeline.durations:stage_times",
+        "steptime.pipeline.execute:execute",
+        "steptime.pipeline.measure:bubble",
+        "steptime.pipeline.measure:idle_by_cause",
+        "steptime.pipeline.memory:held_over_time",
+        "steptime.pipeline.memory:peak_in_flight",
+        "steptime.pipeline.memory:sends",
+        "steptime.pipeline.waits:critical_path",
+        "steptime.pipeline.waits:positions",
+        "steptime.pipeline.waits:producer",
+    ),
 }
 """File name of each bundle, and its roots: packages, modules, or ``module:function``."""
+
+# PScript asks at each loop whether it is over a list or a dict.
+ASKS = re.compile(
+    r"if\(\(typeof (\w+)===\"object\"\)&&\(!Array\.isArray\(\1\)\)\)"
+    r"\{\1=Object\.keys\(\1\);\}"
+)
 
 WHERE: Symbol = ("steptime.formulas.number", "where")
 
@@ -106,7 +127,7 @@ class Bundle:
 
     def _constant(self, source: Source, name: str) -> str:
         try:
-            return f"const {self._name((source.name, name))} = {literal(source.value(name))};"
+            return f"const {self._name((source.name, name))}={literal(source.value(name))};"
         except TypeError as error:
             raise SubsetError(f"{source.path.name}: the constant {name}: {error}") from error
 
@@ -143,7 +164,9 @@ class Bundle:
         self.std_methods |= parser._std_methods
         body = re.sub(r"^var [^;]*;\s*", "", parser.dump().strip())
         js_name = self._name((source.name, name))
-        return re.sub(rf"^{js_name} = function flx_{js_name} ", f"function {js_name}", body)
+        body = re.sub(rf"^{js_name} = function flx_{js_name} ", f"function {js_name}", body)
+        body = minified(body.rstrip(";"))
+        return shortened(ASKS.sub(r"\1=_items(\1);", body))
 
     def text(self) -> str:
         """Return the ES module."""
@@ -157,8 +180,8 @@ class Bundle:
         exported = ", ".join(sorted({self.names[symbol] for symbol in self.roots}))
         modules = ", ".join(sorted({module for module, _ in self.order}))
         head = f"// Made from {modules}; change those, not this."
-        own = minified("\n".join([*helpers, body]))
-        return "\n".join([head, library, own, f"export {{ {exported} }};"]) + "\n"
+        parts = [head, minified("".join(helpers)), library, body, f"export {{ {exported} }};"]
+        return "\n".join(part for part in parts if part) + "\n"
 
 
 def _parser(python: str, what: str) -> Any:

@@ -27,6 +27,15 @@ HELPERS = {
     "_min_of": "a => a.reduce(_min)",
     "_range": "(a, b, step) => { const out = []; "
     "for (let i = a; step > 0 ? i < b : i > b; i += step) out.push(i); return out; }",
+    "_list": "a => [...a]",
+    "_abs": "a => Math.abs(a)",
+    "_in": "(a, b) => Array.isArray(b) || typeof b === 'string' ? b.includes(a) : a in b",
+    "_items": "a => Array.isArray(a) || typeof a === 'string' ? a : Object.keys(a)",
+    # push(...b) overflows the stack on a long list.
+    "_extend": "(a, b) => { for (let i = 0; i < b.length; i++) a.push(b[i]); }",
+    "_pop": "a => a.pop()",
+    "_shift": "a => a.shift()",
+    "_reverse": "a => { a.reverse(); }",
     "_concat": "(a, b) => a.concat(b)",
     "_repeat": "(a, n) => { const out = []; "
     "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",
@@ -66,6 +75,27 @@ def literal(value: Any) -> str:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return "{" + ",".join(f"{json.dumps(k)}:{literal(v)}" for k, v in value.items()) + "}"
     raise TypeError(f"no JavaScript for {type(value).__name__}")
+
+
+def shortened(code: str) -> str:
+    """Return one function with its parameters and variables under short names.
+
+    Args:
+        code: Minified text of a function, as PScript writes it: all variables in one ``var``.
+    """
+    head = re.match(r"function\s[\w$]+\(([^)]*)\)\{(?:var ([^;]*);)?", code)
+    if head is None:
+        return code
+    names = [name for part in head.groups() if part for name in part.split(",")]
+    tokens = [match.group() for match in _TOKEN.finditer(code)]
+    taken = set(tokens) - set(names)
+    fresh = (a + b for a in ("", *"abcdefgh") for b in "abcdefghijklmnopqrstuvwxyz")
+    short = dict(zip(names, (name for name in fresh if name not in taken), strict=False))
+    for i, token in enumerate(tokens):
+        is_key = tokens[i + 1 : i + 2] == [":"] and tokens[i - 1] in "{,"
+        if token in short and tokens[i - 1] != "." and not is_key:
+            tokens[i] = short[token]
+    return "".join(tokens)
 
 
 def minified(code: str) -> str:

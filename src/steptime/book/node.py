@@ -77,7 +77,11 @@ def call_in_node(module: str, calls: Sequence[tuple[str, Sequence[Any]]]) -> lis
         (place / "calls.js").write_text(f"export const calls = {given};", encoding="utf-8")
         (place / "run.js").write_text(_RUNNER, encoding="utf-8")
         done = subprocess.run(
-            [node_path(), str(place / "run.js")], capture_output=True, text=True, check=False
+            [node_path(), str(place / "run.js")],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
     if done.returncode:
         raise NodeError(done.stderr.strip())

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from steptime.book.subset_names import bound_names, misused_loop_name, parameters, safe, text
 from steptime.book.subset_syntax import SubsetError, Syntax
 
-PLAIN_CALLS = frozenset("abs all any enumerate len list range reversed sorted tuple zip".split())
+PLAIN_CALLS = frozenset("all any enumerate len reversed sorted zip".split())
 HELPER_CALLS = {
-    "int": "_int", "float": "_float", "bool": "_truthy", "divmod": "_divmod", "str": "_str"
+    "int": "_int", "float": "_float", "bool": "_truthy", "divmod": "_divmod", "str": "_str",
+    "list": "_list", "tuple": "_list", "abs": "_abs",
 }  # fmt: skip
 MATH = {"floor": "_floor", "ceil": "_ceil", "sqrt": "_sqrt"}
 
@@ -131,15 +132,26 @@ class Rewriter(Syntax):
                     return self.own_call(node, whole)
             if node.keywords and func.attr != "sort":
                 raise self.refuse(node, "a keyword argument of a method")
-            if func.attr == "append":
-                func.attr = "push"
-            self.generic_visit(node)
-            return node
+            return self.method(node, func)
         if not isinstance(func, ast.Name):
             raise self.refuse(node, "a call of a computed function")
         if func.id in self.local or self.resolve(func.id) is not None:
             return self.own_call(node, func.id)
         return self.builtin(node, func.id)
+
+    def method(self, node: ast.Call, func: ast.Attribute) -> ast.AST:
+        """Return the call of a method, by its JavaScript name where that does the same."""
+        if func.attr == "extend":
+            return self.helper("_extend", [func.value, *node.args])
+        if func.attr == "append":
+            func.attr = "push"
+        elif func.attr in ("pop", "reverse") and self.is_list(func.value):
+            # Not by name: PScript would put its own slower pop there.
+            if node.args and text(node.args[0]) != "0":
+                raise self.refuse(node, "pop from the middle")
+            return self.helper("_shift" if node.args else f"_{func.attr}", [func.value])
+        self.generic_visit(node)
+        return node
 
     def own_call(self, node: ast.Call, name: str) -> ast.AST:
         """Return a call of a translated function, its keywords made positional."""
@@ -170,6 +182,10 @@ class Rewriter(Syntax):
         ]
         if name == "float" and text(arguments[0]) == "'inf'":
             return ast.Name("Infinity", ast.Load())
+        if name in ("list", "tuple") and not arguments:
+            return ast.List([], ast.Load())
+        if name == "range":
+            return self.counted(arguments)
         if name in HELPER_CALLS:
             return self.helper(HELPER_CALLS[name], arguments)
         if name in ("max", "min"):
@@ -185,6 +201,13 @@ class Rewriter(Syntax):
         keywords = [ast.keyword(key.arg, self.expression(key.value)) for key in node.keywords]
         visited = [self.expression(argument) for argument in arguments]
         return ast.Call(ast.Name(name, ast.Load()), visited, keywords)
+
+    def counted(self, arguments: list[ast.expr]) -> ast.expr:
+        """Return a range as a list."""
+        start, step = ast.Constant(0), ast.Constant(1)
+        if len(arguments) == 1:
+            return self.helper("_range", [start, arguments[0], step])
+        return self.helper("_range", [*arguments, step][:3])
 
     def extreme(self, name: str, arguments: list[ast.expr]) -> ast.expr:
         """Return a max or min; ``Math.max(...list)`` would overflow the stack on a long list."""

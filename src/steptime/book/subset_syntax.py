@@ -139,6 +139,9 @@ class Syntax(ast.NodeTransformer):
         ):
             raise self.refuse(node, "== of lists", "compare element by element")
         if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                found = self.helper("_in", [node.left, node.comparators[0]])
+                return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
             self.generic_visit(node)
             return node
         sides = [node.left, *node.comparators]
