@@ -1,0 +1,28 @@
+// What the style sheet cannot do: let the keyboard scroll what is wider than its column.
+const SCROLLERS = ".st-scroll, .pst-scrollable-table-container, .highlight pre, div.math";
+
+function name(element) {
+  if (element.querySelector("table")) return "Table, scrolls sideways";
+  if (element.querySelector("math")) return "Formula, scrolls sideways";
+  if (element.querySelector("svg")) return "Figure, scrolls sideways";
+  return "Code, scrolls sideways";
+}
+
+function update() {
+  for (const element of document.querySelectorAll(SCROLLERS)) {
+    if (element.scrollWidth > element.clientWidth + 1) {
+      element.tabIndex = 0;
+      if (element.tagName !== "PRE") {
+        element.setAttribute("role", "group");
+        element.setAttribute("aria-label", name(element));
+      }
+    } else if (element.tabIndex === 0) {
+      element.removeAttribute("tabindex");
+      element.removeAttribute("role");
+      element.removeAttribute("aria-label");
+    }
+  }
+}
+
+update();
+addEventListener("resize", update);

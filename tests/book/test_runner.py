@@ -120,7 +120,7 @@ def test_a_failure_leaves_the_old_results_whole(
     write(tmp_path / "12_bad.ipynb", code="raise KeyError('lost')")
     monkeypatch.setattr(command, "all_notebooks", lambda: all_notebooks(tmp_path))
     refresh = command.refresh
-    monkeypatch.setattr(command, "refresh", lambda books, force: refresh(books, force, tmp_path))
+    monkeypatch.setattr(command, "refresh", lambda *given: refresh(*given, tmp_path))
     old = tmp_path / "results.md"
     old.write_text("whole")
     assert command.main(["--out", str(old)]) == 1

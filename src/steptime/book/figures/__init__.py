@@ -91,10 +91,10 @@ def show(figure: Figure, caption: str = "", alt: str = "") -> Shown:
     if not spoken:
         raise ValueError("a figure needs alt= or caption=: some readers cannot see it")
     below = f"<figcaption>{html.escape(caption)}</figcaption>\n" if caption else ""
-    # The box may scroll on a narrow screen, so the keyboard must reach it.
+    # Where the box scrolls, steptime.js lets the keyboard reach it.
     markup = (
         '<figure class="st-figure-box">\n'
-        f'<div class="st-scroll" tabindex="0" role="group" aria-label="Figure">\n'
+        '<div class="st-scroll">\n'
         f"{inline_svg(figure, spoken)}</div>\n{below}</figure>"
     )
     return Shown(markup=markup, alt=spoken)

@@ -34,15 +34,17 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def refresh(notebooks: list[Notebook], force: bool, folder: Path = OUTPUT) -> list[str]:
+def refresh(
+    notebooks: list[Notebook], stamps: dict[str, str], force: bool, folder: Path = OUTPUT
+) -> list[str]:
     """Run what is out of date and return what went wrong, one text a notebook.
 
     Args:
         notebooks: Those asked for.
+        stamps: What each is made from now, by name.
         force: Whether to run them all.
         folder: Where the executed notebooks go.
     """
-    stamps = {one.name: cache.key(one) for one in notebooks}
     stale = [n for n in notebooks if force or not cache.is_fresh(n, stamps[n.name], folder)]
     if len(stale) < len(notebooks):
         print(f"{len(notebooks) - len(stale)} notebooks are up to date", flush=True)
@@ -80,12 +82,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         every = all_notebooks()
-        problems = refresh(select(every, options.only), options.force or options.check)
+        stamps = {one.name: cache.key(one) for one in every}
+        problems = refresh(select(every, options.only), stamps, options.force or options.check)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             print(f"{options.out.name} is as it was.", file=sys.stderr)
             return 1
-        behind = [one.name for one in every if not cache.is_fresh(one, cache.key(one))]
+        behind = [one.name for one in every if not cache.is_fresh(one, stamps[one.name])]
         if behind:
             print(f"{options.out.name} is as it was: not run yet: {', '.join(behind)}")
             return 0

@@ -27,7 +27,7 @@ def author_year(entry: Any) -> str:
         first = first.replace("{", "").replace("}", "")
     elif len(names) == 1:
         first = names[0]
-    elif len(names) == 2:
+    elif len(names) == 2 and names[1] != "others":
         first = f"{names[0]} and {names[1]}"
     else:
         first = f"{names[0]} et al."

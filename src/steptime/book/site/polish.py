@@ -1,12 +1,121 @@
-"""Mend what the theme leaves undone, in the finished HTML of each page."""
+"""Mend what the theme leaves undone, in the finished HTML of each page.
+
+The theme loads half a megabyte of script for a dozen icons, a live-code runner that
+this book does not use, and a search index on every page; and some of its buttons have
+no name. Each mend below says what it is for. They work on the text of the page,
+so a build that goes round ours, such as ``jupyter-book build .``, gets them too.
+"""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+THEME_FIRST = """<script>
+    (() => {
+      let mode = "auto";
+      // A private window may refuse to remember.
+      try { mode = localStorage.getItem("mode") || "auto"; } catch (refused) { }
+      const night = matchMedia("(prefers-color-scheme: dark)").matches;
+      const dark = mode === "dark" || (mode === "auto" && night);
+      document.documentElement.dataset.mode = mode;
+      document.documentElement.dataset.theme = dark ? "dark" : "light";
+    })();
+  </script>"""
+
+REMOVED = (
+    # Icons are drawn by steptime.css.
+    r'\s*<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"></script>',
+    # Live code is not offered: its runner would come from another host.
+    r"\s*<script>const THEBE_JS_URL = .*?</script>",
+    r'\s*<script[^>]*src="[^"]*sphinx-thebe\.js[^"]*"></script>',
+    r'\s*<link[^>]*href="[^"]*sphinx-thebe\.css[^"]*"\s*/>',
+    r'\s*<script type="text/x-thebe-config">.*?</script>',
+    r"\s*<script>kernelName = .*?</script>",
+    # Folding is done by <details>.
+    r"\s*<script>let toggle(?:Hint|Open)\w+ = .*?</script>",
+    r"\s*<script>var togglebuttonSelector = .*?</script>",
+    r'\s*<script[^>]*src="[^"]*togglebutton\.js[^"]*"></script>',
+    r'\s*<link[^>]*href="[^"]*togglebutton\.css[^"]*"\s*/>',
+    # No advertisements.
+    r'<div id="ethical-ad-placement".*?</div>',
+    r'\s*<meta name="docsearch:[^>]*/>',
+    # Said once is enough.
+    r'<meta name="viewport" content="width=device-width, initial-scale=1"\s*/>',
+)
+SEARCH_ONLY = (
+    r'\s*<script[^>]*src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+)
+DEFERRED = r'<script (src="[^"]*/(?:clipboard\.min|copybutton|design-tabs|sphinx-book-theme)\.js)'
+
+REPLACED = (
+    (r'<script data-cfasync="false">.*?</script>', THEME_FIRST),
+    # A button needs a name; a tooltip is none for a screen reader.
+    (r'(<button class="sidebar-toggle [^"]*") title="([^"]*)"', r'\1 title="\2" aria-label="\2"'),
+    (r'(<button class="pst-navbar-icon sidebar-toggle secondary-toggle"[^>]*?)>', r"\1>"),
+    # An icon says nothing that its button does not.
+    (r'<(i|span) class="((?:theme-switch )?fa-[^"]*)"', r'<\1 class="\2" aria-hidden="true"'),
+    # The chevron's summary has no text of its own.
+    (
+        r"<summary><span class=\"toctree-toggle\" role=\"presentation\">",
+        '<summary aria-label="Show the pages below"><span class="toctree-toggle">',
+    ),
+    # A heading inside the navigation would stand before the page's own.
+    (r'<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
+    # The print-only title doubles the page's first heading.
+    (r'(<div id="jb-print-docs-body" class="onlyprint")>', r'\1 aria-hidden="true">'),
+    (r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', r"\1<p>\2</p>"),
+    (
+        r'<div class="pst-scrollable-table-container">',
+        '<div class="pst-scrollable-table-container st-scroll">',
+    ),
+)
+
+
+def polished(html: str, is_search: bool = False) -> str:
+    """Return a page with every mend made; doing it twice changes nothing more.
+
+    Args:
+        html: The page as the theme wrote it.
+        is_search: Whether it is the search page, which alone needs the index.
+    """
+    for pattern in REMOVED if is_search else (*REMOVED, SEARCH_ONLY):
+        html = re.sub(pattern, "", html, flags=re.DOTALL)
+    html = re.sub(DEFERRED, r"<script defer \1", html)
+    for pattern, text in REPLACED:
+        html = re.sub(pattern, text, html, flags=re.DOTALL)
+    return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
+
+
+def polish_site(app: Sphinx, failure: Exception | None) -> None:
+    """Mend every page once the build is done, and drop files that nothing loads now.
+
+    Args:
+        app: The finished build.
+        failure: What ended it early, if anything.
+    """
+    if failure is not None or app.builder.format != "html":
+        return
+    folder = Path(app.outdir)
+    for path in folder.rglob("*.html"):
+        if path.parts[len(folder.parts)] == "_static":
+            continue
+        before = path.read_text(encoding="utf-8")
+        if 'id="pst-header"' not in before and 'id="main-content"' not in before:
+            continue  # a page of our own, such as a widget on its own
+        after = polished(before, is_search=path.name == "search.html")
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+    for name in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
+        (folder / "_static" / name).unlink(missing_ok=True)
+    for path in (folder / "_static").rglob("*.map"):
+        path.unlink()
+
 
 def setup(app: Sphinx) -> None:
-    """Nothing yet."""
+    """Register the last step of the build."""
+    app.connect("build-finished", polish_site)

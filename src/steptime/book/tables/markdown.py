@@ -117,7 +117,9 @@ def markdown_table(
         if len(cells) != len(columns):
             raise ValueError(f"{len(cells)} cells for {len(columns)} columns: {cells}")
         body.append([_cell(cell) for cell in cells])
-    right = [bool(body) and all(_is_numeric(row[at]) for row in body) for at in range(len(columns))]
+    # A few words among numbers, such as "fitted", do not move the column to the left.
+    shares = [sum(_is_numeric(row[at]) for row in body) for at in range(len(columns))]
+    right = [bool(body) and share >= 0.6 * len(body) for share in shares]
     heads = [str(name).replace("|", "\\|") for name in columns]
-    lines = [heads, ["---:" if numeric else "---" for numeric in right], *body]
+    lines = [heads, ["---:" if one else "---" for one in right], *body]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

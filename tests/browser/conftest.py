@@ -1,0 +1,123 @@
+"""The built site on localhost, and Chromium pages that may reach nothing else."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+SITE = Path(__file__).resolve().parents[2] / "build" / "site"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serve files without a line a request on the terminal."""
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """Return the address of the built site."""
+    assert (SITE / "index.html").is_file(), "no build/site: run `make site` first"
+    handler = functools.partial(_Quiet, directory=str(SITE))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Return one Chromium for the session: Debian's, or the one that CHROMIUM names."""
+    paths = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
+    path = next((one for one in paths if one), None)
+    assert path, "the browser tests need Chromium: apt-get install chromium, or set CHROMIUM"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page that writes down everything that a reader must never meet.
+
+    Attributes:
+        page: The Playwright page.
+        foreign: Requests to another host.
+        failed: Requests that were not answered, or with an error.
+        errors: Exceptions and console errors.
+    """
+
+    def __init__(self, page: Page, site: str) -> None:
+        self.page = page
+        self.site = site
+        self.foreign: list[str] = []
+        self.failed: list[str] = []
+        self.errors: list[str] = []
+        page.on("request", self._request)
+        page.on("requestfailed", lambda request: self.failed.append(request.url))
+        page.on("response", self._response)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._console)
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.site, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def _response(self, response: Any) -> None:
+        if response.status >= 400:
+            self.failed.append(f"{response.status} {response.url}")
+
+    def _console(self, message: Any) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def open(self, path: str) -> Page:
+        """Load a page of the site and wait until its scripts have run."""
+        self.page.goto(f"{self.site}/{path}", wait_until="load")
+        self.page.wait_for_load_state("networkidle")
+        return self.page
+
+    def assert_clean(self) -> None:
+        """Fail if the page asked another host, missed a file or threw."""
+        assert self.foreign == []
+        assert self.failed == []
+        assert self.errors == []
+
+
+@pytest.fixture
+def open_page(chromium: Browser, site: str) -> Iterator[Callable[..., Watched]]:
+    """Return a function that opens a page: ``open_page("book/pipeline.html", width=360)``.
+
+    Keyword arguments besides ``width``, ``height`` and ``theme`` go to Playwright's
+    ``new_context``: ``java_script_enabled=False``, ``reduced_motion="reduce"``.
+    """
+    contexts = []
+
+    def opener(
+        path: str, width: int = 1280, height: int = 800, theme: str = "light", **options: Any
+    ) -> Watched:
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, **options
+        )
+        contexts.append(context)
+        watched = Watched(context.new_page(), site)
+        watched.open(path)
+        return watched
+
+    yield opener
+    for context in contexts:
+        context.close()
