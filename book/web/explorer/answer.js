@@ -70,8 +70,12 @@ export function refusal(state, job, data, formulas) {
     const values = { ...state, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
+  if (job.fp8 && !job.peak_fp8_flop_per_s) {
+    const values = { precision: state.precision, accelerator: state.gpu };
+    return { field: "precision", value: "bf16", text: sentence(data.precision_fault, values) };
+  }
+  if (!formulas.layout_rule(job)) return null;
   const fault = formulas.layout_fault(job);
-  if (!fault.rule) return null;
   const [field, template] = data.faults[fault.rule - 1];
   const values = {
     ...job,

@@ -1,7 +1,7 @@
 /** The map: every t x p (or micro-batches x p) at once, and why some cells are empty. */
 
 import { fill, h, roving } from "./dom.js";
-import { gb, seconds } from "./format.js";
+import { digits, gb, seconds } from "./format.js";
 
 const KINDS = [
   ["t", "t × p, same GPUs"],
@@ -72,12 +72,14 @@ export function makeMap(id, machine, pick) {
       .filter((cell) => cell.memory && cell.memory.verdict !== "over")
       .map(cost);
     const span = [Math.min(...times), Math.max(...times)];
+    const shown = cells.flat().filter((cell) => cell.memory?.verdict && cell.memory.verdict !== "over");
+    const unit = unitFor(Math.max(0, ...shown.map((cell) => cell.seconds)));
     const focused = table.contains(document.activeElement)
       ? [...table.querySelectorAll("button")].indexOf(document.activeElement)
       : -1;
     fill(
       table,
-      h("caption", {}, caption()),
+      h("caption", {}, caption(unit[1])),
       h(
         "thead",
         {},
@@ -96,7 +98,7 @@ export function makeMap(id, machine, pick) {
             "tr",
             {},
             h("th", { scope: "row" }, String(row)),
-            cells[index].map((cell) => h("td", {}, button(cell, state, span))),
+            cells[index].map((cell) => h("td", {}, button(cell, state, span, unit))),
           ),
         ),
       ),
@@ -113,7 +115,7 @@ export function makeMap(id, machine, pick) {
   // Rows of micro-batches change the work in a step, so time is compared per sequence.
   const cost = (cell) => (kind === "m" ? cell.seconds / cell.state.batch : cell.seconds);
 
-  function button(cell, state, span) {
+  function button(cell, state, span, unit) {
     const here = cell.state.tp === state.tp && cell.state.pp === state.pp && cell.state.batch === state.batch;
     const over = cell.memory?.verdict === "over";
     const level = cell.memory && !over ? shade(cost(cell), span) : 0;
@@ -131,7 +133,7 @@ export function makeMap(id, machine, pick) {
         onpointerenter: () => tell(words),
         onclick: () => pick(cell.state, "map"),
       },
-      cell.refused ? "–" : over ? `✕ ${gb(cell.memory.total)}` : seconds(cell.seconds),
+      cell.refused ? "–" : over ? `✕${gb(cell.memory.total)}` : digits(cell.seconds / unit[0]),
     );
   }
 
@@ -139,15 +141,22 @@ export function makeMap(id, machine, pick) {
     line.textContent = words;
   }
 
-  function caption() {
+  function caption(unit) {
     const what = {
-      t: "Step time by tensor-parallel size t (down) and pipeline stages p (across), same GPUs.",
-      d: "Step time by t (down) and p (across), with as many copies d: the GPUs grow with t and p.",
-      m: "Step time by micro-batches m (down) and p (across); shaded by time per sequence.",
+      t: `Step time in ${unit} by tensor-parallel size t (down) and pipeline stages p (across), same GPUs.`,
+      d: `Step time in ${unit} by t (down) and p (across), with as many copies d: the GPUs grow with t and p.`,
+      m: `Step time in ${unit} by micro-batches m (down) and p (across); shaded by time per sequence.`,
     }[kind];
     return `${what} ✕ does not fit (GB), – cannot be cut so.`;
   }
   return { element, show };
+}
+
+/** One unit for all cells: size and name. */
+function unitFor(longest) {
+  if (longest >= 36000) return [3600, "hours"];
+  if (longest >= 6000) return [60, "minutes"];
+  return longest < 1 ? [1e-3, "ms"] : [1, "seconds"];
 }
 
 /** The words of one cell: what it is, how long it takes, or why it cannot be. */

@@ -15,6 +15,7 @@ const NAMES = {
   batch: "batch",
   seq: "sequence",
   sp: "sequence parallel",
+  precision: "precision",
 };
 
 /** Say a change in words: "pipeline stages 8 on 64 GPUs". */
@@ -34,6 +35,7 @@ function wordOf(key, value) {
 export function nearestLegal(state, refused, legal) {
   const blamed = { ...state, [refused.field]: refused.value };
   const tries = [];
+  if (refused.field === "precision") tries.push(blamed);
   if (refused.field in NAMES) tries.push(blamed, ...around(state, refused.field));
   for (const key of ["n", "batch", "tp", "pp", "cp", "ep", "vpp"]) tries.push(...around(state, key));
   for (const one of around(blamed, "batch")) tries.push(one);

@@ -14,7 +14,7 @@ export function asCommand(answer) {
     ["--vpp", state.vpp],
     ["--dp", answer.job.dp],
     ["--ep", state.ep],
-    ["--zero-stage", state.zero],
+    ["--zero", state.zero],
     ["--recompute", state.recompute],
     ["--schedule", state.schedule],
     ["--precision", state.precision],
@@ -23,7 +23,8 @@ export function asCommand(answer) {
     ["--micro-batch-size", state.mb],
   ];
   const words = flags.map(([name, value]) => `${name} ${value}`);
-  if (state.sp) words.push("--sequence-parallel");
+  words.push(state.sp ? "--sequence-parallel" : "--no-sequence-parallel");
+  words.push(`--predictor ${answer.chosen.model.key}`);
   return `steptime predict ${words.join(" ")}`;
 }
 

@@ -25,7 +25,7 @@ export function makeTables() {
   function show(answer, numbers, pinned) {
     fillMemory(memory, answer);
     fillStep(step, answer);
-    fill(compare, pinned && compareTable(pinned, numbers));
+    fill(compare, pinned && h("div", { class: "scroll", tabindex: -1 }, compareTable(pinned, numbers)));
   }
   return { element, show };
 }

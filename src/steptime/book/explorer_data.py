@@ -16,6 +16,7 @@ from steptime.inputs.layout import FAULTS, SCHEDULES, Batch, Layout
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.training_step import NO_EIGHT_BITS
 
 CHAPTER_MODELS = ("gpt3-175b", "megatron-1008b", "llama3-405b")
 _DEVICE_FIELDS = (
@@ -111,6 +112,7 @@ def explorer_data() -> dict[str, Any]:
         "schedules": list(SCHEDULES),
         "faults": [list(one) for one in FAULTS],
         "device_fault": DEVICE_FAULT,
+        "precision_fault": NO_EIGHT_BITS,
         "step_models": [baseline_entry()],
         "memory": {"facts": asdict(memory_facts()), "parts": list(PARTS)},
     }

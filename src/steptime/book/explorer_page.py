@@ -1,6 +1,7 @@
-"""Write the layout explorer: its data, its arithmetic and its page without JavaScript.
+"""Write the layout explorer: its data, its arithmetic and what stands there without JavaScript.
 
-Run ``python -m steptime.book.explorer_page OUT_DIR`` to write ``OUT_DIR/explorer/``.
+The scripts themselves are in ``book/web/explorer``. Run ``python -m steptime.book.explorer_page
+OUT_DIR`` for a folder that any web server can show: ``OUT_DIR/explorer/index.html``.
 """
 
 from __future__ import annotations
@@ -12,11 +13,35 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.explorer_data import explorer_data
+from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 
-SOURCE = Path(__file__).resolve().parents[3] / "book" / "web"
+SOURCE = Path(__file__).resolve().parents[3] / "book" / "web" / "explorer"
 ROOTS = ("steptime.formulas",)
+
+_ALONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Layout explorer</title>
+<meta name="description" content="Does a layout fit, and how long does a step take?">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+</head>
+<body class="st-alone">
+<main>
+<h1>Layout explorer</h1>
+<p class="st-intro">Cut a model over GPUs: does it fit, and where does the time of a step go?</p>
+<div id="layout">
+{fragment}
+</div>
+</main>
+<script type="module" src="index.js"></script>
+</body>
+</html>
+"""
 
 
 def module_text(name: str, value: Any) -> str:
@@ -31,31 +56,43 @@ def module_text(name: str, value: Any) -> str:
 
 
 def write_explorer(out: Path) -> list[Path]:
-    """Write the explorer's folder and return the files made there.
+    """Write what the explorer needs beside its scripts, and return the files.
 
     Args:
-        out: The site's web folder; ``explorer`` is written below it.
+        out: The folder that becomes part of the site's root.
     """
-    folder = out / "explorer"
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted((SOURCE / "explorer").iterdir()):
-        shutil.copyfile(path, folder / path.name)
+    stand_in = fragment()
     made = {
-        "data.js": module_text("data", explorer_data()),
-        "formula-text.js": module_text("texts", formula_texts()),
-        "formulas.js": bundle(*ROOTS),
+        "explorer.html": stand_in,
+        "explorer/index.html": _ALONE.format(fragment=stand_in),
+        "explorer/data.js": module_text("data", explorer_data()),
+        "explorer/formula-text.js": module_text("texts", formula_texts()),
+        "explorer/formulas.js": bundle(*ROOTS),
     }
+    (out / "explorer").mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in made]
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in made]
+
+
+def write_alone(out: Path) -> None:
+    """Write a folder that shows the explorer by itself, scripts included.
+
+    Args:
+        out: Where ``explorer/index.html`` goes.
+    """
+    write_explorer(out)
+    for path in sorted(SOURCE.iterdir()):
+        shutil.copyfile(path, out / "explorer" / path.name)
 
 
 def main() -> None:
     """Write the explorer into the folder named on the command line."""
     parser = argparse.ArgumentParser(description="Write the layout explorer.")
     parser.add_argument("out", type=Path)
-    for path in write_explorer(parser.parse_args().out):
-        print(f"{path} {path.stat().st_size} bytes")
+    out = parser.parse_args().out
+    write_alone(out)
+    print(out / "explorer" / "index.html")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 
+NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products"
+"""The layout page prints the same sentence."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingStep:
@@ -123,7 +126,7 @@ def training_step(
     if schedule is None and pp > 1:
         assumed.append(f"schedule {name}")
     if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
-        raise ConfigError(f"precision={precision!r}: {device.name} has no 8-bit matrix products")
+        raise ConfigError(NO_EIGHT_BITS.format(precision=precision, accelerator=device.name))
     step = TrainingStep(
         model=shape,
         accelerator=device,
