@@ -27,7 +27,7 @@ ENTRY %main (x: f64[2,3]) -> f64[2,3] {
 metadata={op_name="jit(f)/transpose(jvp())/psum"}
   %g = (f32[2]{0}, f32[8]{0}) all-gather-start(%x), replica_groups={{0,1,2,3}}, dimensions={0}
   %h = f32[8]{0} all-gather-done(%g)
-  %p = (f32[6]{0}, f32[6]{0}, u32[], u32[]) collective-permute-start(%x), source_target_pairs={{0,1}}
+  %p = (f32[6]{0}, f32[6]{0}, u32[]) collective-permute-start(%x), source_target_pairs={{0,1}}
   %e = ((s8[4]{0}, s8[4]{0})) all-to-all(%x, %y), replica_groups={{0,1}}
   %w = (s32[], f32[4]) while(%i), condition=%c, body=%body, \
 backend_config={"known_trip_count":{"n":"5"}}

@@ -11,7 +11,7 @@ import math
 
 import jax
 import numpy as np
-from jax.sharding import AxisType, Mesh
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from steptime.inputs.errors import ConfigError, check_count
 
@@ -70,3 +70,20 @@ def groups(on: Mesh, axes: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     last = np.moveaxis(positions, moved, range(-len(moved), 0))
     size = math.prod(on.devices.shape[index] for index in moved)
     return frozenset(tuple(int(i) for i in group) for group in last.reshape(-1, size))
+
+
+def index_map(
+    on: Mesh, spec: PartitionSpec, shape: tuple[int, ...]
+) -> list[tuple[tuple[int, int], ...]]:
+    """Return, for each device of a mesh, the first and last index it holds along each axis.
+
+    Args:
+        on: The mesh.
+        spec: How the array is cut.
+        shape: Its whole shape.
+    """
+    placed = NamedSharding(on, spec).devices_indices_map(shape)
+    return [
+        tuple(part.indices(size)[:2] for part, size in zip(placed[device], shape, strict=True))
+        for device in on.devices.flat
+    ]
