@@ -18,7 +18,20 @@ from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 
 SOURCE = Path(__file__).resolve().parents[3] / "book" / "web" / "explorer"
-ROOTS = ("steptime.formulas",)
+ROOTS = (
+    "steptime.formulas.validity:device_fault",
+    "steptime.formulas.validity:layout_rule",
+    "steptime.formulas.validity:layout_fault",
+    "steptime.formulas.memory.total:rank_memory_bytes",
+    "steptime.formulas.memory.total:worst_rank",
+    "steptime.formulas.memory.total:memory_total_bytes",
+    "steptime.formulas.baseline:baseline_step",
+    "steptime.formulas.baseline:step_s",
+    "steptime.formulas.baseline:num_microbatches",
+    "steptime.formulas.parameters:num_parameters",
+    "steptime.formulas.outcome:outcome",
+)
+"""The formulas that the page calls."""
 
 _ALONE = """<!doctype html>
 <html lang="en">
@@ -66,7 +79,7 @@ def write_explorer(out: Path) -> list[Path]:
         "explorer.html": stand_in,
         "explorer/index.html": _ALONE.format(fragment=stand_in),
         "explorer/data.js": module_text("data", explorer_data()),
-        "explorer/formula-text.js": module_text("texts", formula_texts()),
+        "explorer/formula-text.js": module_text("texts", formula_texts(ROOTS)),
         "explorer/formulas.js": bundle(*ROOTS),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)

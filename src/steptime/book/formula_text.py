@@ -9,13 +9,12 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import pkgutil
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from steptime import formulas
-
+_NUMBER = "steptime.formulas.number"
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -134,17 +133,6 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
     }
 
 
-def _modules() -> list[tuple[str, ModuleType]]:
-    """Return each module of formulas with the path a reader may look up."""
-    found = []
-    entries = pkgutil.walk_packages(formulas.__path__, "steptime.formulas.")
-    for name in sorted(entry.name for entry in entries if not entry.ispkg):
-        if name != "steptime.formulas.number":
-            path = name.removeprefix("steptime.").replace(".", "/") + ".py"
-            found.append((path, importlib.import_module(name)))
-    return found
-
-
 def _renamed(tree: Any, names: dict[str, str]) -> Any:
     """Return nested lists with each called function under the name it has in the data."""
     if not isinstance(tree, list):
@@ -154,10 +142,65 @@ def _renamed(tree: Any, names: dict[str, str]) -> Any:
     return [_renamed(one, names) for one in tree]
 
 
-def formula_texts() -> dict[str, Any]:
-    """Return every formula as data, and the constants they name.
+class _Reader:
+    """Reads formulas and all that they reach, each once.
+
+    Attributes:
+        functions: What was read, by the name it has in the data.
+        constants: Module constants that the functions name.
+    """
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._trees: dict[str, dict[str, ast.FunctionDef]] = {}
+
+    def _tree(self, module: ModuleType) -> dict[str, ast.FunctionDef]:
+        if module.__name__ not in self._trees:
+            body = ast.parse(inspect.getsource(module)).body
+            found = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+            self._trees[module.__name__] = found
+        return self._trees[module.__name__]
+
+    def read(self, function: FunctionType) -> str:
+        """Read a formula and what it calls; return its name in the data.
+
+        Args:
+            function: A function of ``formulas/``.
+        """
+        symbol = (function.__module__, function.__name__)
+        if symbol in self._names:
+            return self._names[symbol]
+        module = importlib.import_module(function.__module__)
+        path = function.__module__.removeprefix("steptime.").replace(".", "/") + ".py"
+        name = function.__name__
+        name = f"{Path(path).stem}_{name}" if name in self.functions else name
+        self._names[symbol] = name
+        text = function_text(self._tree(module)[function.__name__], path)
+        self.functions[name] = text
+        called = {}
+        for used in _identifiers(self._tree(module)[function.__name__]):
+            value = getattr(module, used, None)
+            if isinstance(value, FunctionType) and value.__module__ != _NUMBER:
+                called[used] = self.read(value)
+            elif isinstance(value, (int, float, tuple)):
+                self.constants[used] = list(value) if isinstance(value, tuple) else value
+        text["body"] = _renamed(text["body"], called)
+        return name
+
+
+def _identifiers(node: ast.AST) -> list[str]:
+    return sorted({one.id for one in ast.walk(node) if isinstance(one, ast.Name)})
+
+
+def formula_texts(roots: Sequence[str]) -> dict[str, Any]:
+    """Return formulas and all that they reach as data, and the constants they name.
 
     Two formulas of one name in different files are told apart by their file's name.
+
+    Args:
+        roots: ``module:function`` for each formula that the page opens.
 
     Returns:
         ``functions`` by name and ``constants`` by name.
@@ -165,28 +208,8 @@ def formula_texts() -> dict[str, Any]:
     Raises:
         TypeError: If a formula uses what formulas do not.
     """
-    functions: dict[str, Any] = {}
-    constants: dict[str, Any] = {}
-    unique: dict[tuple[str, str], str] = {}
-    modules = _modules()
-    for path, module in modules:
-        for node in ast.parse(inspect.getsource(module)).body:
-            if isinstance(node, ast.FunctionDef):
-                name = node.name
-                taken = name in functions
-                name = f"{Path(path).stem}_{name}" if taken else name
-                unique[module.__name__, node.name] = name
-                functions[name] = function_text(node, path)
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                value = getattr(module, node.targets[0].id)
-                constants[node.targets[0].id] = list(value) if isinstance(value, tuple) else value
-    for _, module in modules:
-        names = {
-            name: unique[value.__module__, value.__name__]
-            for name, value in vars(module).items()
-            if inspect.isfunction(value) and (value.__module__, value.__name__) in unique
-        }
-        for (owner, _), key in unique.items():
-            if owner == module.__name__:
-                functions[key]["body"] = _renamed(functions[key]["body"], names)
-    return {"functions": functions, "constants": constants}
+    reader = _Reader()
+    for root in roots:
+        module, _, name = root.partition(":")
+        reader.read(getattr(importlib.import_module(module), name))
+    return {"functions": reader.functions, "constants": reader.constants}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from steptime.formulas.validity import layout_fault
+from steptime.formulas.validity import layout_fault, nearest_multiple
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
 
@@ -110,7 +110,7 @@ def num_microbatches(layout: Layout, batch: Batch) -> int:
     """
     ranks = layout.dp * batch.micro_batch_size
     if batch.global_batch_size % ranks:
-        near = max(ranks, round(batch.global_batch_size / ranks) * ranks)
+        near = int(nearest_multiple(float(batch.global_batch_size), float(ranks)))
         raise ConfigError(
             f"global_batch_size={batch.global_batch_size} does not divide into dp={layout.dp} "
             f"ranks x micro_batch_size={batch.micro_batch_size}; the nearest that does is {near}"

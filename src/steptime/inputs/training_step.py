@@ -116,11 +116,6 @@ def training_step(
     assumed: list[str] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
-    if pp > shape.num_layers:
-        raise ConfigError(
-            f"pp={pp} is over num_layers={shape.num_layers} of {shape.name}; "
-            f"use pp <= {shape.num_layers}"
-        )
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
     name = schedule or ("interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b")
     if schedule is None and pp > 1:

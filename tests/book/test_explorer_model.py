@@ -1,0 +1,269 @@
+"""The page's own JavaScript under Node against the package: records, numbers, refusals."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry, explorer_data
+from steptime.book.explorer_page import write_alone
+from steptime.book.node import node_path
+from steptime.formulas.baseline import baseline_step, step_s
+from steptime.formulas.memory import memory_bytes, rank_memory_bytes
+from steptime.formulas.outcome import outcome
+from steptime.formulas.validity import device_fault
+from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.job import JOB_FIELDS
+from steptime.inputs.layout import SCHEDULES
+from steptime.inputs.memory_facts import memory_facts
+from steptime.inputs.model import Experts, ModelShape
+from steptime.inputs.presets import accelerator, accelerator_names, model_names
+from steptime.inputs.training_step import TrainingStep, training_step
+
+NUM_STATES = 10_000
+SIZES = [1, 1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 8, 16, 32, 3, 5, 64]
+OWN = "40-5120-13824-40-8-64000-1-0-0-0-0-0"
+OWN_EXPERTS = "30-4096-11008-32-8-100000-1-1-60-6-1408-2"
+
+RUNNER = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { data } from "./explorer/data.js";
+import * as formulas from "./explorer/formulas.js";
+import { makeAnswer } from "./explorer/answer.js";
+const machine = makeAnswer(data, formulas);
+const view = new DataView(new ArrayBuffer(8));
+const bits = (value) => {
+  view.setFloat64(0, value);
+  return view.getBigUint64(0).toString(16).padStart(16, "0");
+};
+const coded = (object) =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, bits(value)]));
+const out = JSON.parse(readFileSync("states.json", "utf8")).map((state) => {
+  const answer = machine.answer(state);
+  const quick = machine.quick(state);
+  if (answer.refused) return { refused: answer.refused, quick: quick.refused };
+  const { memory, steps, outcome, job } = answer;
+  return {
+    job: coded(job),
+    first: coded(memory.stages[0]),
+    last: coded(memory.stages[memory.stages.length - 1]),
+    fullest: coded(memory.stages[memory.worst]),
+    parts: coded(steps[0].parts),
+    outcome: coded(outcome),
+    scalars: coded({
+      total: memory.total,
+      quick: quick.memory.total,
+      limit: memory.limit,
+      step: steps[0].total,
+      seconds: quick.seconds,
+      low: steps[0].low,
+      high: steps[0].high,
+    }),
+  };
+});
+writeFileSync("answers.json", JSON.stringify(out));
+"""
+
+
+def random_states(count: int) -> list[dict[str, Any]]:
+    """Return states as the page holds them, legal and illegal ones, all choices mixed."""
+    draw = random.Random(20)
+    models = [*model_names(), "own", "own"]
+    states = []
+    for _ in range(count):
+        tp, pp, cp = (draw.choice(SIZES) for _ in range(3))
+        copies = draw.choice([1, 2, 4, 8, 16, 64, 3])
+        vpp = draw.choice([1, 1, 2, 3, 4])
+        mb = draw.choice([1, 1, 2, 4])
+        model = draw.choice(models)
+        states.append(
+            {
+                "model": model,
+                "own": draw.choice([OWN, OWN_EXPERTS]) if model == "own" else "",
+                "gpu": draw.choice(accelerator_names()),
+                # One in twenty does not divide into t c p.
+                "n": tp * pp * cp * copies + draw.choice([0] * 19 + [1]),
+                "tp": tp,
+                "pp": pp,
+                "cp": cp,
+                "vpp": vpp,
+                "ep": draw.choice([1, 1, 1, 1, 1, 1, 2, 4, 8]),
+                "mb": mb,
+                "batch": copies * mb * draw.choice([1, 2, 5, 8, 64]) + draw.choice([0] * 19 + [1]),
+                "seq": draw.choice([512, 2048, 4096, 8192, 131072, 4096, 3000]),
+                "zero": draw.randrange(4),
+                "recompute": draw.choice(["none", "selective", "full"]),
+                "precision": draw.choice(["bf16"] * 7 + ["fp8"]),
+                "schedule": draw.choice(["gpipe", "1f1b"]) if vpp == 1 else "interleaved-1f1b",
+                "sp": draw.randrange(2),
+                "domain": draw.choice([0, 0, 8, 72]),
+                "tokens": draw.choice([300e9, 15.6e12]),
+                "by": "baseline",
+            }
+        )
+    return states
+
+
+def own_shape(own: str) -> ModelShape:
+    """Return the model that a reader typed in."""
+    size = [int(one) for one in own.split("-")]
+    experts = Experts(
+        num_experts=size[8] or 1,
+        top_k=size[9] or 1,
+        expert_ffn_hidden_size=size[10] or 1,
+        num_shared_experts=size[11],
+    )
+    return ModelShape(
+        name="your model",
+        num_layers=size[0],
+        hidden_size=size[1],
+        ffn_hidden_size=size[2],
+        num_attention_heads=size[3],
+        num_query_groups=size[4],
+        vocab_size=size[5],
+        gated=bool(size[6]),
+        tied=bool(size[7]),
+        experts=experts if size[8] else None,
+    )
+
+
+def python_step(state: dict[str, Any]) -> TrainingStep:
+    """Return the same step by the package, or raise what it says against it."""
+    tp, cp, pp = state["tp"], state["cp"], state["pp"]
+    broken = device_fault(float(state["n"]), float(tp), float(cp), float(pp))
+    if broken["broken"]:
+        raise ConfigError(DEVICE_FAULT.format(**{**state, "nearest": int(broken["nearest"])}))
+    device = accelerator(state["gpu"])
+    if state["domain"]:
+        device = replace(device, nvlink_domain=state["domain"])
+    return training_step(
+        model=own_shape(state["own"]) if state["model"] == "own" else state["model"],
+        accelerator=device,
+        seq_length=state["seq"],
+        global_batch_size=state["batch"],
+        micro_batch_size=state["mb"],
+        tp=tp,
+        cp=cp,
+        pp=pp,
+        vpp=state["vpp"],
+        dp=state["n"] // (tp * cp * pp),
+        ep=state["ep"],
+        sequence_parallel=bool(state["sp"]),
+        zero_stage=state["zero"],
+        recompute=state["recompute"],
+        precision=state["precision"],
+        schedule=state["schedule"],
+    )
+
+
+def python_answer(state: dict[str, Any]) -> dict[str, Any]:
+    """Return what the runner returns, by the package."""
+    step = python_step(state)
+    record, facts, constants = step.job(), memory_facts(), baseline_constants()
+    parts = baseline_step(record, constants)
+    time_s = step_s(parts)
+    fullest = memory_bytes(record, facts)
+    entry = baseline_entry_once()
+    total = fullest["total"]
+    return {
+        "job": {name: getattr(record, name) for name in JOB_FIELDS},
+        "first": rank_memory_bytes(record, facts, 0.0),
+        "last": rank_memory_bytes(record, facts, record.pp - 1.0),
+        "fullest": fullest,
+        "parts": parts,
+        "outcome": outcome(record, time_s, state["tokens"]),
+        "scalars": {
+            "total": total,
+            "quick": total,
+            "limit": record.hbm_bytes,
+            "step": time_s,
+            "seconds": time_s,
+            "low": time_s * entry["low"],
+            "high": time_s * entry["high"],
+        },
+    }
+
+
+_ENTRY: dict[str, Any] = {}
+
+
+def baseline_entry_once() -> dict[str, Any]:
+    """Return the baseline's entry of the page, worked out once."""
+    if not _ENTRY:
+        _ENTRY.update(baseline_entry())
+    return _ENTRY
+
+
+def bits(value: float) -> str:
+    return struct.pack(">d", float(value)).hex()
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
+    """Give each state with what the page's modules make of it under Node."""
+    folder: Path = tmp_path_factory.mktemp("explorer")
+    write_alone(folder)
+    states = random_states(NUM_STATES)
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")
+    (folder / "run.js").write_text(RUNNER, encoding="utf-8")
+    subprocess.run([node_path(), "run.js"], cwd=folder, check=True, timeout=120)
+    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    return list(zip(states, answers, strict=True))
+
+
+# --- invariant
+def test_page_and_package_agree_to_the_last_bit(answered: list[tuple[Any, Any]]) -> None:
+    compared = 0
+    for state, page in answered:
+        if "refused" in page:
+            continue
+        compared += 1
+        ours = python_answer(state)
+        for group, numbers in ours.items():
+            expected = {key: bits(value) for key, value in numbers.items()}
+            assert page[group] == expected, (state, group)
+    assert compared > NUM_STATES / 4
+
+
+# --- refusal
+def test_page_refuses_what_the_package_refuses_with_the_same_sentence(
+    answered: list[tuple[Any, Any]],
+) -> None:
+    sentences = set()
+    for state, page in answered:
+        try:
+            python_step(state)
+            said = None
+        except ConfigError as error:
+            said = str(error)
+        on_page = page["refused"]["text"] if "refused" in page else None
+        assert on_page == said, state
+        if said:
+            assert page["quick"] == page["refused"]
+            sentences.add(said.split("=")[0].split(" ")[0 if "GPUs" not in said else 1])
+    # Every kind of refusal was among them, or the test shows too little.
+    assert sentences >= {"global_batch_size", "pp", "vpp", "tp", "cp", "ep", "GPUs", "precision"}
+
+
+# --- limit
+def test_data_of_the_page_covers_every_preset_and_field() -> None:
+    data = explorer_data()
+    assert [one["key"] for one in data["models"]][:3] == [
+        "gpt3-175b",
+        "megatron-1008b",
+        "llama3-405b",
+    ]
+    assert {one["key"] for one in data["models"]} == set(model_names())
+    assert {one["key"] for one in data["accelerators"]} == set(accelerator_names())
+    assert set(data["blank_job"]) == set(JOB_FIELDS)
+    assert data["schedules"] == list(SCHEDULES)
+    assert all(one["source"] for one in data["models"] + data["accelerators"])
