@@ -1,0 +1,135 @@
+from pathlib import Path
+
+import pytest
+
+from steptime.evidence.runs import Incomplete, device_of
+from steptime.evidence.schema import published_rows
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+
+# published: data sheets, in the units of this package
+
+
+@pytest.mark.parametrize(
+    ("name", "peak_tflop", "nvlink_gbyte", "network_gbyte", "domain"),
+    [
+        ("a100", 312, 300, 25, 8),
+        ("h100", 989, 450, 50, 8),
+        ("h800", 989, 200, 50, 8),
+        ("gb200", 2500, 900, 50, 72),
+    ],
+)
+def test_accelerators(
+    name: str, peak_tflop: float, nvlink_gbyte: float, network_gbyte: float, domain: int
+) -> None:
+    device = accelerator(name)
+    assert device.peak_flop_per_s == peak_tflop * 1e12
+    assert device.nvlink_bytes_per_s == nvlink_gbyte * 1e9
+    assert device.network_bytes_per_s == network_gbyte * 1e9
+    assert device.nvlink_domain == domain
+
+
+def test_every_published_run_names_a_known_accelerator() -> None:
+    unknown = set()
+    for row in published_rows():
+        try:
+            device_of(row, [])
+        except Incomplete:
+            unknown.add(row.gpu)
+    assert unknown == set()
+
+
+# invariant
+
+
+def test_every_preset_loads_and_has_a_source() -> None:
+    assert all(model(name).source for name in model_names())
+    assert all(accelerator(name).source for name in accelerator_names())
+
+
+def test_no_name_or_alias_means_two_things() -> None:
+    for file in ("models.toml", "accelerators.toml"):
+        table = data_table(file)
+        names = [key.lower() for key in table]
+        names += [alias.lower() for entry in table.values() for alias in entry["aliases"]]
+        repeated = {name for name in names if names.count(name) > 1}
+        # An alias may repeat its own key in other letters.
+        assert all(name in table for name in repeated), repeated
+
+
+def test_aliases_lead_to_the_same_preset() -> None:
+    assert accelerator("H100-80GB SXM") is accelerator("H100-80GB SXM")
+    assert accelerator("H100-80GB SXM") == accelerator("h100")
+    assert model("Llama-3.1-405B") == model("llama3-405b")
+
+
+def test_own_files(tmp_path: Path) -> None:
+    gpu = tmp_path / "my_gpu.toml"
+    gpu.write_text(
+        "[my-gpu]\npeak_tflop_per_s = 100\nhbm_gbyte = 48\nhbm_gbyte_per_s = 900\n"
+        "nvlink_gbyte_per_s_both = 64\nnetwork_gbit_per_s = 100\n"
+    )
+    assert accelerator(str(gpu)).nvlink_bytes_per_s == 32e9
+    shape = tmp_path / "my_model.toml"
+    shape.write_text(
+        "num_layers = 4\nhidden_size = 64\nffn_hidden_size = 256\nnum_attention_heads = 4\n"
+        "num_query_groups = 2\nvocab_size = 100\n"
+    )
+    assert model(str(shape)).head_dim == 16
+    assert model(str(shape)).name == "my_model"
+
+
+# refusal
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]\nx = 1\n", "lacks peak_tflop_per_s"),
+        ("[a]\n[b]\n", "exactly one table"),
+        ("a = 1\n", "exactly one table"),
+        ("[a\n", "cannot be read as TOML"),
+        (
+            "[a]\npeak_tflop_per_s = -1\nhbm_gbyte = 1\nhbm_gbyte_per_s = 1\n"
+            "nvlink_gbyte_per_s_both = 1\nnetwork_gbit_per_s = 1\n",
+            "peak_flop_per_s must be a number > 0",
+        ),
+        (
+            "[a]\npeak_tflop_per_s = 'x'\nhbm_gbyte = 1\nhbm_gbyte_per_s = 1\n"
+            "nvlink_gbyte_per_s_both = 1\nnetwork_gbit_per_s = 1\n",
+            "wrong type",
+        ),
+    ],
+)
+def test_bad_accelerator_files(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "gpu.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        accelerator(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("num_layers = 4\n", "missing"),
+        ("nonsense = 4\n", "unexpected keyword"),
+        (
+            "num_layers = 0\nhidden_size = 64\nffn_hidden_size = 256\nnum_attention_heads = 4\n"
+            "num_query_groups = 2\nvocab_size = 100\n",
+            "num_layers must be >= 1, got 0",
+        ),
+    ],
+)
+def test_bad_model_files(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "shape.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        model(str(path))
+
+
+def test_unknown_names_get_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="did you mean 'gpt3-175b'"):
+        model("gpt3-176b")
+    with pytest.raises(ConfigError, match="one of: a100-40gb"):
+        accelerator("?")
