@@ -22,7 +22,7 @@ def dualpipe(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here (each direction has its own copy).
 
     References:
-        deepseekai2024, Sec. 3.2.1 and Fig. 5.
+        deepseek2024, Sec. 3.2.1 and Fig. 5.
     """
     half = m // 2
     split = p * m
@@ -47,7 +47,7 @@ def dualpipe_v(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        deepseekai2025, README (DualPipeV).
+        dualpipe2025, README (DualPipeV).
     """
     stages = 2 * p
     orders = []

@@ -59,7 +59,7 @@ def report(timeline: Timeline) -> dict[str, Any]:
 def span_overhead(totals: dict[str, Any]) -> float:
     """Return idle over busy time where a step may start on a rank while others still end one.
 
-    Then the longest of the ranks' own spans is what a step costs, as in qi2024.
+    Then the longest of the ranks' own spans is what a step costs, as in qi2023.
 
     Args:
         totals: From `measure.bubble`.

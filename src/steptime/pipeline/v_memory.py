@@ -1,8 +1,10 @@
 """V-Half and V-Min: the V of ZB-V, spaced so that half or a third of the memory is enough.
 
-Every micro-batch repeats the same block of actions six slots after the one before it. How
-far apart the four F and I of the block lie on a rank is how long that rank holds the
-micro-batch, so the block decides the memory. W goes into the slots that stay empty.
+In the middle of a step every micro-batch repeats the same block of actions six slots after
+the one before it. How far apart a rank's F and I lie in the block is how long it holds the
+micro-batch, so the block decides the memory. At both ends the block leaves slots empty:
+there a rank runs what is ready, in the block's order of time and within the block's memory.
+W goes into the slots that stay empty.
 
 Also turned into JavaScript: whole numbers, lists and loops only.
 """
@@ -19,19 +21,15 @@ def v_half(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024memory, Sec. 3.2 and Fig. 4.
+        qi2024, Sec. 3.2 and Fig. 4.
     """
     gap = 3 if p % 2 == 0 else 0  # keeps the four streams of a rank out of each other's slots
-    orders = []
+    blocks = []
     for rank in range(p):
-        block = [
-            2 * rank,
-            3 * p - rank - 2,
-            3 * p + gap + 2 * rank - 1,
-            6 * p + gap - rank - 2,
-        ]
-        orders.append(repeat_block(block, p, m, rank))
-    return orders
+        down = 3 * p - rank - 2
+        up = 3 * p + gap + 2 * rank - 1
+        blocks.append([2 * rank, down, up, 6 * p + gap - rank - 2])
+    return repeat_blocks(blocks, 2 * (p // 2) + 2, m)
 
 
 def v_min(p: int, m: int, v: int) -> list[list[int]]:
@@ -43,54 +41,107 @@ def v_min(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024memory, Sec. 3.2 and Fig. 4.
+        qi2024, Sec. 3.2 and Fig. 4.
     """
     gap = 2 if p % 3 == 0 else 0
-    orders = []
+    blocks = []
     for rank in range(p):
-        block = [rank, 2 * p - rank - 1, 2 * p + gap + rank, 4 * p + gap - rank - 1]
-        orders.append(repeat_block(block, p, m, rank))
+        down = 2 * p - rank - 1
+        blocks.append([rank, down, 2 * p + gap + rank, 4 * p + gap - rank - 1])
+    return repeat_blocks(blocks, 2 * ((p + 4) // 3), m)
+
+
+def repeat_blocks(blocks: list[list[int]], most_held: int, m: int) -> list[list[int]]:
+    """Return the orders of a block repeated every six slots, and filled up at both ends.
+
+    Args:
+        blocks: Per rank the slots of the first chunk's F, the second's F, its I, and the
+            first's I, for micro-batch 0.
+        most_held: Micro-batches times chunks that a rank may hold.
+        m: Micro-batches.
+    """
+    p = len(blocks)
+    orders: list[list[int]] = [[] for _ in blocks]
+    taken = [[0, 0, 0, 0] for _ in blocks]
+    # Per rank and stream the slot in which each micro-batch's result is there.
+    done: list[list[list[int]]] = [[[], [], [], []] for _ in blocks]
+    held = [0 for _ in blocks]
+    weights = [0 for _ in blocks]
+    owed: list[list[int]] = [[] for _ in blocks]
+    left = 6 * p * m
+    slot = 0
+    while left > 0:
+        for rank in range(p):
+            stream = _next_stream(blocks, taken, done, rank, slot, held[rank] < most_held, m)
+            if stream >= 0:
+                code = _first_code(stream, rank, p, m) + taken[rank][stream]
+                orders[rank].append(code)
+                taken[rank][stream] += 1
+                done[rank][stream].append(slot + 1)
+                left -= 1
+                if stream < 2:
+                    held[rank] += 1
+                else:
+                    owed[rank].append(code + 2 * p * m)
+            elif weights[rank] < len(owed[rank]):
+                orders[rank].append(owed[rank][weights[rank]])
+                weights[rank] += 1
+                held[rank] -= 1
+                left -= 1
+        slot += 1
     return orders
 
 
-def repeat_block(block: list[int], p: int, m: int, rank: int) -> list[int]:
-    """Return a rank's order: its block repeated every six slots, W in the empty ones.
+def _first_code(stream: int, rank: int, p: int, m: int) -> int:
+    """Return the code of a stream's action for micro-batch 0."""
+    if stream == 0:
+        return (rank + 1) * m
+    if stream == 1:
+        return (2 * p - rank) * m
+    if stream == 2:
+        return (4 * p + 1 + rank) * m
+    return (6 * p - rank) * m
 
-    Args:
-        block: Slots of the first chunk's F, the second's F, its I, and the first's I.
-        p: Pipeline ranks.
-        m: Micro-batches.
-        rank: Whose.
-    """
-    stages = 2 * p
-    base = [
-        (rank + 1) * m,
-        (stages - rank) * m,
-        (2 * stages + 1 + rank) * m,
-        (3 * stages - rank) * m,
-    ]
-    taken = [0, 0, 0, 0]
-    order: list[int] = []
-    owed: list[int] = []
-    oldest = 0
-    slot = 0
-    for _ in range(4 * m):
-        stream = -1
-        when = 0
-        for k in range(4):
-            at = block[k] + 6 * taken[k]
-            if taken[k] < m and (stream < 0 or at < when):
-                stream = k
-                when = at
-        while slot < when and oldest < len(owed):
-            order.append(owed[oldest])
-            oldest += 1
-            slot += 1
-        slot = when + 1
-        code = base[stream] + taken[stream]
-        taken[stream] += 1
-        order.append(code)
-        if stream > 1:
-            owed.append(code + stages * m)
-    order.extend(owed[oldest:])
-    return order
+
+def _next_stream(
+    blocks: list[list[int]],
+    taken: list[list[int]],
+    done: list[list[list[int]]],
+    rank: int,
+    slot: int,
+    room: bool,
+    m: int,
+) -> int:
+    """Return which of a rank's streams runs in a slot: the ready one that the block has first."""
+    block, at = blocks[rank], taken[rank]
+    best = -1
+    earliest = 0
+    # The two F streams keep the block's order: room for one is never spent on the other.
+    first_forward = 0
+    if at[0] >= m or (at[1] < m and block[1] + 6 * at[1] < block[0] + 6 * at[0]):
+        first_forward = 1
+    for stream in range(4):
+        if at[stream] < m and (stream > 1 or (room and stream == first_forward)):
+            when = block[stream] + 6 * at[stream]
+            if (best < 0 or when < earliest) and _is_ready(done, stream, rank, at[stream], slot):
+                best = stream
+                earliest = when
+    return best
+
+
+def _is_ready(
+    done: list[list[list[int]]], stream: int, rank: int, micro_batch: int, slot: int
+) -> bool:
+    """Return whether the data for a stream's next action is there: down the V, then up."""
+    last = len(done) - 1
+    source, origin = stream, rank - 1
+    if stream == 1 or stream == 3:
+        origin = rank + 1
+        if rank == last:
+            source, origin = stream - 1, rank
+    elif rank == 0:
+        if stream == 0:
+            return True
+        source, origin = 1, 0
+    results = done[origin][source]
+    return micro_batch < len(results) and results[micro_batch] <= slot

@@ -19,7 +19,7 @@ def zb_v(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024, Sec. 6 and Fig. 7.
+        qi2023, Sec. 6 and Fig. 7.
     """
     return [_zb_v_rank(p, m, rank) for rank in range(p)]
 

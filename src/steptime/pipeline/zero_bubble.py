@@ -23,7 +23,7 @@ def zb_h1(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2024, Sec. 2.1 and Fig. 2.
+        qi2023, Sec. 2.1 and Fig. 2.
     """
     return interleaved_zb(p, m, 1)
 
@@ -40,7 +40,7 @@ def zb_h2(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2024, Sec. 2.2 and Fig. 3.
+        qi2023, Sec. 2.2 and Fig. 3.
     """
     orders = []
     for rank in range(p):
@@ -61,7 +61,7 @@ def interleaved_zb(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; with 1 this is ZB-H1.
 
     References:
-        qi2024; the interleaved order is that of ansel2024, torch.distributed.pipelining.
+        qi2023; the interleaved order is that of ansel2024, torch.distributed.pipelining.
     """
     size = m // max(1, m // p)
     orders = []
