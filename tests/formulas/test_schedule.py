@@ -153,3 +153,28 @@ def test_arrays_give_the_same_bits() -> None:
         assert over == schedule.bubble_overhead(*plain, 1.0, 2.0, 1.0 / 3)
         sent = schedule.sends_per_rank(code, p, m, v, rank)[i]
         assert sent == schedule.sends_per_rank(*plain, *row)
+
+
+def test_memory_models_line_is_this_closed_form() -> None:
+    from types import SimpleNamespace
+
+    from steptime.formulas.memory.in_flight import flight_line, in_flight
+
+    for name in SCHEDULES:
+        place = float(SCHEDULES.index(name))
+        for p, m, v in sizes(name):
+            if name == "zb-v" and m < 2 * p - 1:
+                continue  # the line leaves out what the first ranks save there
+            job = SimpleNamespace(
+                pp=float(p), vpp=float(v), schedule=place, dp=1.0, micro_batch_size=1.0
+            )
+            job.global_batch_size = float(m)
+            line = {**flight_line(job), "micro_batches": float(m)}
+            for rank in range(p):
+                held = schedule.peak_in_flight(place, float(p), float(m), float(v), float(rank))
+                assert in_flight(line, float(rank)) == pytest.approx(held / v, rel=1e-12), (
+                    name,
+                    p,
+                    m,
+                    v,
+                )

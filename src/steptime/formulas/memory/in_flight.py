@@ -4,7 +4,8 @@ Counted in micro-batches of everything the rank holds, so a chunk counts 1/v. Th
 peaks that the simulator finds; the tests compare the two.
 """
 
-from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.number import Number, floor, minimum, where
+from steptime.formulas.schedule import round_size
 
 
 def micro_batches(job: Number) -> Number:
@@ -32,15 +33,16 @@ def flight_line(job: Number) -> Number:
     p = job.pp
     v = job.vpp
     code = job.schedule
-    chunks = ((v - 1.0) * p + 2.0 * p - 1.0) / v
+    rounds = (v - 1.0) * round_size(p, micro_batches(job))
+    chunks = (rounds + 2.0 * p - 1.0) / v
     base = where(code == 1.0, p, micro_batches(job))
     base = where(code == 2.0, where(v > 1.0, chunks, p), base)
     base = where(code == 4.0, p, base)
     base = where(code == 5.0, 2.0 * p - 1.0, base)
-    base = where(code == 6.0, where(v > 1.0, chunks, p), base)
+    base = where(code == 6.0, (rounds + p) / v, base)
     base = where(code == 7.0, p, base)
-    base = where(code == 8.0, p / 2.0 + 1.0, base)
-    base = where(code == 9.0, (p + 4.0) / 3.0, base)
+    base = where(code == 8.0, floor(p / 2.0) + 1.0, base)
+    base = where(code == 9.0, floor((p + 4.0) / 3.0), base)
     base = where(code == 10.0, p + 1.0, base)
     base = where(code == 11.0, p + 0.5, base)
     interleaved = where(v > 1.0, 2.0 / v, 1.0)
