@@ -27,8 +27,9 @@ def test_defaults_are_stated() -> None:
     step = training_step(**BASE)
     assert step.layout.vpp == 8
     assert step.layout.schedule == "interleaved-1f1b"
-    assert len(step.assumed) == 2
-    plain = training_step(**BASE, vpp=1, schedule="1f1b")
+    assert step.layout.zero_stage == 2
+    assert len(step.assumed) == 3
+    plain = training_step(**BASE, vpp=1, schedule="1f1b", zero_stage=0)
     assert plain.layout.vpp == 1
     assert plain.assumed == ()
 

@@ -10,10 +10,10 @@ from typing import Any
 import typer
 
 from steptime import __version__
-from steptime.cli import predict, presets, schedule, validate
+from steptime.cli import memory, predict, presets, schedule, validate
 from steptime.inputs.errors import ConfigError
 
-COMMANDS = (predict, validate, schedule, presets)
+COMMANDS = (predict, memory, validate, schedule, presets)
 
 # Typer brings its own copy of click or uses an installed one; its errors tell which.
 _ClickError: type[Any] = next(

@@ -31,7 +31,11 @@ MicroBatchSize = Annotated[
 ]
 Recompute = Annotated[str, typer.Option("--recompute", help="none, selective or full.")]
 Zero = Annotated[
-    int, typer.Option("--zero", help="What data parallelism shards: 0 to 3 (3 is FSDP).")
+    int | None,
+    typer.Option(
+        "--zero",
+        help="What data parallelism shards, 0 to 3 (3 is FSDP); default: as reported, or 1.",
+    ),
 ]
 Precision = Annotated[str, typer.Option("--precision", help="fp16, bf16, fp8, mxfp8 or nvfp4.")]
 Schedule = Annotated[

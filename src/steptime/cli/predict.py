@@ -118,7 +118,7 @@ def predict(
     ep: opt.Ep = 1,
     etp: opt.Etp = 1,
     sequence_parallel: opt.SequenceParallel = None,
-    zero: opt.Zero = 0,
+    zero: opt.Zero = None,
     recompute: opt.Recompute = "none",
     precision: opt.Precision = "bf16",
     schedule: opt.Schedule = None,

@@ -73,8 +73,45 @@ class MemoryFacts:
         check_number("recompute_group", self.recompute_group)
 
 
+_UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
+
 STACKS = {
+    # Attention with a flash kernel, 32-bit gradients, stages' outputs freed: Megatron-LM now.
     "megatron": MemoryFacts(),
+    # narayanan2021, korthikanti2022: scores in memory, dropout on.
+    "megatron-2021": _UNFUSED,
+    # Weights and gradients sharded by layer: zhao2023. No 16-bit copy beside the 32-bit weight.
+    "fsdp": MemoryFacts(master_bytes=2.0),
+    # bigscience2022prequel: 16-bit gradients, a flat copy of them to reduce (inferred), their
+    # 32-bit shard for the update; 1.6 GB of kernels (stated) and as much for communicators.
+    "deepspeed-fp16": replace(
+        _UNFUSED,
+        gradient_bytes=2.0,
+        extra_gradient_bytes=2.0,
+        update_bytes=4.0,
+        stage_outputs=1.0,
+        reserve_bytes=3e9,
+        fragmentation=0.1,
+    ),
+    # The same with gradients added up in 32 bits, which are not sharded (stated).
+    "deepspeed-bf16": replace(
+        _UNFUSED,
+        gradient_bytes=4.0,
+        extra_gradient_bytes=4.0,
+        stage_outputs=1.0,
+        reserve_bytes=3e9,
+        fragmentation=0.1,
+    ),
+    # tazi2025: eager SwiGLU, 16-bit gradients beside the 32-bit ones, stages cut by cost; the
+    # reading is what the allocator holds, without the device's own context.
+    "nanotron": MemoryFacts(
+        extra_gradient_bytes=2.0,
+        gated_values=4.0,
+        balance_by_cost=1.0,
+        first_stage_extra=1.0,
+        reserve_bytes=0.0,
+        fragmentation=0.18,
+    ),
 }
 
 
@@ -86,7 +123,12 @@ def memory_facts(stack: str = "megatron", **changes: float) -> MemoryFacts:
         **changes: Fields of `MemoryFacts` to replace.
 
     Raises:
-        ConfigError: If the stack is unknown or a value is out of range.
+        ConfigError: If the stack or a field is unknown, or a value out of range.
     """
     known = STACKS[check_choice("stack", stack, STACKS)]
+    for name in changes:
+        check_choice("memory fact", name, MEMORY_FACTS)
     return replace(known, **changes) if changes else known
+
+
+MEMORY_FACTS = tuple(field.name for field in fields(MemoryFacts))

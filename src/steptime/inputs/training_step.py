@@ -79,7 +79,7 @@ def training_step(
     ep: int = 1,
     etp: int = 1,
     sequence_parallel: bool | None = None,
-    zero_stage: int = 0,
+    zero_stage: int | None = None,
     recompute: str = "none",
     precision: str = "bf16",
     schedule: str | None = None,
@@ -103,7 +103,7 @@ def training_step(
         ep: Expert-parallel size.
         etp: Tensor-parallel size inside an expert.
         sequence_parallel: On where tp > 1 if None.
-        zero_stage: 0 to 3.
+        zero_stage: 0 to 3; what the model's own report states, else 1, if None.
         recompute: none, selective or full.
         precision: fp16, bf16, fp8, mxfp8 or nvfp4.
         schedule: A name of `steptime.inputs.layout.SCHEDULES`.
@@ -120,6 +120,7 @@ def training_step(
     name = schedule or ("interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b")
     if schedule is None and pp > 1:
         assumed.append(f"schedule {name}")
+    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)
     if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
         raise ConfigError(NO_EIGHT_BITS.format(precision=precision, accelerator=device.name))
     step = TrainingStep(
@@ -134,7 +135,7 @@ def training_step(
             ep=ep,
             etp=etp,
             sequence_parallel=tp > 1 if sequence_parallel is None else sequence_parallel,
-            zero_stage=zero_stage,
+            zero_stage=stage,
             recompute=recompute,
             precision=precision,
             schedule=name,
@@ -153,6 +154,18 @@ def training_step(
 
 _TWO_CHUNKS = ("zb-v", "v-half", "v-min", "dualpipe-v")
 _MANY_CHUNKS = ("interleaved-1f1b", "looped-bfs", "interleaved-zb")
+
+
+# grattafiori2024, Sec. 3.3.2: gradients are sharded too, weights stay whole after the forward.
+_STATED_ZERO = {"Llama 3 405B": 2}
+
+
+def _default_zero(shape: ModelShape, dp: int, cp: int, assumed: list[str]) -> int:
+    if dp == 1 and cp == 1:
+        return 0
+    stage = _STATED_ZERO.get(shape.name, 1)
+    assumed.append(f"zero {stage}" + (" (its own report)" if shape.name in _STATED_ZERO else ""))
+    return stage
 
 
 def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:

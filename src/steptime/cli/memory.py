@@ -1,0 +1,234 @@
+"""`steptime memory`: bytes on every pipeline rank, whether they fit, and what would help."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from steptime.cli import options as opt
+from steptime.cli.output import console, print_json, print_table
+from steptime.evidence.memory import Memory, RankMemory, default_stack, step_memory
+from steptime.formulas.memory.total import PARTS
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.memory_facts import MEMORY_FACTS, STACKS, MemoryFacts, memory_facts
+from steptime.inputs.training_step import TrainingStep, training_step
+from steptime.planning.remedy import Remedy, remedies
+
+EXAMPLES = """
+Examples:
+
+- `steptime memory --model gpt3-175b --accelerator a100 --tp 8 --seq-length 2048
+  --global-batch-size 8`
+
+- `steptime memory -m llama3-405b -a h100 --tp 8 --pp 16 --dp 64 -s 8192 -B 2048 --zero 2 --json`
+
+- `steptime memory -m gpt3-175b -a a100 --tp 8 --pp 8 -s 2048 -B 64 --stack megatron-2021
+  --fact dropout=0`
+"""
+
+MOST_RANKS_SHOWN = 16
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application.
+
+    Args:
+        app: The application.
+    """
+    app.command("memory", epilog=EXAMPLES)(memory)
+
+
+def _gbyte(value: float) -> str:
+    return f"{value / 1e9:.2f}" if value < 1e11 else f"{value / 1e9:,.0f}"
+
+
+def rank_dict(rank: RankMemory) -> dict[str, Any]:
+    """Return one rank as JSON holds it.
+
+    Args:
+        rank: The rank.
+    """
+    return {
+        "rank": rank.rank,
+        "num_layers": rank.num_layers,
+        "parameters": rank.parameters,
+        "micro_batches_in_flight": rank.in_flight,
+        "total_bytes": rank.total_bytes,
+        "bytes": rank.parts_bytes,
+    }
+
+
+def remedy_dict(remedy: Remedy) -> dict[str, Any]:
+    """Return one change as JSON holds it.
+
+    Args:
+        remedy: The change.
+    """
+    return {
+        "change": remedy.change,
+        "num_gpus": remedy.num_devices,
+        "total_bytes": remedy.total_bytes,
+        "fits": remedy.fits,
+    }
+
+
+def as_dict(
+    step: TrainingStep, result: Memory, stack: str, helps: tuple[Remedy, ...]
+) -> dict[str, Any]:
+    """Return the memory of a step as JSON holds it.
+
+    Args:
+        step: What was asked.
+        result: Its memory.
+        stack: Software whose facts were taken.
+        helps: From `steptime.planning.remedy.remedies`.
+    """
+    nearest = helps[0] if helps and helps[0].fits else None
+    return {
+        "model": step.model.name,
+        "accelerator": step.accelerator.name,
+        "num_gpus": step.layout.num_devices,
+        "fits": result.fits,
+        "reason": result.reason,
+        "limit_bytes": result.limit_bytes,
+        "total_bytes": result.total_bytes,
+        "headroom_bytes": result.limit_bytes - result.total_bytes,
+        "rank": result.fullest.rank,
+        "bytes": result.fullest.parts_bytes,
+        "ranks": [rank_dict(rank) for rank in result.ranks],
+        "nearest": None if nearest is None else remedy_dict(nearest),
+        "would_help": [remedy_dict(remedy) for remedy in helps],
+        "stack": stack,
+        "facts": {name: getattr(result.facts, name) for name in MEMORY_FACTS},
+        "assumed": list(result.assumed),
+    }
+
+
+def _shown(ranks: tuple[RankMemory, ...], fullest: int) -> list[RankMemory]:
+    if len(ranks) <= MOST_RANKS_SHOWN:
+        return list(ranks)
+    keep = {0, 1, 2, fullest, ranks[-1].rank}
+    return [rank for rank in ranks if rank.rank in keep]
+
+
+def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) -> None:
+    """Print the memory of a step as tables.
+
+    Args:
+        step: What was asked.
+        result: Its memory.
+        helps: Changes that lower it.
+    """
+    title = f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}, GB a device"
+    head = [("rank", "right"), ("layers", "right"), ("in flight", "right")]
+    columns = (*head, *((part, "right") for part in PARTS), ("total", "right"))
+    rows = [
+        (
+            f"{rank.rank}{' *' if rank.rank == result.fullest.rank else ''}",
+            f"{rank.num_layers:g}",
+            f"{rank.in_flight:.4g}",
+            *(_gbyte(rank.parts_bytes[part]) for part in PARTS),
+            _gbyte(rank.total_bytes),
+        )
+        for rank in _shown(result.ranks, result.fullest.rank)
+    ]
+    print_table(title, columns, rows)
+    out = console()
+    out.print(result.reason[0].upper() + result.reason[1:])
+    if helps:
+        print_table(
+            "What would help",
+            (("change", "left"), ("GPUs", "right"), ("GB", "right"), ("fits", "left")),
+            [
+                (one.change, f"{one.num_devices:,}", _gbyte(one.total_bytes), _verdict(one.fits))
+                for one in helps
+            ],
+        )
+    if result.assumed:
+        out.print("assumed: " + "; ".join(result.assumed))
+
+
+def _verdict(fits: bool) -> str:
+    return "yes" if fits else "no"
+
+
+def facts_of(step: TrainingStep, stack: str | None, changes: list[str]) -> tuple[str, MemoryFacts]:
+    """Return the stack's name and its facts, with those given changed.
+
+    Args:
+        step: What is asked.
+        stack: Name, or None for the usual one.
+        changes: Each ``name=value``.
+
+    Raises:
+        ConfigError: If a name is unknown or a value is no number in range.
+    """
+    name = stack if stack is not None else default_stack(step)
+    values: dict[str, float] = {}
+    for change in changes:
+        key, equals, text = change.partition("=")
+        try:
+            values[key] = float(text)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise ConfigError(f"--fact {change[:60]!r} must be name=number, such as dropout=0")
+    return name, memory_facts(name, **values)
+
+
+def memory(
+    model: opt.ModelName,
+    accelerator: opt.AcceleratorName,
+    seq_length: opt.SeqLength,
+    global_batch_size: opt.GlobalBatchSize,
+    micro_batch_size: opt.MicroBatchSize = 1,
+    tp: opt.Tp = 1,
+    cp: opt.Cp = 1,
+    pp: opt.Pp = 1,
+    vpp: opt.Vpp = None,
+    dp: opt.Dp = 1,
+    ep: opt.Ep = 1,
+    etp: opt.Etp = 1,
+    sequence_parallel: opt.SequenceParallel = None,
+    zero: opt.Zero = None,
+    recompute: opt.Recompute = "none",
+    precision: opt.Precision = "bf16",
+    schedule: opt.Schedule = None,
+    stack: Annotated[
+        str | None,
+        typer.Option("--stack", help="Software: " + ", ".join(sorted(STACKS)) + "."),
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option("--fact", help="Change a fact of the software: name=number. Repeatable."),
+    ] = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Count the memory of every pipeline rank, and say whether it fits."""
+    step = training_step(
+        model=model,
+        accelerator=accelerator,
+        seq_length=seq_length,
+        global_batch_size=global_batch_size,
+        micro_batch_size=micro_batch_size,
+        tp=tp,
+        cp=cp,
+        pp=pp,
+        vpp=vpp,
+        dp=dp,
+        ep=ep,
+        etp=etp,
+        sequence_parallel=sequence_parallel,
+        zero_stage=zero,
+        recompute=recompute,
+        precision=precision,
+        schedule=schedule,
+    )
+    name, facts = facts_of(step, stack, fact or [])
+    result = step_memory(step, facts)
+    helps = remedies(step, result, facts)
+    if as_json:
+        print_json(as_dict(step, result, name, helps))
+    else:
+        print_memory(step, result, helps)

@@ -1,0 +1,161 @@
+"""What one training step needs in memory: every rank by part, and whether it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from steptime.formulas.memory import memory_bytes, rank_memory_bytes
+from steptime.formulas.memory.total import PARTS
+from steptime.inputs.job import Job
+from steptime.inputs.layout import Layout
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
+from steptime.inputs.training_step import TrainingStep
+
+MOST_RANKS = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankMemory:
+    """What one pipeline rank holds; every rank of its tensor and data group holds the same.
+
+    Attributes:
+        rank: Pipeline rank, 0 is the first.
+        num_layers: Layers on it.
+        parameters: Parameters on it, before ZeRO divides them.
+        in_flight: Micro-batches whose activations it holds at its peak.
+        parts_bytes: Bytes by part, in the order of ``PARTS``.
+        total_bytes: Their sum.
+    """
+
+    rank: int
+    num_layers: float
+    parameters: float
+    in_flight: float
+    parts_bytes: dict[str, float]
+    total_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """The memory of a training step, against what a device has.
+
+    Attributes:
+        fullest: The rank that needs the most.
+        ranks: Every pipeline rank, first to last.
+        limit_bytes: Memory of the device, as its data sheet prints it.
+        facts: What was taken for the software.
+        assumed: A sentence for each thing that was not given.
+    """
+
+    fullest: RankMemory
+    ranks: tuple[RankMemory, ...]
+    limit_bytes: float
+    facts: MemoryFacts
+    assumed: tuple[str, ...]
+
+    @property
+    def total_bytes(self) -> float:
+        """Return the bytes on the fullest rank."""
+        return self.fullest.total_bytes
+
+    @property
+    def fits(self) -> bool:
+        """Return whether the fullest rank fits."""
+        return self.total_bytes <= self.limit_bytes
+
+    @property
+    def reason(self) -> str:
+        """Return one sentence: what decides."""
+        name, largest = max(self.fullest.parts_bytes.items(), key=lambda part: part[1])
+        needed, limit = self.total_bytes / 1e9, self.limit_bytes / 1e9
+        verdict = "fits" if self.fits else "does not fit"
+        return (
+            f"{verdict}: {needed:.1f} of {limit:.0f} GB on pipeline rank {self.fullest.rank}, "
+            f"most of it {name} ({largest / 1e9:.1f} GB)"
+        )
+
+
+def rank_memory(parts: dict[str, float]) -> RankMemory:
+    """Return a rank's memory from the formula's record.
+
+    Args:
+        parts: From `steptime.formulas.memory.rank_memory_bytes`.
+    """
+    return RankMemory(
+        rank=int(parts["rank"]),
+        num_layers=parts["num_layers"],
+        parameters=parts["parameters"],
+        in_flight=parts["in_flight"],
+        parts_bytes={name: parts[name] for name in PARTS},
+        total_bytes=parts["total"],
+    )
+
+
+def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[str, ...] = ()) -> Memory:
+    """Return the memory of a flat record.
+
+    Args:
+        record: The training step as numbers.
+        facts: What the software keeps.
+        assumed: Sentences on what was not given.
+    """
+    stages = int(record.pp)
+    shown = range(stages) if stages <= MOST_RANKS else (0, 1, stages - 1)
+    return Memory(
+        fullest=rank_memory(memory_bytes(record, facts)),
+        ranks=tuple(rank_memory(rank_memory_bytes(record, facts, float(rank))) for rank in shown),
+        limit_bytes=float(record.hbm_bytes),
+        facts=facts,
+        assumed=assumed,
+    )
+
+
+def default_stack(step: TrainingStep) -> str:
+    """Return the stack that a step is taken to run on: FSDP for ZeRO-3, else Megatron-LM.
+
+    Args:
+        step: The training step.
+    """
+    return "fsdp" if step.layout.zero_stage == 3 else "megatron"
+
+
+def _unstated(step: TrainingStep, start: str) -> bool:
+    return any(sentence.startswith(start) for sentence in step.assumed)
+
+
+def stated_layout(step: TrainingStep) -> tuple[Layout, tuple[str, ...]]:
+    """Return the layout that memory is counted for, and what was assumed of it.
+
+    The chapter's time takes the most chunks that the layers allow where none are given. Those
+    cost memory, so here one chunk a device stands for "not given".
+
+    Args:
+        step: The training step.
+    """
+    kept = tuple(text for text in step.assumed if not text.startswith(("vpp ", "schedule ")))
+    if not (_unstated(step, "vpp ") and _unstated(step, "schedule ")):
+        return step.layout, step.assumed
+    layout = replace(step.layout, vpp=1, schedule="1f1b")
+    return layout, (*kept, "vpp 1 and schedule 1f1b for memory: more chunks hold more")
+
+
+def step_memory(
+    step: TrainingStep,
+    facts: MemoryFacts | None = None,
+    stack: Callable[[TrainingStep], str] = default_stack,
+) -> Memory:
+    """Return what a training step needs in memory, rank by rank.
+
+    Args:
+        step: The training step.
+        facts: What the software keeps; by ``stack`` if None.
+        stack: Names the stack of a step.
+
+    Raises:
+        ConfigError: If the layout does not fit the model or the batch.
+    """
+    layout, assumed = stated_layout(step)
+    known = memory_facts(stack(step)) if facts is None else facts
+    counted = replace(step, layout=layout, assumed=assumed)
+    return job_memory(counted.job(), known, assumed)
