@@ -19,7 +19,10 @@ RANKS = (1, 2, 3, 4, 5, 6, 8)
 def sizes(name: str) -> list[tuple[int, int, int]]:
     chunks = [fixed_chunks(name)] if fixed_chunks(name) else [1, 2, 3]
     grid = [
-        (p, m, v) for v in chunks for p in RANKS for m in sorted({1, 2, 3, p, p + 1, 2 * p, 3 * p})
+        (p, m, v)
+        for v in chunks
+        for p in RANKS
+        for m in sorted({1, 2, 3, 7, p, p + 1, 2 * p, 2 * p + 1, 3 * p})
     ]
     return [(p, m, v) for p, m, v in grid if not refusal(name, p, m, v)]
 

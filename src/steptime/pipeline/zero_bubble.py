@@ -63,7 +63,7 @@ def interleaved_zb(p: int, m: int, v: int) -> list[list[int]]:
     References:
         qi2023; the interleaved order is that of ansel2024, torch.distributed.pipelining.
     """
-    size = m // max(1, m // p)
+    size = m if v == 1 else m // max(1, m // p)
     orders = []
     for rank in range(p):
         forwards, backwards = chunk_rounds(p, m, v, size, rank)
