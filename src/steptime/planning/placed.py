@@ -15,6 +15,7 @@ from steptime.formulas.baseline import (
     tensor_parallel_s,
 )
 from steptime.formulas.bubble import bubble_overhead
+from steptime.formulas.layout_terms import sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number
 from steptime.formulas.placement import link_bytes_per_s
 from steptime.inputs.job import Job
@@ -26,11 +27,12 @@ def on_link(job: Job, bytes_per_s: Number) -> Job:
 
 
 def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict[str, Number]:
-    """Return the parts of a step, as `baseline_step` does, with the links of the placement.
+    """Return the parts of a step, as `baseline_step` does, for a layout on real hardware.
 
     The baseline sends all tensor-parallel traffic over NVLink and all the rest over the
     network, whatever the hardware. Here a kind of group gets NVLink if all its groups fit in
-    one domain, and the network otherwise.
+    one domain, and the network otherwise; the longest chunk sets the pace; ZeRO-2 and -3 pay
+    for each micro-batch. Where none of that applies, the two agree to the last bit.
 
     Args:
         job: The flat record, of floats or of arrays.
@@ -38,11 +40,14 @@ def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict
         data_inside: 1 for Megatron-LM's order, 0 for Llama 3's: see `group_spans`.
     """
     rates = link_bytes_per_s(job, data_inside)
-    compute = compute_s(job, constants)
-    tensor = tensor_parallel_s(on_link(job, rates["tensor"]), constants)
-    context = context_parallel_s(on_link(job, rates["context"]), constants)
-    expert = expert_parallel_s(on_link(job, rates["expert"]), constants)
-    overhead = bubble_overhead(job.pp, num_microbatches(job), job.vpp)
+    pace = stage_imbalance(job)
+    micro = num_microbatches(job)
+    compute = compute_s(job, constants) * pace
+    tensor = tensor_parallel_s(on_link(job, rates["tensor"]), constants) * pace
+    context = context_parallel_s(on_link(job, rates["context"]), constants) * pace
+    expert = expert_parallel_s(on_link(job, rates["expert"]), constants) * pace
+    overhead = bubble_overhead(job.pp, micro, job.vpp)
+    gradients = data_parallel_s(on_link(job, rates["data"]), constants)
     return {
         "compute": compute,
         "tensor_parallel": tensor,
@@ -50,5 +55,5 @@ def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict
         "expert_parallel": expert,
         "bubble": (compute + tensor + context + expert) * overhead,
         "pipeline_sends": pipeline_sends_s(on_link(job, rates["pipeline"]), constants),
-        "data_parallel": data_parallel_s(on_link(job, rates["data"]), constants),
+        "data_parallel": gradients * sharding_rounds(job, micro),
     }

@@ -1,0 +1,58 @@
+"""What a search must not overlook: uneven stages, and the price of sharding more.
+
+The baseline spreads layers evenly whatever their number and sends gradients once a step
+whatever is sharded. A search would find just those layouts for which that is wrong.
+"""
+
+from steptime.formulas.number import Number, ceil_div, where
+from steptime.formulas.validity import leaves_rest
+
+
+def stage_imbalance(job: Number) -> Number:
+    """Return the layers of the longest chunk over the mean: 1 where all are equal.
+
+    Stages are also equal where embedding and output head count as a layer each, as in
+    Llama 3, which then has one layer fewer at both ends.
+
+    Args:
+        job: The flat record.
+
+    References:
+        grattafiori2024, Sec. 3.3.2; derived here, book/search.md.
+    """
+    chunks = job.pp * job.vpp
+    longest = ceil_div(job.num_layers, chunks) * chunks / job.num_layers
+    uneven = where(leaves_rest(job.num_layers + 2.0, chunks) > 0.0, longest, 1.0)
+    return where(leaves_rest(job.num_layers, chunks) > 0.0, uneven, 1.0)
+
+
+def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
+    """Return the gradient synchronisation's cost in units of one all-reduce.
+
+    An all-reduce is a reduce-scatter and an all-gather, so sharded optimizer states (stage 1)
+    cost the same. Stage 2 scatters gradients after each micro-batch. Stage 3 also gathers the
+    weights in each forward and each backward pass.
+
+    Args:
+        job: The flat record.
+        num_microbatches: Micro-batches per step, m.
+
+    References:
+        rajbhandari2020, Sec. 7; derived here, book/search.md.
+    """
+    m = num_microbatches
+    gradients = where(job.zero_stage > 1.0, (m + 1.0) / 2.0, 1.0)
+    return where(job.zero_stage > 2.0, 1.5 * m, gradients)
+
+
+def waits_for_whole_rounds(job: Number, num_microbatches: Number) -> Number:
+    """Return 1 where interleaving does not work out: m must be a multiple of p, else 0.
+
+    Args:
+        job: The flat record.
+        num_microbatches: Micro-batches per step, m.
+
+    References:
+        narayanan2021, Sec. 2.2.2.
+    """
+    return where(job.vpp > 1.0, leaves_rest(num_microbatches, job.pp), 0.0)

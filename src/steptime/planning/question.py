@@ -1,0 +1,86 @@
+"""What a search is asked: model, devices, batch, and which choices are open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
+from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.model import ModelShape
+from steptime.planning.placement import rank_order
+
+PREDICTORS = ("baseline",)
+MOST_DEVICES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Which layout for this model, on these devices, with this batch?
+
+    Attributes:
+        model: The shape.
+        accelerator: Device and links.
+        num_devices: Devices in the job, n.
+        global_batch_size: Sequences per step, B.
+        seq_length: Tokens per sequence, s.
+        precision: Of the matrix products.
+        micro_batch_sizes: To try; empty for powers of two up to 64.
+        recompute: To try.
+        zero_stages: To try.
+        sequence_parallel: To try, where tp > 1.
+        schedules: To try where stages hold one chunk, or several, as each allows.
+        order: Rank order: see `steptime.planning.placement`.
+        predictor: baseline or roofline.
+        facts: What the software stack keeps in memory.
+        hbm_share: Share of the memory that may be used.
+    """
+
+    model: ModelShape
+    accelerator: Accelerator
+    num_devices: int
+    global_batch_size: int
+    seq_length: int
+    precision: str = "bf16"
+    micro_batch_sizes: tuple[int, ...] = ()
+    recompute: tuple[str, ...] = RECOMPUTE
+    zero_stages: tuple[int, ...] = (0, 1, 2, 3)
+    sequence_parallel: tuple[bool, ...] = (False, True)
+    schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
+    order: str = "megatron"
+    predictor: str = PREDICTORS[-1]
+    facts: MemoryFacts = field(default_factory=MemoryFacts)
+    hbm_share: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count("num_gpus", self.num_devices, most=MOST_DEVICES)
+        check_count("global_batch_size", self.global_batch_size, most=10**9)
+        check_count("seq_length", self.seq_length, most=10**9)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("predictor", self.predictor, PREDICTORS)
+        for name in ("recompute", "zero_stages", "sequence_parallel", "schedules"):
+            if not getattr(self, name):
+                raise ConfigError(f"{name} is empty: give at least one value to try")
+        for value in self.recompute:
+            check_choice("recompute", value, RECOMPUTE)
+        for value in self.schedules:
+            check_choice("schedule", value, SCHEDULES)
+        for stage in self.zero_stages:
+            check_count("zero_stage", stage, least=0, most=3)
+        for size in self.micro_batch_sizes:
+            check_count("micro_batch_size", size, most=10**6)
+        rank_order(self.order)
+        if not 0.0 < self.hbm_share <= 1.0:
+            raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
+
+    @property
+    def data_inside(self) -> float:
+        """1.0 where data-parallel ranks are nearer than pipeline ones, else 0.0."""
+        axes = rank_order(self.order)
+        return float(axes.index("dp") < axes.index("pp"))
+
+    @property
+    def memory_limit_bytes(self) -> float:
+        """Bytes of a device that may be used."""
+        return self.accelerator.hbm_bytes * self.hbm_share

@@ -1,0 +1,160 @@
+"""What a search found, as layouts with their parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from steptime.formulas.baseline import step_s
+from steptime.formulas.memory import memory_bytes
+from steptime.inputs.job import Job, job
+from steptime.inputs.layout import Batch, Layout
+from steptime.planning.evaluate import layout_of, parts_function
+from steptime.planning.front import Kept, Selection
+from steptime.planning.question import Question
+
+if TYPE_CHECKING:
+    from steptime.planning.search import Tally
+
+BASELINE_TIE_FRACTION = 0.05
+"""Two layouts of one model on one cluster share most of the model's error: see `tie_share`."""
+
+MEMORY_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One layout with what the models say of it.
+
+    Attributes:
+        layout: The layout.
+        batch: The batch, with the micro-batch size.
+        step_time_s: Seconds of a step.
+        memory_bytes: On the fullest device.
+        headroom_bytes: What is left there; below 0 if it does not fit.
+    """
+
+    layout: Layout
+    batch: Batch
+    step_time_s: float
+    memory_bytes: float
+    headroom_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What a search found.
+
+    Attributes:
+        question: What was asked.
+        best: The fastest layouts that fit, in order.
+        front: Those that no other beats in both time and memory, fastest first.
+        num_ties: Layouts that the model cannot tell from the best, itself included.
+        tie_fraction: How near the best a layout must be to count as a tie.
+        num_evaluated: Layouts whose time and memory were computed.
+        num_fitting: Those that fit.
+        dropped: Layouts that fell out, by reason.
+        leanest: The layout of the least memory, where none fits.
+        elapsed_s: Time of the search.
+    """
+
+    question: Question
+    best: tuple[Candidate, ...]
+    front: tuple[Candidate, ...]
+    num_ties: int
+    tie_fraction: float
+    num_evaluated: int
+    num_fitting: int
+    dropped: dict[str, int]
+    leanest: Candidate | None
+    elapsed_s: float
+
+    @property
+    def layouts_per_s(self) -> float:
+        """Layouts evaluated a second."""
+        return self.num_evaluated / self.elapsed_s
+
+
+def candidate_job(question: Question, layout: Layout, batch: Batch) -> Job:
+    """Return the record of one layout of a question."""
+    return job(question.model, question.accelerator, layout, batch)
+
+
+def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
+    """Return one layout with its time and memory, by the formulas of the search.
+
+    Args:
+        question: Model, accelerator and predictor.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If the layout does not fit the model or the batch.
+    """
+    record = candidate_job(question, layout, batch)
+    memory = float(memory_bytes(record, question.facts)["total"])
+    return Candidate(
+        layout=layout,
+        batch=batch,
+        step_time_s=float(step_s(parts_function(question)(record))),
+        memory_bytes=memory,
+        headroom_bytes=question.memory_limit_bytes - memory,
+    )
+
+
+def step_parts(question: Question, candidate: Candidate) -> dict[str, float]:
+    """Return where the time of a candidate goes, in seconds."""
+    record = candidate_job(question, candidate.layout, candidate.batch)
+    return {name: float(value) for name, value in parts_function(question)(record).items()}
+
+
+def memory_parts(question: Question, candidate: Candidate) -> dict[str, float]:
+    """Return where the memory of a candidate's fullest device goes, in bytes."""
+    record = candidate_job(question, candidate.layout, candidate.batch)
+    parts = memory_bytes(record, question.facts)
+    return {name: float(parts[name]) for name in MEMORY_PARTS}
+
+
+def candidates(question: Question, kept: Kept) -> tuple[Candidate, ...]:
+    """Return what was kept as candidates."""
+    found = []
+    for place in range(len(kept)):
+        recompute, zero, sequence = (int(value) for value in kept.switches[place])
+        layout, batch = layout_of(question, kept.rows[place], recompute, zero, sequence)
+        memory = float(kept.memory_bytes[place])
+        found.append(
+            Candidate(
+                layout=layout,
+                batch=batch,
+                step_time_s=float(kept.step_s[place]),
+                memory_bytes=memory,
+                headroom_bytes=question.memory_limit_bytes - memory,
+            )
+        )
+    return tuple(found)
+
+
+def finished(
+    question: Question,
+    selection: Selection,
+    tally: Tally,
+    elapsed_s: float,
+    tie_fraction: float | None,
+) -> SearchResult:
+    """Return the result of a search that has taken in all blocks."""
+    share = BASELINE_TIE_FRACTION if tie_fraction is None else tie_fraction
+    best = candidates(question, selection.best)
+    ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
+    lean = candidates(question, tally.leanest)
+    return SearchResult(
+        question=question,
+        best=best,
+        front=candidates(question, selection.front),
+        num_ties=ties,
+        tie_fraction=share,
+        num_evaluated=tally.evaluated,
+        num_fitting=tally.fitting,
+        dropped=dict(sorted(tally.dropped.items(), key=lambda item: -item[1])),
+        leanest=lean[0] if lean and not best else None,
+        elapsed_s=elapsed_s,
+    )

@@ -1,0 +1,220 @@
+"""Search all layouts of a model on a cluster: the best, the front, and why the rest fell out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steptime.inputs.job import Job
+from steptime.planning.evaluate import (
+    REASONS,
+    Switches,
+    base_job,
+    crossed_job,
+    memory_function,
+    row_faults,
+    rows_job,
+    step_function,
+    switches,
+)
+from steptime.planning.front import Kept, Selection
+from steptime.planning.question import Question
+from steptime.planning.result import SearchResult, finished
+from steptime.planning.space import ROW_FIELDS, Rows, row_blocks, sizes_over_layers
+
+CELLS = 48_000
+"""Layouts evaluated at once: arrays of this size stay in a core's cache."""
+
+TOO_MUCH_MEMORY = "memory: over the limit of the device"
+TOO_MANY_STAGES = "pp: more stages than layers (sizes, not layouts)"
+PRUNED = "time: not even the fastest of its switches can win (pruned)"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a search has seen so far.
+
+    Attributes:
+        evaluated: Layouts whose time and memory were computed.
+        fitting: Those of them that fit.
+        dropped: Layouts that fell out, by reason.
+        leanest_bytes: The least memory of any layout.
+        leanest: That layout: its row and switches.
+    """
+
+    evaluated: int
+    fitting: int
+    dropped: dict[str, int]
+    leanest_bytes: float
+    leanest: Kept
+
+
+class Search:
+    """One search, block by block; `step` takes in the next block.
+
+    Args:
+        question: What is asked.
+        keep: How many of the fastest to keep.
+        prune: Skip rows that cannot win; the best stays the same, the front is not kept.
+        cells: Layouts evaluated at once.
+    """
+
+    def __init__(
+        self, question: Question, *, keep: int = 1000, prune: bool = False, cells: int = CELLS
+    ) -> None:
+        self.question = question
+        self.choices: Switches = switches(question)
+        self.per_row = int(np.prod(self.choices.shape))
+        self.most_rows = max(1, cells // self.per_row)
+        self.base: Job = base_job(question)
+        self.step_s = step_function(question)
+        self.memory_bytes = memory_function(question)
+        self.limit = question.memory_limit_bytes
+        self.prune = prune
+        self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
+        empty = Kept.none(len(ROW_FIELDS))
+        self.tally = Tally(0, 0, {}, np.inf, empty)
+        over = sizes_over_layers(question)
+        if over:
+            self.tally.dropped[TOO_MANY_STAGES] = over
+
+    def run(self) -> Iterator[int]:
+        """Take in all blocks; yield the layouts evaluated after each."""
+        for block in row_blocks(self.question, 8 * self.most_rows):
+            valid = self._valid(block)
+            for start in range(0, len(valid), self.most_rows):
+                self._evaluate(valid[start : start + self.most_rows])
+                yield self.tally.evaluated
+
+    def _drop(self, reason: str, count: int) -> None:
+        if count:
+            self.tally.dropped[reason] = self.tally.dropped.get(reason, 0) + count
+
+    def _valid(self, block: Rows) -> Rows:
+        """Return the rows that break no rule, and count the rest."""
+        record = rows_job(self.base, block)
+        rules = row_faults(record)
+        distinct = self._distinct(block).reshape(len(block), -1).sum(axis=1)
+        for number, reason in enumerate(REASONS, 1):
+            self._drop(reason, int(distinct[rules == number].sum()))
+        valid: Rows = block[rules == 0.0]
+        return self._pruned(valid) if self.prune and len(valid) else valid
+
+    def _pruned(self, rows: Rows) -> Rows:
+        """Return the rows that may still win, the most promising first.
+
+        No switch makes a step faster than without recomputation and sharding, so that time
+        bounds the row's from below.
+        """
+        record = rows_job(self.base, rows)
+        record.recompute_full = record.recompute_selective = 0.0
+        record.zero_stage = record.sequence_parallel = 0.0
+        bound = np.broadcast_to(self.step_s(record), (len(rows),))
+        order = np.argsort(bound, kind="stable")
+        hopeful = order[bound[order] <= self.selection.slowest_kept_s]
+        gone = np.setdiff1d(order, hopeful)
+        self._drop(PRUNED, int(self._distinct(rows[gone]).sum()))
+        hopeful_rows: Rows = rows[hopeful]
+        return hopeful_rows
+
+    def _distinct(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which cells are layouts of their own.
+
+        Sequence parallelism means nothing without tensor ranks, nor sharding without
+        data-parallel ones: of those cells, the first stands for all.
+        """
+        shape = (len(rows), *self.choices.shape)
+        tp, cp, dp = (
+            rows[:, ROW_FIELDS.index(name)].reshape(-1, 1, 1, 1) for name in ("tp", "cp", "dp")
+        )
+        sequence = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
+        zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
+        return np.broadcast_to((sequence | (tp > 1.0)) & (zero | (cp * dp > 1.0)), shape)
+
+    def _evaluate(self, rows: Rows) -> None:
+        """Time a block and take in what fits."""
+        if self.prune:
+            rows = self._still_hopeful(rows)
+        shape = (len(rows), *self.choices.shape)
+        record = crossed_job(self.base, rows, self.choices)
+        distinct = self._distinct(rows)
+        memory = np.broadcast_to(self.memory_bytes(record), shape)
+        step = np.broadcast_to(self.step_s(record), shape)
+        fits = distinct & (memory <= self.limit)
+        number, fitting = int(distinct.sum()), int(fits.sum())
+        self.tally.evaluated += number
+        self.tally.fitting += fitting
+        self._drop(TOO_MUCH_MEMORY, number - fitting)
+        self.selection.add(step, memory, fits, rows)
+        if not self.tally.fitting:
+            self._note_leanest(step, memory, distinct, rows)
+
+    def _still_hopeful(self, rows: Rows) -> Rows:
+        """Return the rows of a sorted block that a result found since has not ruled out."""
+        record = rows_job(self.base, rows)
+        record.recompute_full = record.recompute_selective = 0.0
+        record.zero_stage = record.sequence_parallel = 0.0
+        bound = np.broadcast_to(self.step_s(record), (len(rows),))
+        keep = bound <= self.selection.slowest_kept_s
+        self._drop(PRUNED, int(self._distinct(rows[~keep]).sum()))
+        left: Rows = rows[keep]
+        return left
+
+    def _note_leanest(
+        self,
+        step: NDArray[np.float64],
+        memory: NDArray[np.float64],
+        distinct: NDArray[np.bool_],
+        rows: Rows,
+    ) -> None:
+        if not memory.size:
+            return
+        masked = np.where(distinct, memory, np.inf)
+        place = int(np.argmin(masked))
+        least = float(masked.reshape(-1)[place])
+        if least < self.tally.leanest_bytes:
+            row, *switch = np.unravel_index(place, memory.shape)
+            self.tally.leanest_bytes = least
+            self.tally.leanest = Kept(
+                np.array([step.reshape(-1)[place]]),
+                np.array([least]),
+                rows[row : int(row) + 1],
+                np.array([switch], dtype=np.int64),
+            )
+
+
+def search(
+    question: Question,
+    *,
+    keep: int = 1000,
+    prune: bool = False,
+    tie_fraction: float | None = None,
+    cells: int = CELLS,
+) -> SearchResult:
+    """Return the best layouts of a question.
+
+    Args:
+        question: What is asked.
+        keep: How many of the fastest to keep; ties beyond that are counted no further.
+        prune: Skip what cannot be among the fastest; no Pareto front then.
+        tie_fraction: Layouts within this share of the best's time are ties; by default what
+            the model's own error says.
+        cells: Layouts evaluated at once.
+
+    Returns:
+        The fastest, the Pareto front, and the counts by reason of what fell out.
+
+    Raises:
+        ConfigError: If the question is out of range.
+    """
+    start = time.perf_counter()
+    run = Search(question, keep=keep, prune=prune, cells=cells)
+    for _ in run.run():
+        pass
+    return finished(
+        run.question, run.selection, run.tally, time.perf_counter() - start, tie_fraction
+    )

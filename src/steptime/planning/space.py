@@ -1,0 +1,131 @@
+"""Every layout that a question allows, as arrays, a bounded block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steptime.inputs.layout import SCHEDULES
+from steptime.planning.question import Question
+
+ROW_FIELDS = ("tp", "cp", "pp", "dp", "ep", "etp", "vpp", "schedule", "micro_batch_size")
+"""Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""
+
+Rows = NDArray[np.float64]
+
+# Schedules that need a given number of chunks: one, two, or any number over one.
+_ONE = ("gpipe", "1f1b", "zb-h1", "zb-h2", "dualpipe")
+_TWO = ("zb-v", "v-half", "v-min", "dualpipe-v")
+MOST_EXPERT_SIZES = 24
+
+
+def divisors(number: int) -> list[int]:
+    """Return all divisors of a number, in order."""
+    small = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
+    return small + [number // size for size in reversed(small) if size * size != number]
+
+
+def chunk_counts(num_layers: int, pp: int) -> list[int]:
+    """Return the numbers of chunks worth trying: the smallest for each chunk length.
+
+    Args:
+        num_layers: Layers, l.
+        pp: Stages, p.
+    """
+    if pp == 1:
+        return [1]
+    most = -(-num_layers // pp)
+    lengths = range(1, most + 1)
+    return sorted({-(-num_layers // (pp * length)) for length in lengths})
+
+
+def micro_batch_sizes(question: Question) -> list[int]:
+    """Return the micro-batch sizes to try."""
+    if question.micro_batch_sizes:
+        return sorted(set(question.micro_batch_sizes))
+    return [size for size in (1, 2, 4, 8, 16, 32, 64) if size <= question.global_batch_size]
+
+
+def schedules_for(question: Question, pp: int, chunks: int) -> list[float]:
+    """Return the codes of the schedules that run ``chunks`` chunks on ``pp`` stages."""
+    if pp == 1:
+        return [float(SCHEDULES.index("1f1b"))]
+    names = [
+        name
+        for name in question.schedules
+        if (chunks == 1 if name in _ONE else chunks == 2 if name in _TWO else chunks > 1)
+    ]
+    return [float(SCHEDULES.index(name)) for name in names]
+
+
+def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[int, int]]:
+    """Return the (ep, etp) pairs to try for a tensor-parallel size.
+
+    Args:
+        question: Gives the experts.
+        tp: Tensor-parallel size.
+        stage_ranks: Ranks of one pipeline stage, t c d.
+    """
+    if question.model.experts is None:
+        return [(1, tp)]
+    sizes = [size for size in divisors(question.model.experts.num_experts) if size <= stage_ranks]
+    inner = [1] if tp == 1 else [1, tp]
+    return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]
+
+
+def row_blocks(question: Question, most_rows: int) -> Iterator[Rows]:
+    """Yield rows of `ROW_FIELDS`, at most about ``most_rows`` at a time.
+
+    Sizes that cannot be cut at all (heads, batch, experts...) are still in: the caller counts
+    them by the rule that they break.
+
+    Args:
+        question: What is asked.
+        most_rows: Bound of a block.
+    """
+    devices, layers = question.num_devices, question.model.num_layers
+    micro = micro_batch_sizes(question)
+    for pp in divisors(devices):
+        if pp > layers:
+            # Counted by `layouts_over_layers`, as no chunk count exists for them.
+            continue
+        inner = [
+            (float(chunks), schedule, float(size))
+            for chunks in chunk_counts(layers, pp)
+            for schedule in schedules_for(question, pp, chunks)
+            for size in micro
+        ]
+        if not inner:
+            continue
+        inner_rows = np.array(inner)
+        outer: list[tuple[float, ...]] = []
+        for tp in divisors(devices // pp):
+            splits = expert_splits(question, tp, devices // pp)
+            for cp in divisors(devices // pp // tp):
+                dp = devices // pp // tp // cp
+                for ep, etp in splits:
+                    outer.append((tp, cp, pp, dp, ep, etp))
+                    if len(outer) * len(inner) >= most_rows:
+                        yield _crossed(outer, inner_rows)
+                        outer = []
+        if outer:
+            yield _crossed(outer, inner_rows)
+
+
+def _crossed(outer: list[tuple[float, ...]], inner: Rows) -> Rows:
+    """Return every pair of an outer and an inner row, side by side."""
+    left = np.repeat(np.array(outer, dtype=np.float64), len(inner), axis=0)
+    return np.hstack([left, np.tile(inner, (len(outer), 1))])
+
+
+def sizes_over_layers(question: Question) -> int:
+    """Return the (t, c, p, d) with more stages than layers: none of their layouts is tried."""
+    return sum(
+        len(divisors(devices // tp))
+        for pp in divisors(question.num_devices)
+        if pp > question.model.num_layers
+        for devices in [question.num_devices // pp]
+        for tp in divisors(devices)
+    )

@@ -1,0 +1,237 @@
+"""The search: array against one layout, exhaustive against pruned, blocks against no blocks."""
+
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from steptime.formulas.baseline import step_s
+from steptime.formulas.memory import memory_total_bytes
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.job import job
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.presets import accelerator, model
+from steptime.planning.evaluate import (
+    base_job,
+    crossed_job,
+    layout_of,
+    memory_function,
+    parts_function,
+    row_faults,
+    rows_job,
+    step_function,
+    switches,
+)
+from steptime.planning.question import PREDICTORS, Question
+from steptime.planning.result import evaluated, memory_parts, step_parts
+from steptime.planning.search import search
+from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
+
+H100 = accelerator("h100")
+
+
+def question(
+    name: str = "llama3-8b", devices: int = 16, batch: int = 64, **more: object
+) -> Question:
+    return Question(
+        model=model(name),
+        accelerator=more.pop("accelerator", H100),  # type: ignore[arg-type]
+        num_devices=devices,
+        global_batch_size=batch,
+        seq_length=4096,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+QUESTIONS = [
+    question("llama3-405b", 1024, 512),
+    question("gpt3-175b", 1536, 1536, accelerator=accelerator("a100")),
+    question("mixtral-8x7b", 64, 256),
+    question("deepseek-v3", 2048, 4096),
+    question("gpt-oss-120b", 144, 288, order="llama3"),
+]
+
+
+# --- invariant
+
+
+@pytest.mark.parametrize("predictor", PREDICTORS)
+def test_array_result_equals_one_layout_result_to_the_last_bit(predictor: str) -> None:
+    draw = random.Random(1)
+    checked = 0
+    for asked in QUESTIONS:
+        asked = replace(asked, predictor=predictor)
+        rows = np.vstack(list(row_blocks(asked, 10**6)))
+        base, choices = base_job(asked), switches(asked)
+        valid = rows[row_faults(rows_job(base, rows)) == 0.0]
+        valid = valid[draw.choices(range(len(valid)), k=2000)]
+        record = crossed_job(base, valid, choices)
+        shape = (len(valid), *choices.shape)
+        times = np.broadcast_to(step_function(asked)(record), shape)
+        bytes_ = np.broadcast_to(memory_function(asked)(record), shape)
+        parts = parts_function(asked)
+        for place in range(len(valid)):
+            one = tuple(draw.randrange(size) for size in choices.shape)
+            layout, batch = layout_of(asked, valid[place], *one)
+            alone = job(asked.model, asked.accelerator, layout, batch)
+            assert float(times[place, *one]) == step_s(parts(alone)), layout
+            assert float(bytes_[place, *one]) == memory_total_bytes(alone, asked.facts), layout
+            checked += 1
+    assert checked == 10_000
+
+
+@pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: asked.model.name)
+def test_pruned_search_finds_the_same_best(asked: Question) -> None:
+    exhaustive = search(asked, keep=50)
+    pruned = search(asked, keep=50, prune=True)
+    assert pruned.best == exhaustive.best
+    assert pruned.num_evaluated < exhaustive.num_evaluated
+
+
+@pytest.mark.parametrize("cells", [480, 10**6])
+def test_result_does_not_depend_on_the_size_of_blocks(cells: int) -> None:
+    whole = search(question("mixtral-8x7b", 64, 256), keep=100)
+    cut = search(question("mixtral-8x7b", 64, 256), keep=100, cells=cells)
+    assert (cut.best, cut.front, cut.dropped) == (whole.best, whole.front, whole.dropped)
+
+
+def brute(asked: Question) -> list[tuple[float, float, Layout]]:
+    """Return time, memory and layout of everything that fits, by plain loops."""
+    found = []
+    n, layers = asked.num_devices, asked.model.num_layers
+    for tp, cp, pp in product(divisors(n), repeat=3):
+        if n % (tp * cp * pp):
+            continue
+        for vpp, micro in product(chunk_counts(layers, pp) if pp <= layers else [], (1, 2, 4, 8)):
+            for recompute, zero, sequence in product(
+                asked.recompute, asked.zero_stages, asked.sequence_parallel
+            ):
+                layout = Layout(
+                    tp=tp, cp=cp, pp=pp, vpp=vpp, dp=n // (tp * cp * pp), etp=tp,
+                    recompute=recompute, zero_stage=zero, sequence_parallel=sequence,
+                    schedule="interleaved-1f1b" if vpp > 1 else "1f1b",
+                )  # fmt: skip
+                batch = Batch(
+                    global_batch_size=asked.global_batch_size,
+                    micro_batch_size=micro,
+                    seq_length=asked.seq_length,
+                )
+                try:
+                    one = evaluated(asked, layout, batch)
+                except ConfigError:
+                    continue
+                rounds = asked.global_batch_size // (layout.dp * micro)
+                if one.headroom_bytes >= 0 and not (vpp > 1 and rounds % pp):
+                    found.append((one.step_time_s, one.memory_bytes, layout))
+    return found
+
+
+def test_best_and_front_equal_plain_loops() -> None:
+    asked = question("megatron-1.7b", 4, 8, accelerator=replace(H100, hbm_bytes=2.4e10))
+    found = brute(asked)
+    result = search(asked)
+    assert result.num_fitting > len(result.front) > 3
+    assert result.best[0].step_time_s == min(time_s for time_s, _, _ in found)
+    assert result.best[0].layout in [layout for _, _, layout in found]
+    points = {(time_s, size) for time_s, size, _ in found}
+    front = [
+        (time_s, size)
+        for time_s, size in points
+        if not any(a <= time_s and b <= size and (a, b) != (time_s, size) for a, b in points)
+    ]
+    assert [(one.step_time_s, one.memory_bytes) for one in result.front] == sorted(front)
+
+
+def test_front_is_a_front() -> None:
+    front = search(QUESTIONS[0]).front
+    assert len(front) > 5
+    for faster, slower in pairwise(front):
+        assert faster.step_time_s < slower.step_time_s
+        assert faster.memory_bytes > slower.memory_bytes
+
+
+def test_counts_add_up() -> None:
+    result = search(question("mixtral-8x7b", 64, 256))
+    rows = np.vstack(list(row_blocks(result.question, 10**6)))
+    tp, cp, dp = (rows[:, ROW_FIELDS.index(name)] for name in ("tp", "cp", "dp"))
+    layouts = (3 * np.where(tp > 1, 2, 1) * np.where(cp * dp > 1, 4, 1)).sum()
+    dropped = sum(n for reason, n in result.dropped.items() if "sizes, not" not in reason)
+    assert result.num_fitting + dropped == layouts
+
+
+def test_parts_add_up_to_the_candidate() -> None:
+    result = search(question("mixtral-8x7b", 64, 256), keep=5)
+    for one in result.best:
+        assert step_s(step_parts(result.question, one)) == one.step_time_s
+        assert sum(memory_parts(result.question, one).values()) == pytest.approx(one.memory_bytes)
+
+
+def test_every_layout_found_fits_and_is_valid() -> None:
+    for asked in QUESTIONS:
+        for one in search(asked, keep=20).best:
+            assert evaluated(asked, one.layout, one.batch) == one
+            assert one.headroom_bytes >= 0
+            assert one.layout.num_devices == asked.num_devices
+
+
+# --- limit
+
+
+def test_one_device_has_one_way_to_cut() -> None:
+    result = search(question("llama3-8b", 1, 1, zero_stages=(0,), recompute=("none",)), keep=10)
+    assert result.num_evaluated == 1
+    assert result.best == ()
+    assert result.leanest is not None
+    assert result.leanest.headroom_bytes < 0
+
+
+def test_tensor_parallelism_stays_in_the_domain() -> None:
+    for one in search(QUESTIONS[0], keep=20).best:
+        assert one.layout.tp <= 8
+
+
+def test_time_of_first_result_and_memory() -> None:
+    asked = Question(
+        model=model("llama3-405b"),
+        accelerator=H100,
+        num_devices=16384,
+        global_batch_size=2048,
+        seq_length=8192,
+    )
+    start = time.process_time()
+    result = search(asked)
+    assert time.process_time() - start < 1.0
+    assert result.num_fitting > 10_000
+    tracemalloc.start()
+    search(replace(asked, model=model("deepseek-v3"), num_devices=2048), prune=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+# --- refusal
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"num_devices": 0}, "num_gpus must be >= 1, got 0"),
+        ({"num_devices": 10**7}, "num_gpus must be <= 1000000"),
+        ({"recompute": ()}, "recompute is empty"),
+        ({"schedules": ("1f2b",)}, "unknown schedule '1f2b'; did you mean '1f1b'"),
+        ({"zero_stages": (4,)}, "zero_stage must be <= 3"),
+        ({"predictor": "magic"}, "unknown predictor 'magic'"),
+        ({"order": "tp"}, "unknown rank order"),
+        ({"hbm_share": 0.0}, "hbm_share must be in"),
+        ({"micro_batch_sizes": (0,)}, "micro_batch_size must be >= 1"),
+    ],
+)
+def test_bad_questions_are_refused(more: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        replace(question(), **more)  # type: ignore[arg-type]
