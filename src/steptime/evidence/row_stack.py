@@ -1,0 +1,147 @@
+"""From the words of a published row to the facts of its software stack."""
+
+from __future__ import annotations
+
+import re
+
+from steptime.evidence.runs import Incomplete, Run
+from steptime.evidence.schema import PublishedRow
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.stack import StackFacts, default_stack, stack_facts, stack_named
+
+# The first pattern found in a row's words names its stack; general words come last.
+_STACKS = (
+    (r"mt-nlg|2201\.11990|smith et al|smith2022", "megatron-deepspeed-2021"),
+    (r"\bbloom|bigscience|tr11-176b", "bloom"),
+    (r"vtrain|2312\.12391|bang2024", "vtrain"),
+    (r"nanotron|ultra-scale|tazi2025", "nanotron"),
+    (r"torchtitan", "torchtitan"),
+    (r"llm-?foundry|mosaic|\bmpt-", "llm-foundry"),
+    (r"megatron-bridge|\bnemo\b|dgxc|megatronbridge", "megatron-bridge"),
+    (r"korthikanti|2205\.05198", "megatron-2022"),
+    (r"narayanan|2104\.04473|sc21", "megatron-2021"),
+    (r"grattafiori|llama 3 herd", "megatron-core"),
+    (r"\bfsdp", "torch-fsdp"),
+)
+# Release 26.06, of mid 2026: experts no longer wait for the host.
+_EXPERTS_RENEWED = 2026.42
+_NOW = 2026.5
+
+
+def words_of(row: PublishedRow) -> str:
+    """Return the words of a row that may name its software, in lower case.
+
+    Args:
+        row: The row.
+    """
+    parts = (row.id, row.source, row.url_or_path, row.location, row.overlap, row.zero, row.notes)
+    return " ".join((*parts, row.model)).lower()
+
+
+def year_of(row: PublishedRow) -> float | None:
+    """Return when a row was measured, as a year with a fraction, or None where nothing says it.
+
+    Args:
+        row: The row.
+    """
+    text = f"{row.notes} {row.location} {row.source} {row.url_or_path}"
+    if release := re.search(r"\b(2[3-9])\.(0[1-9]|1[0-2])(?:\.\d+)?(?: container)?\b", text):
+        return 2000.0 + float(release.group(1)) + float(release.group(2)) / 12.0
+    if paper := re.search(r"arxiv:(\d\d)(\d\d)\.\d{4,5}", text, re.IGNORECASE):
+        return 2000.0 + float(paper.group(1)) + float(paper.group(2)) / 12.0
+    if year := re.search(r"(?<!\d)(20[12]\d)(?!\d)", text):
+        return float(year.group(1)) + 0.5
+    return None
+
+
+def stack_name(run: Run) -> tuple[str, str]:
+    """Return the name of a run's stack, and a sentence if it was not said.
+
+    Args:
+        run: The run.
+    """
+    words = words_of(run.row)
+    for pattern, name in _STACKS:
+        if re.search(pattern, words):
+            if name == "megatron-2021" and run.layout.zero_stage == 3:
+                name = "deepspeed-zero3-2021"
+            return name, ""
+    year = year_of(run.row)
+    if run.accelerator.generation == "ampere" and year is not None and year < 2023:
+        old = "megatron-deepspeed-2021" if "deepspeed" in words else "megatron-2022"
+        return old, f"software: not stated, {old} assumed by the year"
+    name = default_stack(run.accelerator) or "megatron-core"
+    return name, f"software: not stated, {name} assumed"
+
+
+def _row_changes(run: Run, name: str) -> dict[str, float]:
+    row, layout = run.row, run.layout
+    notes, recompute = row.notes.lower(), row.recompute.lower()
+    changes: dict[str, float] = {}
+    if re.search(r"async[- ]?tp", notes):
+        changes["overlap_tp"] = 1.0
+    if "scatter/gather off" in notes or "scatter/gather off" in row.overlap.lower():
+        changes["scattered_sends"] = 0.0
+    if "fp32 gradient" in notes or (name == "bloom" and layout.precision == "bf16"):
+        changes["gradient_bytes"] = 4.0
+    if name == "megatron-2021" and "overlaps grads" in row.overlap:
+        changes["overlap_dp"] = float((row.params_b or 1e9) <= 18.0)
+    if name == "llm-foundry" and run.accelerator.generation == "ampere":
+        changes.update(gradient_bytes=2.0, early_stop=0.0)
+    if "roce" in row.network.lower() or "efa" in row.network.lower():
+        changes["collective_fraction"] = 0.6
+    if "omni-path" in row.network.lower():
+        changes["collective_fraction"] = 0.6
+    if "per-op" in recompute or "per op" in recompute:
+        changes["recompute_per_op"] = 1.0
+    if "mla_up" in recompute:
+        changes["recompute_latent"] = 1.0
+    if re.search(r"\bmlp\b", recompute):
+        changes["recompute_mlp"] = 1.0
+    return changes | _precision_changes(run) | _stage_changes(run, name) | _expert_changes(run)
+
+
+def _precision_changes(run: Run) -> dict[str, float]:
+    said = run.row.precision.lower()
+    return {
+        "fp4": float(run.layout.precision == "nvfp4"),
+        "rowwise": float("rowwise" in said or "row-wise" in said),
+        "block_scaled": float(run.layout.precision == "mxfp8" or "block" in said),
+    }
+
+
+def _stage_changes(run: Run, name: str) -> dict[str, float]:
+    chunks = run.layout.pp * run.layout.vpp
+    layers = run.model.num_layers
+    edges = layers % chunks != 0 and (layers + 2) % chunks == 0 and name != "nanotron"
+    return {"edges_count": float(edges)}
+
+
+def _expert_changes(run: Run) -> dict[str, float]:
+    if run.model.experts is None:
+        return {}
+    year = year_of(run.row)
+    before = 0.0 if year is None else max(0.0, _EXPERTS_RENEWED - year)
+    clamped = "oss" in run.model.name.lower()
+    return {
+        "eager_experts": float(clamped),
+        "old_experts": float(before > 0.0),
+        "experts_age_years": before,
+    }
+
+
+def run_stack(run: Run) -> tuple[StackFacts, tuple[str, ...]]:
+    """Return the facts of the software that a run used, and a sentence for each assumption.
+
+    Args:
+        run: The run.
+
+    Raises:
+        Incomplete: If the model knows nothing of the device.
+    """
+    name, note = stack_name(run)
+    try:
+        facts = stack_facts(stack_named(name), run.accelerator, **_row_changes(run, name))
+    except ConfigError as error:
+        raise Incomplete(str(error)) from None
+    return facts, (note,) if note else ()

@@ -1,0 +1,85 @@
+"""The attention core: scores, softmax and weighted sums."""
+
+from steptime.formulas.number import Number, floor, minimum, where
+
+
+def query_width(job: Number) -> Number:
+    """Return the width of all query heads of latent attention.
+
+    Args:
+        job: The flat record.
+
+    References:
+        deepseek2024, Sec. 2.1.1.
+    """
+    return job.num_attention_heads * (job.qk_nope_head_dim + job.qk_rope_head_dim)
+
+
+def output_width(job: Number) -> Number:
+    """Return the width that the output matrix of attention takes in.
+
+    Args:
+        job: The flat record.
+    """
+    latent = job.num_attention_heads * job.v_head_dim
+    return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
+
+
+def score_flop(job: Number, tokens: Number) -> Number:
+    """Return the forward FLOP of one layer's attention on one device, masked half included.
+
+    Args:
+        job: The flat record.
+        tokens: Of a micro-batch on this device.
+    """
+    windowed = job.windowed_layers / job.num_layers
+    # A kernel that works on blocks touches up to a window on either side of the diagonal.
+    near = minimum(job.seq_length, 2.0 * job.window_size)
+    keys = (1.0 - windowed) * job.seq_length + windowed * near
+    latent = job.kv_lora_rank > 0.0
+    both = query_width(job) + output_width(job)
+    width = where(latent, both, 2.0 * job.num_attention_heads * job.head_dim)
+    return 2.0 * tokens * keys * width / job.tp
+
+
+def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+    """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
+
+    Args:
+        job: The flat record.
+        stack: ``attention_flop_per_s`` is the kernel's published rate, ``power_scale`` as ever.
+        constants: ``attention_efficiency`` is the share of it reached in a step.
+        tokens: Of a micro-batch on this device.
+
+    References:
+        dao2023, Sec. 4.1; shah2024, Sec. 4.1 (published rates).
+    """
+    rate = stack.attention_flop_per_s * constants.attention_efficiency * stack.power_scale
+    return 0.5 * score_flop(job, tokens) / rate
+
+
+def stored_forward_s(
+    job: Number, stack: Number, constants: Number, tokens: Number, flop_per_s: Number
+) -> Number:
+    """Return the forward time of attention that writes its scores to memory.
+
+    Eleven bytes move per score (two products, softmax), three more with dropout and its
+    mask. Heads whose width is no multiple of eight keep tensor cores from full use.
+
+    Args:
+        job: The flat record.
+        stack: ``dropout`` is 1 or 0.
+        constants: ``small_product_efficiency`` and ``misaligned_slowdown``.
+        tokens: Of a micro-batch on this device.
+        flop_per_s: Rate of large 16-bit products.
+
+    References:
+        korthikanti2022, Sec. 4.1 (what is stored); nvidia2023matmul, tensor core requirements.
+    """
+    scores = tokens * job.seq_length * job.num_attention_heads / job.tp
+    traffic_bytes = (11.0 + 3.0 * stack.dropout) * scores
+    traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    products_s = score_flop(job, tokens) / (flop_per_s * constants.small_product_efficiency)
+    eighths = job.head_dim / 8.0
+    slower = where(eighths > floor(eighths), constants.misaligned_slowdown, 1.0)
+    return (products_s + traffic_s) * slower

@@ -1,0 +1,218 @@
+"""One layer and one micro-batch on one device: what each part of it takes."""
+
+from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.roofline.attention import (
+    flash_forward_s,
+    output_width,
+    query_width,
+    stored_forward_s,
+)
+from steptime.formulas.roofline.elementwise import cast_bytes_per_value, layer_traffic_bytes
+from steptime.formulas.roofline.experts import (
+    dense_backward_s,
+    dense_forward_s,
+    exchange_s,
+    mixture_forward_s,
+    mixture_share,
+    routed_rows,
+)
+from steptime.formulas.roofline.links import gather_s, reduce_s
+from steptime.formulas.roofline.matmul import gradient_products_s, product_s
+from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
+
+
+def tokens_per_device(job: Number) -> Number:
+    """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
+
+    Args:
+        job: The flat record.
+    """
+    return job.micro_batch_size * job.seq_length / job.cp
+
+
+def input_outputs(job: Number) -> Number:
+    """Return the outputs of attention's input products, as one product of the hidden size.
+
+    Latent attention's chain of small products is taken as one with as many parameters.
+
+    Args:
+        job: The flat record.
+
+    References:
+        deepseek2024, Sec. 2.1.1.
+    """
+    ordinary = (job.num_attention_heads + 2.0 * job.num_query_groups) * job.head_dim
+    key_value = job.num_attention_heads * (job.qk_nope_head_dim + job.v_head_dim)
+    latent = (
+        job.q_lora_rank * (1.0 + query_width(job) / job.hidden_size)
+        + job.kv_lora_rank * (1.0 + key_value / job.hidden_size)
+        + job.qk_rope_head_dim
+    )
+    return where(job.kv_lora_rank > 0.0, latent, ordinary)
+
+
+def products_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+    """Return the forward and backward time of a layer's matrix products.
+
+    Args:
+        job: The flat record.
+        stack: Facts of the software.
+        constants: As in `product_s`.
+        tokens: Of a micro-batch on this device.
+
+    Returns:
+        ``attention_forward``, ``forward``, ``backward`` and ``down_forward``, the last
+        product of a dense layer.
+    """
+    rate = product_flop_per_s(job, stack, constants)
+    share = mixture_share(job)
+    h, into, out = job.hidden_size, input_outputs(job) / job.tp, output_width(job) / job.tp
+    attention = product_s(job, constants, tokens, into, h, rate)
+    attention = attention + product_s(job, constants, tokens, h, out, rate)
+    backward = gradient_products_s(job, constants, tokens, into, h, rate)
+    backward = backward + gradient_products_s(job, constants, tokens, h, out, rate)
+    mixture = mixture_forward_s(job, stack, constants, tokens, rate)
+    dense_forward = dense_forward_s(job, constants, tokens, rate)
+    dense_backward = dense_backward_s(job, constants, tokens, rate)
+    width = job.ffn_hidden_size / job.tp
+    return {
+        "attention_forward": attention,
+        "forward": attention + (1.0 - share) * dense_forward + share * mixture,
+        "backward": backward + (1.0 - share) * dense_backward + 2.0 * share * mixture,
+        "down_forward": (1.0 - share) * product_s(job, constants, tokens, h, width, rate),
+    }
+
+
+def core_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+    """Return the forward and backward time of a layer's attention core.
+
+    A kernel that never stored its scores has to make them anew going back: five products
+    for two. One that did goes back twice the way it came.
+
+    Args:
+        job: The flat record.
+        stack: ``flash`` is 1 or 0.
+        constants: As in the attention formulas.
+        tokens: Of a micro-batch on this device.
+
+    Returns:
+        ``forward`` and ``backward``.
+
+    References:
+        dao2023, Sec. 4.1 (2.5 times the forward FLOP).
+    """
+    rate = ceiling_flop_per_s(job, stack, constants)
+    flash = flash_forward_s(job, stack, constants, tokens)
+    stored = stored_forward_s(job, stack, constants, tokens, rate)
+    return {
+        "forward": where(stack.flash > 0.0, flash, stored),
+        "backward": where(stack.flash > 0.0, 2.5 * flash, 2.0 * stored),
+    }
+
+
+def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+    """Return the forward and backward time of everything else that runs on the device.
+
+    In 8 bits each input of a product is cast on the way forward, each gradient going back.
+
+    Args:
+        job: The flat record.
+        stack: Facts of the software.
+        constants: ``hbm_efficiency``, ``launch_s`` and those of the elementwise formulas.
+        tokens: Of a micro-batch on this device.
+
+    Returns:
+        ``forward`` and ``backward``.
+    """
+    share = mixture_share(job)
+    hbm = job.hbm_bytes_per_s * constants.hbm_efficiency
+    traffic = layer_traffic_bytes(job, stack, constants, tokens, 1.0 - share)
+    cast = cast_bytes_per_value(job, stack, constants)
+    h, gates = job.hidden_size, 1.0 + job.gated
+    dense, rows = job.ffn_hidden_size * (1.0 - share), share * routed_rows(job, tokens)
+    inputs = tokens * (h + (output_width(job) + h + dense) / job.tp)
+    inputs = inputs + rows * (h + job.expert_ffn_hidden_size)
+    grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
+    grads = grads + rows * (h + gates * job.expert_ffn_hidden_size)
+    plain = traffic / hbm + 6.0 * constants.launch_s
+    return {
+        "forward": plain + cast * inputs / hbm,
+        "backward": 2.0 * plain + cast * grads / hbm,
+    }
+
+
+def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+    """Return the exposed time of a layer's messages.
+
+    Args:
+        job: The flat record.
+        stack: ``overlap_tp`` is 1 where products and tensor-parallel messages overlap.
+        constants: ``overlapped_tp_share`` and ``overlapped_ep_share`` of them stay exposed.
+        tokens: Of a micro-batch on this device.
+
+    Returns:
+        ``tensor`` for one pass, ``context`` for both, ``expert`` for both.
+    """
+    inside = ranks_inside(job, job.tp, 1.0)
+    size = tokens * job.hidden_size * 2.0
+    pair = 2.0 * gather_s(job, stack, constants, size, job.tp, inside)
+    one = where(
+        job.sequence_parallel > 0.0,
+        pair,
+        reduce_s(job, stack, constants, size, job.tp, inside),
+    )
+    exposed = where(stack.overlap_tp > 0.0, constants.overlapped_tp_share, 1.0)
+    key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
+    ring = ranks_inside(job, job.cp, job.tp)
+    context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
+    expert = mixture_share(job) * exchange_s(job, stack, constants, tokens)
+    shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
+    return {
+        "tensor": 2.0 * one * exposed,
+        "context": 2.0 * context,
+        "expert": where(job.num_experts > 0.0, 4.0 * expert * shown, 0.0),
+    }
+
+
+def host_floor_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the least time of a layer and micro-batch, forward and backward.
+
+    Kernels that are launched one by one cannot run faster than the host launches them. On
+    one cluster, whose messages go through a plug-in of the network, each tensor-parallel
+    message also waited for the pipeline's.
+
+    Args:
+        job: The flat record.
+        stack: ``host_floor`` and ``message_floor`` are 1 where these hold.
+        constants: ``host_layer_s`` and ``message_layer_s``.
+    """
+    devices = job.tp * job.cp * job.pp * job.dp
+    leaves = where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
+    waits = stack.message_floor * constants.message_layer_s * job.tp * leaves
+    return maximum(stack.host_floor * constants.host_layer_s, waits)
+
+
+def recomputed_s(
+    job: Number, stack: Number, products: Number, core: Number, other: Number
+) -> Number:
+    """Return the time of what runs again in the backward pass, messages apart.
+
+    Args:
+        job: ``recompute_full`` and ``recompute_selective`` (the attention core).
+        stack: ``recompute_per_op`` (every other product and the element-wise part),
+            ``recompute_latent`` (latent attention's expansions), ``recompute_mlp`` (the dense
+            layers' activation); ``early_stop`` leaves out the last product of a layer, whose
+            result nobody needs.
+        products: What `products_s` returned.
+        core: What `core_s` returned.
+        other: What `elementwise_s` returned.
+
+    References:
+        korthikanti2022, Sec. 5.
+    """
+    again = products["forward"] - stack.early_stop * products["down_forward"]
+    full = job.recompute_full * (again + core["forward"] + other["forward"])
+    selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
+    per_op = stack.recompute_per_op * (0.5 * products["forward"] + other["forward"])
+    latent = 0.7 * stack.recompute_latent * products["attention_forward"]
+    return full + selective + per_op + latent + stack.recompute_mlp * products["down_forward"]

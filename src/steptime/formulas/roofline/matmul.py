@@ -1,0 +1,50 @@
+"""Time of one matrix product by its shape."""
+
+from steptime.formulas.number import Number, maximum
+
+TILE_VALUES = 32768.0
+"""Outputs that one processor works on at a time: a tile of 128 x 256."""
+
+
+def product_s(
+    job: Number, constants: Number, m: Number, n: Number, k: Number, flop_per_s: Number
+) -> Number:
+    """Return the time of an (m, k) by (k, n) product: the larger of arithmetic and traffic.
+
+    The processors fill with tiles of the result and run empty at its end: on average that
+    costs a share of one more round over all processors, which weighs on small results.
+
+    Args:
+        job: ``hbm_bytes_per_s`` and ``num_sms`` are used.
+        constants: ``hbm_efficiency``, ``tail_rounds`` and ``launch_s``.
+        m: Rows of the result.
+        n: Columns of the result.
+        k: Length of the sums.
+        flop_per_s: Rate of a large product in this precision.
+
+    References:
+        williams2009, Sec. 3 (the roofline); derived here for the last round.
+    """
+    values = m * n + constants.tail_rounds * job.num_sms * TILE_VALUES
+    arithmetic_s = 2.0 * values * k / flop_per_s
+    traffic_bytes = 2.0 * (m * k + k * n + m * n)
+    traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    return maximum(arithmetic_s, traffic_s) + constants.launch_s
+
+
+def gradient_products_s(
+    job: Number, constants: Number, m: Number, n: Number, k: Number, flop_per_s: Number
+) -> Number:
+    """Return the time of the two products of a backward pass: for the input and for the weight.
+
+    Args:
+        job: The flat record.
+        constants: As in `product_s`.
+        m: Tokens.
+        n: Outputs of the forward product.
+        k: Inputs of the forward product.
+        flop_per_s: Rate of a large product in this precision.
+    """
+    for_input_s = product_s(job, constants, m, k, n, flop_per_s)
+    for_weight_s = product_s(job, constants, k, n, m, flop_per_s)
+    return for_input_s + for_weight_s

@@ -1,0 +1,81 @@
+"""Rates that work really runs at: a share of what the device was measured or built to do."""
+
+from steptime.formulas.number import Number, maximum, minimum, where
+
+
+def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the rate of large 16-bit matrix products inside a training step.
+
+    A step runs hotter and meets less even shapes than a benchmark of one product, so it
+    reaches only a share of the largest rate measured; the share differs by generation.
+
+    Args:
+        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
+        stack: ``hopper`` and ``blackwell`` pick the share, ``power_scale`` lowers a part that
+            may draw less power.
+        constants: ``ampere_efficiency``, ``hopper_efficiency``, ``blackwell_efficiency``.
+
+    References:
+        bekman2024, Maximum Achievable Matmul FLOPS table (the rates measured).
+    """
+    newer = where(
+        stack.blackwell > 0.0, constants.blackwell_efficiency, constants.hopper_efficiency
+    )
+    newest = stack.hopper + stack.blackwell
+    share = where(newest > 0.0, newer, constants.ampere_efficiency)
+    return job.matmul_flop_per_s * stack.power_scale * share
+
+
+def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the rate of the layers' matrix products, in the precision they run in.
+
+    Eight bits run at twice the 16-bit rate, four bits at a multiple of that, and products
+    with a scale for each row give up much of the gain.
+
+    Args:
+        job: The flat record; ``fp8`` is 1 in 8 bits and below.
+        stack: ``fp4`` and ``rowwise`` are 1 or 0.
+        constants: ``fp4_gain`` and ``rowwise_slowdown``.
+    """
+    wide = ceiling_flop_per_s(job, stack, constants)
+    gain = 2.0 * where(stack.fp4 > 0.0, constants.fp4_gain, 1.0)
+    narrow = wide * gain / (1.0 + stack.rowwise * constants.rowwise_slowdown)
+    return where(job.fp8 > 0.0, narrow, wide)
+
+
+def ranks_inside(job: Number, ranks: Number, inner: Number) -> Number:
+    """Return how many of a group's ranks share an NVLink domain.
+
+    Args:
+        job: ``nvlink_domain`` is used.
+        ranks: Ranks of the group.
+        inner: Ranks of the groups that are placed before it, side by side.
+    """
+    return maximum(minimum(ranks, job.nvlink_domain / inner), 1.0)
+
+
+def inside_bytes_per_s(job: Number, constants: Number) -> Number:
+    """Return the bandwidth that a collective reaches inside the NVLink domain.
+
+    Args:
+        job: The flat record.
+        constants: ``link_efficiency`` is used.
+    """
+    return job.nvlink_bytes_per_s * constants.link_efficiency
+
+
+def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Number) -> Number:
+    """Return the bandwidth of a group that leaves the NVLink domain.
+
+    Rings go side by side over the adapters of all ``inside`` ranks; what arrives there still
+    has to go round the domain, in both directions, so NVLink carries it twice.
+
+    Args:
+        job: The flat record.
+        stack: ``collective_fraction`` is what the kind of network leaves to collectives.
+        constants: ``link_efficiency`` and ``crossing_fraction``.
+        inside: Ranks of the group in one domain.
+    """
+    network = inside * job.network_bytes_per_s * stack.collective_fraction
+    nvlink = job.nvlink_bytes_per_s * constants.crossing_fraction
+    return constants.link_efficiency * minimum(nvlink, network)

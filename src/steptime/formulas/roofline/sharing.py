@@ -1,0 +1,131 @@
+"""What data parallelism and the optimizer add to a step."""
+
+from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.roofline.attention import output_width
+from steptime.formulas.roofline.experts import mixture_share
+from steptime.formulas.roofline.layer import input_outputs
+from steptime.formulas.roofline.links import gather_s, reduce_s
+from steptime.formulas.roofline.rates import ranks_inside
+
+
+def shared_layer_parameters(job: Number) -> Number:
+    """Return the parameters of one average layer on one device, routed experts apart.
+
+    Args:
+        job: The flat record.
+    """
+    share = mixture_share(job)
+    shared = share * job.num_shared_experts * job.expert_ffn_hidden_size
+    width = job.ffn_hidden_size * (1.0 - share) + shared
+    attention = input_outputs(job) + output_width(job)
+    return (attention + (2.0 + job.gated) * width) * job.hidden_size / job.tp
+
+
+def routed_layer_parameters(job: Number) -> Number:
+    """Return the parameters of routed experts of one average layer on one device.
+
+    Args:
+        job: The flat record.
+    """
+    one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
+    return mixture_share(job) * job.num_experts / job.ep * one
+
+
+def gathered_weights_s(
+    job: Number, stack: Number, constants: Number, forward_s: Number, backward_s: Number
+) -> Number:
+    """Return the exposed time of gathering a layer's weights and sharing its gradients.
+
+    Only with fully sharded weights. A message hides behind the layer that computes
+    meanwhile, but slows it: a share of the hidden time shows all the same.
+
+    Args:
+        job: ``zero_stage`` 3 shards weights.
+        stack: ``gradient_bytes``.
+        constants: ``contention`` is that share.
+        forward_s: Time of a layer's forward for one micro-batch.
+        backward_s: The same of its backward.
+
+    References:
+        zhao2023, Sec. 3.3; rajbhandari2020, Sec. 7.
+    """
+    ranks = job.dp * job.cp
+    inside = ranks_inside(job, ranks, job.tp)
+    own = shared_layer_parameters(job)
+    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
+    scatter = gather_s(job, stack, constants, stack.gradient_bytes * own, ranks, inside)
+    back = gather + scatter
+    beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
+    hidden = minimum(gather, forward_s) + minimum(back, backward_s)
+    return where(job.zero_stage > 2.0, beyond + constants.contention * hidden, 0.0)
+
+
+def stage_parameters(job: Number, layers: Number) -> Number:
+    """Return the parameters on a device of a stage with an embedding or a head.
+
+    Args:
+        job: The flat record.
+        layers: Of the stage.
+    """
+    layer = shared_layer_parameters(job) + routed_layer_parameters(job)
+    return layers * layer + job.vocab_size * job.hidden_size / job.tp
+
+
+def gradients_s(
+    job: Number,
+    stack: Number,
+    constants: Number,
+    layers: Number,
+    forward_s: Number,
+    backward_s: Number,
+) -> Number:
+    """Return the exposed time of sharing gradients once a step, and gathering new weights.
+
+    Overlapped, only what outlasts the last micro-batch's backward shows (and the next first
+    forward, where weights are gathered), and at least the last layer's part.
+
+    Args:
+        job: ``zero_stage`` 1 and 2 shard the optimizer.
+        stack: ``overlap_dp``; ``gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
+            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message.
+        constants: ``hop_s`` for each domain that each bucket passes.
+        layers: Of the stage.
+        forward_s: Time of the stage's forward for one micro-batch.
+        backward_s: The same of its backward.
+
+    References:
+        rajbhandari2020, Sec. 7; li2020, Sec. 3.2 (buckets).
+    """
+    ranks = job.dp * job.cp
+    inside = ranks_inside(job, ranks, job.tp)
+    own = stage_parameters(job, layers)
+    sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
+    size = stack.gradient_bytes * own
+    scatter = gather_s(job, stack, constants, size, ranks, inside)
+    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
+    shared = (1.0 + stack.gradient_all_reduce) * scatter + gather
+    whole = reduce_s(job, stack, constants, size, ranks, inside)
+    domains = where(ranks > inside, ranks / inside, 0.0)
+    buckets = (size + 2.0 * own) / stack.bucket_bytes
+    all_s = where(sharded > 0.0, shared, whole) + buckets * domains * constants.hop_s
+    hiding = backward_s + sharded * forward_s
+    shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
+    exposed = where(stack.overlap_dp > 0.0, shown, all_s)
+    # Fully sharded: the last layer's gradients and the first layer's weights still show.
+    layer = shared_layer_parameters(job)
+    edge = gather_s(job, stack, constants, 2.0 * layer, ranks, inside)
+    edge = edge + gather_s(job, stack, constants, stack.gradient_bytes * layer, ranks, inside)
+    return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
+
+
+def optimizer_s(job: Number, constants: Number, layers: Number) -> Number:
+    """Return the time of the optimizer and of what every step costs.
+
+    Args:
+        job: The flat record.
+        constants: ``optimizer_bytes`` for each parameter that a device updates, ``step_s``.
+        layers: Of the stage.
+    """
+    split = where(job.zero_stage > 0.0, job.dp * job.cp, 1.0)
+    moved = constants.optimizer_bytes * stage_parameters(job, layers) / split
+    return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.step_s

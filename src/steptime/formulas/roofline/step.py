@@ -1,0 +1,124 @@
+"""The whole step by the roofline model."""
+
+from steptime.formulas.number import Number, maximum
+from steptime.formulas.roofline.elementwise import accumulation_s
+from steptime.formulas.roofline.layer import (
+    core_s,
+    elementwise_s,
+    host_floor_s,
+    messages_s,
+    products_s,
+    recomputed_s,
+    tokens_per_device,
+)
+from steptime.formulas.roofline.sharing import (
+    gathered_weights_s,
+    gradients_s,
+    optimizer_s,
+    routed_layer_parameters,
+    shared_layer_parameters,
+)
+from steptime.formulas.roofline.stages import head_s, pace, sends_s
+
+
+def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches: Number) -> Number:
+    """Return what a layer takes for one micro-batch, both passes, by what it goes to.
+
+    Args:
+        job: The flat record.
+        stack: Facts of the software.
+        constants: Of the roofline model.
+        num_microbatches: Per step and data-parallel rank.
+
+    Returns:
+        ``products``, ``attention``, ``elementwise``, ``host`` (what the host holds up),
+        ``recompute``, ``tensor``, ``context``, ``expert``, ``weights``; ``forward`` and
+        ``backward`` are the passes they add up to, ``total`` all of it.
+    """
+    tokens = tokens_per_device(job)
+    products = products_s(job, stack, constants, tokens)
+    core = core_s(job, stack, constants, tokens)
+    other = elementwise_s(job, stack, constants, tokens)
+    messages = messages_s(job, stack, constants, tokens)
+    again = recomputed_s(job, stack, products, core, other)
+    again_tensor = job.recompute_full * messages["tensor"]
+    parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
+    adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
+    half = 0.5 * (messages["context"] + messages["expert"])
+    forward = products["forward"] + core["forward"] + other["forward"] + messages["tensor"] + half
+    backward = products["backward"] + core["backward"] + other["backward"] + messages["tensor"]
+    backward = backward + half + again + again_tensor + adding
+    weights = gathered_weights_s(job, stack, constants, forward, backward)
+    host = maximum(host_floor_s(job, stack, constants) - forward - backward, 0.0)
+    return {
+        "products": products["forward"] + products["backward"],
+        "attention": core["forward"] + core["backward"],
+        "elementwise": other["forward"] + other["backward"] + adding,
+        "host": host,
+        "recompute": again,
+        "tensor": 2.0 * messages["tensor"] + again_tensor,
+        "context": messages["context"],
+        "expert": messages["expert"],
+        "weights": weights,
+        "forward": forward,
+        "backward": backward,
+        "total": forward + backward + host + weights,
+    }
+
+
+def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the parts of one training step, in exposed seconds; their sum is the step.
+
+    Args:
+        job: The flat record.
+        stack: Facts of the software.
+        constants: Of the roofline model.
+
+    Returns:
+        ``compute``, ``recompute``, ``tensor_parallel``, ``context_parallel``,
+        ``expert_parallel``, ``bubble``, ``pipeline_sends``, ``data_parallel``, ``optimizer``.
+
+    References:
+        derived here, book/roofline.md.
+    """
+    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
+    tokens = tokens_per_device(job)
+    layer = layer_parts(job, stack, constants, num_microbatches)
+    head = head_s(job, stack, constants, tokens)
+    stage = pace(job, stack, layer["total"], head)
+    layers = stage["layers"]
+    each = num_microbatches * layers
+    computing = layer["products"] + layer["attention"] + layer["elementwise"] + layer["host"]
+    gradients = gradients_s(
+        job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
+    )
+    return {
+        "compute": each * computing + num_microbatches * stage["heads"] * head,
+        "recompute": each * layer["recompute"],
+        "tensor_parallel": each * layer["tensor"],
+        "context_parallel": each * layer["context"],
+        "expert_parallel": each * layer["expert"],
+        "bubble": stage["others_s"] / job.vpp,
+        "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
+        "data_parallel": gradients + each * layer["weights"],
+        "optimizer": optimizer_s(job, constants, layers),
+    }
+
+
+def roofline_step_s(parts: Number) -> Number:
+    """Return the step time: the sum of the parts, added in one fixed order.
+
+    Args:
+        parts: What `roofline_step` returned.
+    """
+    return (
+        parts["compute"]
+        + parts["recompute"]
+        + parts["tensor_parallel"]
+        + parts["context_parallel"]
+        + parts["expert_parallel"]
+        + parts["bubble"]
+        + parts["pipeline_sends"]
+        + parts["data_parallel"]
+        + parts["optimizer"]
+    )

@@ -1,0 +1,165 @@
+"""The constants of the roofline model, with the range each may lie in and a source for it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from steptime.inputs.datafiles import data_table, read_toml
+from steptime.inputs.errors import ConfigError, check_choice, check_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RooflineConstants:
+    """Constants of the roofline model, shared by all runs.
+
+    ``data/roofline_constants.toml`` says what each one is, which were fitted and which are
+    kept at a published or counted value.
+
+    Attributes:
+        ampere_efficiency: Share of the measured matrix rate that a step reaches, A100.
+        hopper_efficiency: The same of H100 and its kin.
+        blackwell_efficiency: The same of B200 and its kin.
+        hbm_efficiency: Share of the memory bandwidth.
+        attention_efficiency: Share of the attention kernel's published rate.
+        small_product_efficiency: Share of the matrix rate in attention that stores its scores.
+        eager_passes: Element-wise traffic when nothing is fused, over that when all is.
+        link_efficiency: Share of a link's bandwidth.
+        contention: Share of hidden weight messages that shows all the same.
+        host_layer_s: Least time of a layer and micro-batch, held up by the host.
+        message_layer_s: The same per tensor-parallel rank, held up by messages.
+        cast_bytes: Bytes moved to turn a value into 8 bits.
+        grouped_slowdown: Time of grouped products over plain ones.
+        permute_bytes: Bytes moved per value to sort token copies by expert, and back.
+        old_experts_slowdown: Extra time of routed work that waits for the host.
+        experts_slowdown_per_year: Extra time per year before.
+        overlapped_ep_share: Share of overlapped exchanges that still shows.
+        tail_rounds: Rounds over all processors lost at the end of a product.
+        launch_s: Time to start a kernel.
+        collective_s: Time to start a collective.
+        hop_s: Time to pass one domain.
+        crossing_fraction: Share of NVLink left to a ring that leaves the domain.
+        overlapped_tp_share: Share of overlapped tensor-parallel messages that still shows.
+        overlapped_sends_share: Share of overlapped sends that still shows.
+        logit_bytes: Bytes moved per logit by the cross-entropy.
+        optimizer_bytes: Bytes moved per parameter by the optimizer.
+        step_s: What every step costs besides.
+        misaligned_slowdown: Stored attention with head widths that are no multiple of eight.
+        fp4_gain: Rate in four bits over that in eight.
+        rowwise_slowdown: Extra time of 8-bit products that scale each row.
+        block_cast_extra: Extra traffic of casts that scale blocks.
+        eager_experts_passes: Extra passes of an experts' activation that is not fused.
+        routing_s: Time of a router and its bookkeeping.
+    """
+
+    ampere_efficiency: float
+    hopper_efficiency: float
+    blackwell_efficiency: float
+    hbm_efficiency: float
+    attention_efficiency: float
+    small_product_efficiency: float
+    eager_passes: float
+    link_efficiency: float
+    contention: float
+    host_layer_s: float
+    message_layer_s: float
+    cast_bytes: float
+    grouped_slowdown: float
+    permute_bytes: float
+    old_experts_slowdown: float
+    experts_slowdown_per_year: float
+    overlapped_ep_share: float
+    tail_rounds: float
+    launch_s: float
+    collective_s: float
+    hop_s: float
+    crossing_fraction: float
+    overlapped_tp_share: float
+    overlapped_sends_share: float
+    logit_bytes: float
+    optimizer_bytes: float
+    step_s: float
+    misaligned_slowdown: float
+    fp4_gain: float
+    rowwise_slowdown: float
+    block_cast_extra: float
+    eager_experts_passes: float
+    routing_s: float
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = check_number(entry.name, getattr(self, entry.name), above=-1e-300)
+            object.__setattr__(self, entry.name, value)
+
+
+CONSTANT_NAMES = tuple(entry.name for entry in fields(RooflineConstants))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantEntry:
+    """What ``data/roofline_constants.toml`` says of one constant.
+
+    Attributes:
+        name: Field of `RooflineConstants`.
+        value: Its value.
+        low: Smallest plausible value.
+        high: Largest plausible value.
+        fitted: Whether it was fitted to published runs, or kept.
+        source: Where the range comes from.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    fitted: bool
+    source: str
+
+
+@functools.cache
+def constant_entries() -> tuple[ConstantEntry, ...]:
+    """Return every constant with its range and source."""
+    table: dict[str, Any] = data_table("roofline_constants.toml")
+    return tuple(
+        ConstantEntry(
+            name=name,
+            value=float(entry["value"]),
+            low=float(entry["range"][0]),
+            high=float(entry["range"][1]),
+            fitted=bool(entry["fitted"]),
+            source=str(entry["source"]),
+        )
+        for name, entry in table.items()
+    )
+
+
+def fitted_names() -> tuple[str, ...]:
+    """Return the names of the constants that are fitted."""
+    return tuple(entry.name for entry in constant_entries() if entry.fitted)
+
+
+@functools.cache
+def roofline_constants() -> RooflineConstants:
+    """Return the constants of ``data/roofline_constants.toml``."""
+    return RooflineConstants(**{entry.name: entry.value for entry in constant_entries()})
+
+
+def read_constants(path: Path) -> RooflineConstants:
+    """Return the constants of a user's file; those it does not name stay as they are.
+
+    Args:
+        path: A TOML file with a table ``[constants]``, as ``steptime validate --fit`` writes.
+
+    Raises:
+        ConfigError: If a name is unknown or a value no usable number.
+    """
+    table = read_toml(path).get("constants")
+    if not isinstance(table, dict) or not table:
+        raise ConfigError(f"{path.name}: no table [constants]")
+    values = {}
+    for name, value in table.items():
+        check_choice(f"constant in {path.name}", name, CONSTANT_NAMES)
+        values[name] = check_number(name, value, above=-1e-300)
+    return replace(roofline_constants(), **values)

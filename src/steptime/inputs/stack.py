@@ -1,0 +1,190 @@
+"""Facts of the software stack that a layout does not state, as one flat record of floats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError, check_choice, check_number
+
+# Rates of attention kernels, TFLOP/s forward and backward together, by generation of device.
+# dao2023, Figs. 4-7 (FlashAttention 1, Triton and 2); shah2024, Figs. 5-6 (3 and cuDNN 9).
+# Not published: Triton on Hopper (scaled as on Ampere) and Blackwell (twice Hopper, by peak).
+KERNEL_TFLOP_PER_S = {
+    "flash-triton": {"ampere": 137.0, "hopper": 238.0, "blackwell": 600.0},
+    "flash-2": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
+    "cudnn": {"ampere": 190.0, "hopper": 560.0, "blackwell": 1150.0},
+    "stored": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
+}
+USUAL_WATT = {"ampere": 400.0, "hopper": 700.0, "blackwell": 0.0}
+# Nobody has measured GB300's products; its published runs say a quarter over GB200's.
+GB300_SCALE = 1.25
+GENERATIONS = ("ampere", "hopper", "blackwell")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackFacts:
+    """What the roofline model has to know of the software, and of the device's generation.
+
+    Switches are 1.0 or 0.0; a share lies between them.
+
+    Attributes:
+        flash: Attention never stores its scores.
+        attention_flop_per_s: Published rate of the attention kernel.
+        dropout: Dropout is on.
+        eager: Share of element-wise operations that run unfused.
+        host_floor: The host's launches may hold the device up.
+        message_floor: Tensor-parallel messages wait for the pipeline's.
+        scattered_sends: Each tensor-parallel rank sends its part of an activation only.
+        overlap_dp: Gradients travel during the backward pass.
+        overlap_tp: Tensor-parallel messages overlap with products.
+        overlap_sends: Sends between stages overlap with computing.
+        overlap_ep: Exchanges of tokens overlap with computing.
+        gradient_bytes: Bytes of a gradient where they are added up.
+        gradient_all_reduce: Sharded optimizers still add up whole gradients.
+        fused_accumulation: Products add to the gradient themselves.
+        bucket_bytes: Size of one gradient message.
+        early_stop: Recomputation leaves out a layer's last product.
+        recompute_per_op: Every other product is recomputed, with what lies between.
+        recompute_latent: Latent attention's expansions are recomputed.
+        recompute_mlp: A dense layer's activation is recomputed.
+        collective_fraction: What the kind of network leaves to collectives.
+        edges_count: Embedding and head count as a layer where stages are cut.
+        balance_by_cost: Stages are cut by what layers and head cost.
+        fp4: Products run in four bits.
+        rowwise: 8-bit products scale each row.
+        block_scaled: 8-bit values are scaled in blocks.
+        eager_experts: The experts' activation is a chain of small kernels.
+        old_experts: Routed work still waits for the host.
+        experts_age_years: Years before it stopped to.
+        hopper: The device is of this generation.
+        blackwell: The device is of this generation.
+        power_scale: Rate left to a part that may draw less power than usual.
+    """
+
+    flash: float = 1.0
+    attention_flop_per_s: float = 190e12
+    dropout: float = 0.0
+    eager: float = 0.0
+    host_floor: float = 0.0
+    message_floor: float = 0.0
+    scattered_sends: float = 1.0
+    overlap_dp: float = 1.0
+    overlap_tp: float = 0.0
+    overlap_sends: float = 0.0
+    overlap_ep: float = 1.0
+    gradient_bytes: float = 4.0
+    gradient_all_reduce: float = 0.0
+    fused_accumulation: float = 1.0
+    bucket_bytes: float = 1e15
+    early_stop: float = 0.0
+    recompute_per_op: float = 0.0
+    recompute_latent: float = 0.0
+    recompute_mlp: float = 0.0
+    collective_fraction: float = 1.0
+    edges_count: float = 0.0
+    balance_by_cost: float = 0.0
+    fp4: float = 0.0
+    rowwise: float = 0.0
+    block_scaled: float = 0.0
+    eager_experts: float = 0.0
+    old_experts: float = 0.0
+    experts_age_years: float = 0.0
+    hopper: float = 0.0
+    blackwell: float = 0.0
+    power_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = check_number(entry.name, getattr(self, entry.name), above=-1e-300)
+            object.__setattr__(self, entry.name, value)
+        for name in ("attention_flop_per_s", "gradient_bytes", "bucket_bytes", "power_scale"):
+            check_number(name, getattr(self, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A named software stack.
+
+    Attributes:
+        name: Key in ``data/stacks.toml``.
+        kernel: Attention kernel, a key of ``KERNEL_TFLOP_PER_S``.
+        facts: Fields of `StackFacts` that differ from their defaults.
+        sources: Where each of them was read, or ``inferred`` and from what.
+    """
+
+    name: str
+    kernel: str
+    facts: dict[str, float] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+
+
+def stack_names() -> tuple[str, ...]:
+    """Return the names of the stacks in ``data/stacks.toml``."""
+    return tuple(data_table("stacks.toml"))
+
+
+def stack_named(name: str) -> Stack:
+    """Return a stack of ``data/stacks.toml``.
+
+    Args:
+        name: Its key.
+
+    Raises:
+        ConfigError: If there is no such stack.
+    """
+    check_choice("stack", name, stack_names())
+    table: dict[str, Any] = dict(data_table("stacks.toml")[name])
+    sources = dict(table.pop("source"))
+    kernel = str(table.pop("kernel"))
+    facts = {key: float(value) for key, value in table.items() if key != "title"}
+    return Stack(name=name, kernel=kernel, facts=facts, sources=sources)
+
+
+def default_stack(accelerator: Accelerator) -> str:
+    """Return the stack that is assumed where nothing is said: Megatron, as it is now.
+
+    Args:
+        accelerator: Of the run.
+    """
+    return "megatron-core" if accelerator.generation in GENERATIONS else ""
+
+
+def stack_facts(stack: Stack, accelerator: Accelerator, **changes: float) -> StackFacts:
+    """Return the flat record of a stack on a device.
+
+    Args:
+        stack: The stack.
+        accelerator: Gives the generation, and the power that a part may draw.
+        **changes: Fields of `StackFacts` to replace.
+
+    Raises:
+        ConfigError: If the device is of a generation the model knows nothing of.
+    """
+    generation = accelerator.generation
+    if generation not in GENERATIONS or not accelerator.matmul_flop_per_s:
+        raise ConfigError(
+            f"{accelerator.name}: the roofline model has no measured rate of matrix products for "
+            f"it; it knows the generations {', '.join(GENERATIONS)}"
+        )
+    usual = USUAL_WATT[generation]
+    power = min(1.0, (accelerator.watt / usual) ** 0.5) if usual and accelerator.watt else 1.0
+    if accelerator.name.lower().startswith("gb300"):
+        power = GB300_SCALE
+    rate = KERNEL_TFLOP_PER_S[stack.kernel][generation] * 1e12
+    facts = StackFacts(
+        **{
+            "flash": float(stack.kernel != "stored"),
+            "attention_flop_per_s": rate,
+            "hopper": float(generation == "hopper"),
+            "blackwell": float(generation == "blackwell"),
+            "power_scale": power,
+            **stack.facts,
+        }
+    )
+    return replace(facts, **changes) if changes else facts
+
+
+STACK_FIELDS = tuple(entry.name for entry in fields(StackFacts))
