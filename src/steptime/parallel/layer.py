@@ -98,14 +98,13 @@ def layer(
     if sequence_parallel:
         divides("tensor_parallel_size", tensor_parallel_size, "seq_length", seq_length)
 
-    def local(given: Arrays) -> jax.Array:
+    def body(given: Arrays, x: jax.Array) -> jax.Array:
         place = jax.lax.axis_index("tp")
         cut = sequence_cut(place, seq_length // tensor_parallel_size, heads)
-        if not sequence_parallel:
-            cut = tensor_cut(place, heads)
-        return remembered(lambda kept, x: transformer_layer(kept, x, cut), recompute)(
-            given, given["x"]
-        )
+        return transformer_layer(given, x, cut if sequence_parallel else tensor_cut(place, heads))
+
+    def local(given: Arrays) -> jax.Array:
+        return remembered(body, recompute)(given, given["x"])
 
     alone = Cut(enter=lambda x: x, leave=lambda x: x)
     split = P(None, "tp", None) if sequence_parallel else P()

@@ -94,14 +94,8 @@ def run(program: Program, *, annotations_only: bool = False) -> Run:
             cut of its inputs and outputs given, and leave the rest to the compiler.
     """
     split = program.reference if annotations_only else shard(program)
-    places = {name: NamedSharding(program.mesh, spec) for name, spec in program.specs.items()}
-    inputs = {name: jax.device_put(value, places[name]) for name, value in program.inputs.items()}
-    out = NamedSharding(program.mesh, program.out_spec)
-    forward = (
-        jax.jit(lambda given: _with_backward(split, given), out_shardings=(out, None))
-        .lower(inputs)
-        .compile(QUICK)
-    )
+    inputs, places = placed(program)
+    forward = _compiled_forward(program, split, inputs)
     output, saved = forward(inputs)
     probe = _probe(output)
     slope = jax.device_put(probe, output.sharding)
@@ -113,9 +107,9 @@ def run(program: Program, *, annotations_only: bool = False) -> Run:
     )
     gradients = backward(saved, slope)
 
-    wanted, wanted_gradients = jax.jit(lambda given, slope: _both(program.reference, given, slope))(
-        dict(program.inputs), probe
-    )
+    whole = (dict(program.inputs), probe)
+    alone = jax.jit(lambda given, slope: _both(program.reference, given, slope)).lower(*whole)
+    wanted, wanted_gradients = alone.compile(QUICK)(*whole)
     loss, wanted_loss = (float(np.sum(np.asarray(y) * probe)) for y in (output, wanted))
     return Run(
         forward_error=relative_error(output, wanted),
@@ -127,9 +121,39 @@ def run(program: Program, *, annotations_only: bool = False) -> Run:
             "forward": hlo.collectives(forward.as_text() or ""),
             "backward": hlo.collectives(backward.as_text() or ""),
         },
-        saved_bytes=_saved_bytes(forward, output, saved),
+        saved_bytes=_saved_bytes(forward, output, saved, output.sharding),
         peak_bytes=max(_peak_bytes(forward), _peak_bytes(backward)),
     )
+
+
+def saved_bytes(program: Program) -> int:
+    """Return what one device keeps from the forward for the backward, weights among it.
+
+    By the compiler's own account of the forward program: its outputs less its result.
+
+    Args:
+        program: What to compile; it is not run.
+    """
+    inputs, _ = placed(program)
+    split = shard(program)
+    output, saved = jax.eval_shape(lambda given: _with_backward(split, given), inputs)
+    compiled = _compiled_forward(program, split, inputs)
+    return _saved_bytes(compiled, output, saved, NamedSharding(program.mesh, program.out_spec))
+
+
+def placed(program: Program) -> tuple[dict[str, jax.Array], dict[str, NamedSharding]]:
+    """Return the inputs on their devices, and how each is cut."""
+    places = {name: NamedSharding(program.mesh, spec) for name, spec in program.specs.items()}
+    inputs = {name: jax.device_put(value, places[name]) for name, value in program.inputs.items()}
+    return inputs, places
+
+
+def _compiled_forward(
+    program: Program, split: Callable[[Arrays], jax.Array], inputs: dict[str, jax.Array]
+) -> Any:
+    out = NamedSharding(program.mesh, program.out_spec)
+    forward = jax.jit(lambda given: _with_backward(split, given), out_shardings=(out, None))
+    return forward.lower(inputs).compile(QUICK)
 
 
 def shard(program: Program) -> Callable[[Arrays], jax.Array]:
@@ -161,9 +185,10 @@ def _probe(output: jax.Array) -> Any:
     return generator.uniform(0.5, 1.5, output.shape) / max(1, output.size)
 
 
-def _saved_bytes(forward: Any, output: jax.Array, saved: Any) -> int:
+def _saved_bytes(forward: Any, output: Any, saved: Any, place: Any) -> int:
     num_results = len(jax.tree.leaves(saved)) + 1
-    result = int(np.prod(output.sharding.shard_shape(output.shape))) * output.dtype.itemsize
+    result = int(np.prod(place.shard_shape(output.shape)) * output.dtype.itemsize)
+    # A program with several results also hands out a table of pointers to them.
     pointers = 8 * num_results if num_results > 1 else 0
     return int(forward.memory_analysis().output_size_in_bytes) - result - pointers
 

@@ -1,0 +1,70 @@
+"""How much attention is left to do under a causal mask, and on whom it falls.
+
+Work is counted in pairs of a query and a key that it may see. ``length`` is s/c, the
+tokens of one device.
+"""
+
+from steptime.formulas.number import Number
+
+
+def own_pairs(length: Number) -> Number:
+    """Return the pairs among a device's own tokens, of either order: a triangle."""
+    return length * (length + 1.0) / 2.0
+
+
+def contiguous_pairs(length: Number, rank: Number) -> Number:
+    """Return the pairs of a device whose tokens are one stretch of the sequence.
+
+    It sees its own triangle and all of the ``rank`` stretches before.
+
+    Args:
+        length: Tokens per device, s/c.
+        rank: Place on the ring, from 0.
+
+    References:
+        derived here, book/cluster.md.
+    """
+    return own_pairs(length) + rank * length * length
+
+
+def zigzag_pairs(length: Number, cp: Number) -> Number:
+    """Return the pairs of any device that holds two half stretches, as far from both ends.
+
+    What one half sees more, the other sees less: all devices do the same.
+
+    Args:
+        length: Tokens per device, s/c.
+        cp: Context-parallel size, c.
+
+    References:
+        grattafiori2024, Sec. 3.3.2.
+    """
+    return own_pairs(length) + (cp - 1.0) * length * length / 2.0
+
+
+def contiguous_ring_pairs(length: Number, cp: Number) -> Number:
+    """Return the pairs on the critical path of a ring over contiguous stretches.
+
+    In each step after the first some device sees a whole block, and all wait for it.
+
+    Args:
+        length: Tokens per device, s/c.
+        cp: Context-parallel size, c.
+
+    References:
+        derived here, book/cluster.md.
+    """
+    return own_pairs(length) + (cp - 1.0) * length * length
+
+
+def zigzag_ring_pairs(length: Number, cp: Number) -> Number:
+    """Return the pairs on the critical path of a ring over zigzag halves: nobody waits.
+
+    Args:
+        length: Tokens per device, s/c.
+        cp: Context-parallel size, c.
+
+    References:
+        derived here, book/cluster.md.
+    """
+    return zigzag_pairs(length, cp)
