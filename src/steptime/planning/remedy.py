@@ -152,7 +152,7 @@ def _step_by_step(step: TrainingStep, facts: MemoryFacts | None) -> Remedy | Non
         known = [one for one in tried if one is not None]
         if not known:
             return None
-        best = min(known, key=lambda one: (not one.fits, one.total_bytes))
+        best = min(known, key=lambda one: (not one.fits, one.num_devices, one.total_bytes))
         taken.append(best.change)
         if best.fits:
             return replace(best, change=" ".join(taken))

@@ -23,16 +23,18 @@ def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
 def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     """Return bytes per parameter held as gradients, those being accumulated and any second copy.
 
+    A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
+
     Args:
         job: The flat record.
         facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stages 2 and 3 divide by them.
 
     References:
-        rajbhandari2020, Sec. 5.2 (stage 2).
+        rajbhandari2020, Sec. 5.2 (stage 2); deepspeed2026, Memory Requirements.
     """
-    held = facts.gradient_bytes + facts.extra_gradient_bytes
-    return held / where(job.zero_stage > 1.0, ranks, 1.0)
+    added_up = facts.gradient_bytes / where(job.zero_stage > 1.0, ranks, 1.0)
+    return added_up + facts.extra_gradient_bytes / where(job.zero_stage > 2.0, ranks, 1.0)
 
 
 def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:

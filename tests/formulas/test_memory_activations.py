@@ -1,0 +1,171 @@
+"""Activation bytes against Korthikanti et al. 2022 and Megatron-LM's own estimate."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from steptime.formulas.memory import activations, buffers, stored
+from steptime.inputs.memory_facts import MemoryFacts
+
+FIELDS = (
+    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "
+    "num_shared_experts expert_ffn_hidden_size gated recompute_full recompute_selective "
+    "sequence_parallel"
+).split()
+GPT = {"hidden_size": 12288.0, "ffn_hidden_size": 49152.0, "num_attention_heads": 96.0}
+GPT |= {"num_query_groups": 96.0, "head_dim": 128.0, "seq_length": 2048.0, "num_layers": 96.0}
+SIZES = {"tp": 1.0, "etp": 1.0, "cp": 1.0, "micro_batch_size": 1.0, "vocab_size": 51200.0}
+OLD = MemoryFacts(flash=0.0, dropout=1.0)
+
+
+def job(**values: float) -> Any:
+    return SimpleNamespace(**dict.fromkeys(FIELDS, 0.0) | GPT | SIZES | values)
+
+
+def layer(record: Any, facts: MemoryFacts, kind: str = "dense") -> float:
+    per_token = activations.token_bytes(record, facts)
+    kept: float = stored.layer_token_bytes(record, per_token)[kind]
+    return kept
+
+
+# published
+
+
+@pytest.mark.parametrize("tp", [1.0, 2.0, 8.0])
+def test_tensor_parallel_layer(tp: float) -> None:
+    """korthikanti2022, Eq. 2: s b h (10 + 24/t + 5 a s / (h t))."""
+    expected = 12288 * (10 + 24 / tp + 5 * 96 * 2048 / (12288 * tp))
+    assert layer(job(tp=tp), OLD) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("tp", [1.0, 2.0, 8.0])
+def test_sequence_parallel_layer(tp: float) -> None:
+    """korthikanti2022, Eq. 4: s b h / t (34 + 5 a s / h)."""
+    expected = 12288 / tp * (34 + 5 * 96 * 2048 / 12288)
+    assert layer(job(tp=tp, sequence_parallel=1.0), OLD) == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("tp", [1.0, 8.0])
+def test_selective_recomputation_drops_the_scores(tp: float) -> None:
+    """korthikanti2022, Eq. 6: 34 s b h / t."""
+    record = job(tp=tp, sequence_parallel=1.0, recompute_selective=1.0)
+    assert layer(record, OLD) == pytest.approx(34 * 12288 / tp, rel=1e-15)
+
+
+@pytest.mark.parametrize(("heads", "hidden", "saved"), [(96.0, 12288.0, 70), (128.0, 20480.0, 65)])
+def test_selective_recomputation_saves(heads: float, hidden: float, saved: int) -> None:
+    """korthikanti2022, Sec. 5: 70 % of the memory for GPT-3, 65 % for MT-NLG."""
+    shape = {"num_attention_heads": heads, "num_query_groups": heads, "hidden_size": hidden}
+    shape |= {"ffn_hidden_size": 4 * hidden, "head_dim": hidden / heads}
+    whole = layer(job(**shape), OLD)
+    kept = layer(job(**shape, recompute_selective=1.0), OLD)
+    assert 100 * (1 - kept / whole) == pytest.approx(saved, abs=0.5)
+
+
+def test_sent_outputs_of_mt_nlg() -> None:
+    """korthikanti2022, Appendix B: freeing them saves 2.73 GB on the first of 35 stages."""
+    record = job(hidden_size=20480.0)
+    boundary = activations.token_bytes(record, OLD)["boundary"]
+    assert boundary * 2048 * 35 / 2**30 == pytest.approx(2.73, abs=0.005)
+
+
+def test_logits_in_32_bits() -> None:
+    """korthikanti2022, Sec. 4.3: 4 s b v for the logits alone."""
+    only_32_bits = MemoryFacts(logit_bytes=4.0)
+    assert buffers.logit_bytes(job(), only_32_bits) == 4 * 2048 * 51200
+
+
+@pytest.mark.parametrize("ffn", [4.0, 3.5])
+def test_megatron_lm_estimate(ffn: float) -> None:
+    """megatronlm2026: s b h (18 + 4 f / h) a layer with sequence parallelism and no scores."""
+    record = job(ffn_hidden_size=ffn * 12288, sequence_parallel=1.0, recompute_selective=1.0)
+    assert layer(record, OLD) == pytest.approx(12288 * (18 + 4 * ffn), rel=1e-15)
+
+
+# limit
+
+
+def test_flash_keeps_one_number_a_head() -> None:
+    record = job()
+    assert activations.score_token_bytes(record, MemoryFacts()) == 4 * 96
+    assert activations.score_token_bytes(record, OLD) == 5 * 96 * 2048
+    assert activations.score_token_bytes(record, MemoryFacts(flash=0.0)) == 2 * 96 * 2048
+
+
+def test_no_buffers_without_the_parallelism_that_needs_them() -> None:
+    record = job(pp=1.0, ep=1.0)
+    assert buffers.message_bytes(record, 1.0) == 0
+    assert buffers.gathered_sequence_bytes(record) == 0
+    assert buffers.gathered_keys_bytes(record) == 0
+    assert buffers.dispatch_bytes(record, MemoryFacts()) == 0
+
+
+def test_gelu_keeps_two_values_a_gate_three() -> None:
+    widths = [
+        activations.feed_forward_token_bytes(job(gated=gated), MemoryFacts(), 1.0) - 2 * 12288
+        for gated in (0.0, 1.0)
+    ]
+    assert widths == [2 * 2 * 49152, 2 * 3 * 49152]
+
+
+def test_fewer_key_heads_than_ranks_are_repeated() -> None:
+    few = job(tp=8.0, num_query_groups=4.0)
+    assert activations.attention_token_bytes(few, MemoryFacts(), 1.0) == (
+        4 * 128 * (96 / 8 + 1) + 2 * 12288
+    )
+
+
+def test_latent_attention_by_hand() -> None:
+    """deepseek2024, Sec. 2.1.1: widths of V3, one rank, every kept value counted by hand."""
+    shape = {"hidden_size": 7168.0, "num_attention_heads": 128.0, "q_lora_rank": 1536.0}
+    shape |= {"kv_lora_rank": 512.0, "qk_nope_head_dim": 128.0, "qk_rope_head_dim": 64.0}
+    record = job(**shape, v_head_dim=128.0)
+    low_rank = 2 * 2 * (1536 + 512) + 2 * 64
+    heads = 2 * 128 * (192 + 192 + 128 + 128)
+    expected = 2 * 7168 + low_rank + heads
+    assert activations.attention_token_bytes(record, MemoryFacts(), 1.0) == expected
+
+
+def test_experts_by_hand() -> None:
+    """Two of eight experts and a shared one: dispatched input, three values inside, router."""
+    sizes = {"num_experts": 8.0, "top_k": 2.0, "num_shared_experts": 1.0}
+    record = job(**sizes, expert_ffn_hidden_size=100.0, gated=1.0, hidden_size=64.0)
+    expected = 2 * 2 * 64 + 2 * 6 * 100 + 6 * 100 + 8 * 8 + 2 * 64
+    assert activations.expert_token_bytes(record, MemoryFacts(), 1.0) == expected
+
+
+# invariant
+
+
+@pytest.mark.parametrize("facts", [OLD, MemoryFacts(), MemoryFacts(gathered_inputs=1.0)])
+@pytest.mark.parametrize("kind", ["dense", "experts"])
+def test_memory_falls_as_tp_grows(facts: MemoryFacts, kind: str) -> None:
+    experts = {"num_experts": 8.0, "top_k": 2.0, "expert_ffn_hidden_size": 4096.0}
+    sizes = [layer(job(tp=tp, sequence_parallel=1.0, **experts), facts, kind) for tp in (1, 2, 4)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_recomputation_keeps_inputs_and_works_on_one_layer() -> None:
+    record = job(recompute_full=1.0)
+    per_token = activations.token_bytes(record, OLD)
+    one = stored.layer_token_bytes(record, per_token)
+    shared = {"split": 1.0, "boundary": per_token["boundary"], "dense_token": one["dense"]}
+    shared |= {"experts_token": 0.0, "mixture_token": 0.0, "again_token": one["again"]}
+    stage = {"layers": 12.0, "experts": 0.0}
+    kept = stored.stored_token_bytes(record, OLD, shared, stage)
+    assert kept["layers"] == 0
+    assert kept["checkpoints"] == 12 * 2 * 12288
+    again = stored.at_work_token_bytes(record, OLD, shared, stage, kept["share"])
+    assert again == one["dense"]
+    block = stored.stored_token_bytes(
+        record, MemoryFacts(flash=0.0, dropout=1.0, recompute_layers=3.0), shared, stage
+    )
+    assert block["layers"] == pytest.approx(9 * one["dense"], rel=1e-15)
+    assert block["checkpoints"] == pytest.approx(3 * 2 * 12288, rel=1e-15)
+    uniform = MemoryFacts(flash=0.0, dropout=1.0, recompute_group=4.0)
+    grouped = stored.stored_token_bytes(record, uniform, shared, stage)
+    assert grouped["checkpoints"] == 3 * 2 * 12288
+    assert stored.at_work_token_bytes(record, uniform, shared, stage, 1.0) == 4 * one["dense"]
