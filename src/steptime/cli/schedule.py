@@ -14,7 +14,7 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.pipeline.draw import drawing
 from steptime.pipeline.own_order import orders_from_text
-from steptime.pipeline.report import deadlock, report
+from steptime.pipeline.report import deadlock, deadlock_line, report
 from steptime.pipeline.schedules import SCHEDULES
 from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
@@ -116,13 +116,14 @@ def schedule(
         pair=pair,
     )
     timeline = _timeline(name, stages, micro_batches, chunks, order, work)
-    stopped = deadlock(timeline)
-    if stopped:
+    cycle = deadlock(timeline)
+    if cycle:
         if as_json:
-            print_json({"schedule": timeline.name, "deadlock": stopped})
+            ran = [len(end) for end in timeline.result["ends"]]
+            print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
         else:
             _print_drawing(timeline)
-        raise ConfigError(stopped)
+        raise ConfigError(deadlock_line(cycle))
     numbers = report(timeline)
     if trace_file:
         _write(trace_file, json.dumps(trace(timeline)))

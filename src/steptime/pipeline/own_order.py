@@ -33,6 +33,9 @@ def orders_from_text(text: str, *, is_json: bool) -> tuple[list[list[int]], int,
     parsed = [_parse_rank(rank, names) for rank, names in enumerate(ranks)]
     while parsed and not parsed[-1]:
         parsed.pop()
+    for rank, entries in enumerate(parsed):
+        if not entries:
+            raise ConfigError(f"rank {rank} has no action; every row of the order must have some")
     actions = [action for rank in parsed for entry in rank for action in entry]
     if not actions:
         raise ConfigError("the order holds no action; expected names such as 0F0, one row a rank")

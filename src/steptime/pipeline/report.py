@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.pipeline.codes import action_names, pair_code
+from steptime.pipeline.codes import action_name, action_names, pair_code
 from steptime.pipeline.durations import crossing_rows
 from steptime.pipeline.measure import bubble, idle_by_cause
 from steptime.pipeline.memory import peak_in_flight, sends
@@ -90,21 +90,36 @@ def intervals(timeline: Timeline, rank: int) -> list[tuple[Any, Any]]:
     return found
 
 
-def deadlock(timeline: Timeline) -> str:
-    """Return the ring of waits that stopped a timeline, in one line, or "" if it finished.
+def deadlock(timeline: Timeline) -> list[dict[str, Any]]:
+    """Return the ring of waits that stopped a timeline; empty if it finished.
 
     Args:
         timeline: Any.
+
+    Returns:
+        One entry a wait: ``rank``, its ``action`` that cannot run, what it ``waits_for``,
+        which the rank of the next entry would run later, and the first after the last.
     """
     orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
-    cycle = deadlock_cycle(orders, stages, count, timeline.result)
-    if not cycle:
-        return ""
-
-    def named(code: int) -> str:
-        return action_names([code], stages, count)[0]
-
-    steps = [
-        f"rank {rank} cannot run {named(code)} before {named(need)}" for rank, code, need in cycle
+    return [
+        {
+            "rank": rank,
+            "action": action_name(code, stages, count),
+            "waits_for": action_name(need, stages, count),
+        }
+        for rank, code, need in deadlock_cycle(orders, stages, count, timeline.result)
     ]
-    return "deadlock: " + ", ".join(steps)
+
+
+def deadlock_line(cycle: list[dict[str, Any]]) -> str:
+    """Return a ring of waits in one line.
+
+    Args:
+        cycle: From `deadlock`, not empty.
+    """
+    steps = [
+        f"rank {wait['rank']} cannot run {wait['action']} before {wait['waits_for']}"
+        for wait in cycle
+    ]
+    where = f", which rank {cycle[0]['rank']} has later" if len(cycle) == 1 else ""
+    return "the order deadlocks: " + ", ".join(steps) + where
