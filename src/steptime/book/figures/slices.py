@@ -33,11 +33,20 @@ def slices_and_bytes(held: Sequence[Slices], sent: np.ndarray, unit: str = "kB")
     """
     figure = figures.new(6.4, 5.6)
     upper, lower = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 1.25)))
-    columns = upper.subplots(1, len(held))
-    for axes, one in zip(np.atleast_1d(columns), held, strict=True):
-        _slices(axes, one)
-    _heat_map(lower, sent, unit)
+    draw_slices(upper, held)
+    draw_heat_map(lower.subplots(), sent, unit, f"bytes sent ({unit})")
     return figure
+
+
+def draw_slices(figure: Any, held: Sequence[Slices]) -> None:
+    """Draw each array as a square cut into the slices of its devices.
+
+    Args:
+        figure: Where to draw.
+        held: Arrays and who holds what of them.
+    """
+    for axes, one in zip(np.atleast_1d(figure.subplots(1, len(held))), held, strict=True):
+        _slices(axes, one)
 
 
 def _slices(axes: Any, one: Slices) -> None:
@@ -68,8 +77,15 @@ def _slices(axes: Any, one: Slices) -> None:
     axes.spines[:].set_visible(False)
 
 
-def _heat_map(figure: Any, sent: np.ndarray, unit: str) -> None:
-    axes = figure.subplots()
+def draw_heat_map(axes: Any, sent: np.ndarray, unit: str, title: str) -> None:
+    """Draw the bytes that each device sends to each other, the values written in.
+
+    Args:
+        axes: Where to draw.
+        sent: Bytes from each device (row) to each other (column).
+        unit: kB or B.
+        title: What to write above.
+    """
     scale = 1e3 if unit == "kB" else 1.0
     shown = np.where(sent > 0, sent / scale, np.nan)
     ramp = LinearSegmentedColormap.from_list("sent", ["#CFE3F5", "#2A5CAA", "#12264A"])
@@ -91,7 +107,7 @@ def _heat_map(figure: Any, sent: np.ndarray, unit: str) -> None:
     axes.set_xticks(places + 0.5, [str(place) for place in places])
     axes.set_yticks(places + 0.5, [str(place) for place in places])
     axes.invert_yaxis()
-    axes.set(xlabel="to device", ylabel="from device", title=f"bytes sent ({unit})")
+    axes.set(xlabel="to device", ylabel="from device", title=title)
     axes.set_aspect("equal")
     axes.grid(visible=False)
     axes.spines[:].set_visible(True)

@@ -1,0 +1,163 @@
+"""§14: sequence and context parallelism, claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from steptime.book.study.claims import Claim, Slices, sent_bytes, slices, tried
+from steptime.formulas import causal
+from steptime.parallel import context, layer
+from steptime.parallel.kept import Kept, kept
+
+RING_VIEWS = {"query": (1, 2), "key": (1, 2), "value": (1, 2)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Who does how much of a causal attention, in (query, key) pairs.
+
+    Attributes:
+        order: contiguous or zigzag.
+        by_step: Counted on each device in each ring step, shape ``(c, c)``, devices first.
+        formula: Pairs of each device.
+        ring_formula: Pairs on the ring's critical path.
+    """
+
+    order: str
+    by_step: np.ndarray
+    formula: np.ndarray
+    ring_formula: float
+
+    @property
+    def ring_pairs(self) -> int:
+        """Pairs of the busiest device of each step, added up: what the ring waits for."""
+        return int(self.by_step.max(0).sum())
+
+    @property
+    def efficiency(self) -> float:
+        """Mean work over what the ring waits for."""
+        return float(self.by_step.sum() / len(self.by_step) / self.ring_pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextStudy:
+    """What §14 shows.
+
+    Attributes:
+        sequence: The layer, with sequence parallelism.
+        attention: The three forms of attention over a cut sequence.
+        memory: Kept activations, formula and compiler.
+        work: Work per device, for each order of tokens.
+        slices: Which device holds which tokens.
+        sent: Bytes from each device to each other, for each form.
+    """
+
+    sequence: Sequence[Claim]
+    attention: Sequence[Claim]
+    memory: Sequence[Kept]
+    work: Sequence[Work]
+    slices: Sequence[Slices]
+    sent: Sequence[tuple[str, np.ndarray]]
+
+
+def context_study(
+    *,
+    tensor_parallel_size: int,
+    context_parallel_size: int,
+    hidden_size: int,
+    num_attention_heads: int,
+    num_query_groups: int,
+    micro_batch_size: int,
+    seq_length: int,
+) -> ContextStudy:
+    """Return every claim about sequence and context parallelism, run.
+
+    Args:
+        tensor_parallel_size: Devices of the layer with sequence parallelism, t.
+        context_parallel_size: Devices of the attention, c.
+        hidden_size: Width of the residual stream, h.
+        num_attention_heads: Query heads.
+        num_query_groups: Key and value heads of the attention.
+        micro_batch_size: Sequences, b.
+        seq_length: Tokens of each, s.
+
+    Raises:
+        ConfigError: If the sizes cannot be cut so.
+    """
+    batch = {"micro_batch_size": micro_batch_size, "seq_length": seq_length}
+    width = {"hidden_size": hidden_size, "num_attention_heads": num_attention_heads}
+    cut: dict[str, Any] = {"tensor_parallel_size": tensor_parallel_size} | width | batch
+    sequence = [
+        tried(text, layer.layer(sequence_parallel=True, recompute=recompute, **cut))
+        for recompute, text in (
+            ("none", "layer: all-gather in, reduce-scatter out"),
+            ("full", "layer, recomputed: one reduce-scatter more"),
+        )
+    ]
+    attention = [
+        tried(
+            text,
+            context.attention(
+                form=form,
+                order="zigzag",
+                context_parallel_size=context_parallel_size,
+                num_attention_heads=num_attention_heads,
+                num_query_groups=num_query_groups,
+                head_dim=hidden_size // num_attention_heads,
+                **batch,
+            ),
+        )
+        for form, text in (
+            ("ring", "ring: K and V go round; back, their gradients with them"),
+            ("all-gather", "all-gather: K and V once, their gradients once"),
+            ("all-to-all", "all-to-all: tokens to heads and back"),
+        )
+    ]
+    return ContextStudy(
+        sequence=sequence,
+        attention=attention,
+        memory=memory(cut),
+        work=[work(order, seq_length, context_parallel_size) for order in context.ORDERS],
+        slices=slices(attention[0].program, RING_VIEWS),
+        sent=[(claim.program.name.split(",")[0], sent_bytes(claim)) for claim in attention],
+    )
+
+
+def memory(cut: dict[str, Any]) -> list[Kept]:
+    """Return kept activations with and without sequence parallelism and selective recomputation.
+
+    Args:
+        cut: Sizes of the layer.
+    """
+    return [
+        kept(sequence_parallel=sequence_parallel, recompute=recompute, **cut)
+        for recompute in ("none", "selective")
+        for sequence_parallel in (False, True)
+    ]
+
+
+def work(order: str, seq_length: int, context_parallel_size: int) -> Work:
+    """Return who does how much, as counted on the devices and as the formulas say.
+
+    Args:
+        order: contiguous or zigzag.
+        seq_length: Tokens, s.
+        context_parallel_size: Devices, c.
+    """
+    length, c = float(seq_length // context_parallel_size), float(context_parallel_size)
+    ranks = np.arange(c)
+    contiguous = order == "contiguous"
+    return Work(
+        order=order,
+        by_step=context.pairs_by_step(order, seq_length, context_parallel_size),
+        formula=causal.contiguous_pairs(length, ranks)
+        if contiguous
+        else causal.zigzag_pairs(length, c) + 0.0 * ranks,
+        ring_formula=causal.contiguous_ring_pairs(length, c)
+        if contiguous
+        else causal.zigzag_ring_pairs(length, c),
+    )
