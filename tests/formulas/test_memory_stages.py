@@ -1,0 +1,115 @@
+"""How layers are cut into stages, and which ranks can be the fullest."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
+
+SHAPE = {
+    "num_attention_heads": 32.0,
+    "num_query_groups": 32.0,
+    "head_dim": 64.0,
+    "hidden_size": 2048.0,
+    "ffn_hidden_size": 8192.0,
+    "vocab_size": 131072.0,
+    "gated": 1.0,
+    "num_experts": 0.0,
+    "num_dense_layers": 0.0,
+}
+
+
+def layers(num_layers: int, pp: int, facts: MemoryFacts, **values: float) -> list[float]:
+    record: Any = SimpleNamespace(
+        **SHAPE | {"num_layers": float(num_layers), "pp": float(pp)} | values
+    )
+    cut = stage_cut(record, facts)
+    return [stage_layers(record, cut, float(rank))["layers"] for rank in range(pp)]
+
+
+# published
+
+
+def test_llama_3_has_one_layer_fewer_at_both_ends() -> None:
+    """grattafiori2024, Sec. 3.3.2: 126 layers over 16 stages."""
+    assert layers(126, 16, MemoryFacts()) == [7.0] + [8.0] * 14 + [7.0]
+
+
+def test_bloom_counts_embedding_and_head_as_layers() -> None:
+    """bigscience2022prequel, "Rebalancing layers": 70 layers over 12 stages, 6 slots each."""
+    facts = memory_facts("deepspeed-bf16", embedding_slots=1.0, head_slots=1.0)
+    assert layers(70, 12, facts) == [5.0] + [6.0] * 10 + [5.0]
+
+
+def test_nanotron_cuts_by_cost() -> None:
+    """tazi2025, nanotron's `build_model`: a block starts the next rank once the sum is passed.
+
+    Here the head costs as much as four layers, and 20 / 8 = 2.5 a stage.
+    """
+    assert layers(16, 8, memory_facts("nanotron")) == [3, 3, 2, 3, 2, 3, 0, 0]
+    assert layers(16, 2, memory_facts("nanotron")) == [11, 5]
+
+
+# limit
+
+
+def test_even_stages() -> None:
+    assert layers(96, 8, MemoryFacts()) == [12.0] * 8
+    assert layers(7, 1, MemoryFacts()) == [7.0]
+
+
+def test_leading_dense_layers_come_first() -> None:
+    record: Any = SimpleNamespace(
+        **SHAPE | {"num_layers": 61.0, "pp": 16.0, "num_experts": 256.0, "num_dense_layers": 3.0}
+    )
+    cut = stage_cut(record, MemoryFacts())
+    found = [stage_layers(record, cut, float(rank)) for rank in range(16)]
+    assert sum(stage["layers"] for stage in found) == 61
+    assert sum(stage["experts"] for stage in found) == 58
+    assert found[0] == {"layers": 3.0, "experts": 0.0}
+
+
+# invariant
+
+
+@given(
+    num_layers=st.integers(1, 200),
+    pp=st.integers(1, 64),
+    embedding=st.integers(0, 2),
+    head=st.integers(0, 3),
+    stack=st.sampled_from(["megatron", "nanotron"]),
+)
+def test_every_layer_has_one_stage(
+    num_layers: int, pp: int, embedding: int, head: int, stack: str
+) -> None:
+    pp = min(pp, num_layers)
+    facts = memory_facts(stack, embedding_slots=float(embedding), head_slots=float(head))
+    found = layers(num_layers, pp, facts)
+    assert sum(found) == num_layers
+    assert min(found) >= 0
+    assert all(count == int(count) for count in found)
+
+
+@given(num_layers=st.integers(1, 200), pp=st.integers(1, 64))
+def test_no_middle_rank_beats_the_candidates(num_layers: int, pp: int) -> None:
+    pp = min(pp, num_layers)
+    facts = MemoryFacts()
+    record: Any = SimpleNamespace(**SHAPE | {"num_layers": float(num_layers), "pp": float(pp)})
+    cut = stage_cut(record, facts)
+    ranks = set(candidate_ranks(record, cut).values())
+    found = layers(num_layers, pp, facts)
+    for rank in range(1, pp - 1):
+        earlier = [found[int(known)] for known in ranks if 0 < known <= rank]
+        assert max(earlier) >= found[rank]
+
+
+@pytest.mark.parametrize("pp", [2, 4, 8])
+def test_a_heavier_head_takes_layers_from_the_last_stage(pp: int) -> None:
+    light, heavy = (layers(64, pp, MemoryFacts(head_slots=slots)) for slots in (0.0, 4.0))
+    assert heavy[-1] < light[-1]
