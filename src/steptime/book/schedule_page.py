@@ -1,0 +1,214 @@
+"""What the schedule figure needs from Python: its model, its words, its stand-in.
+
+`write_schedule` fills a folder that becomes part of the site's root: the generated
+JavaScript, the list of schedules, the fragment that stands in the page without
+JavaScript (and in print, and for search), and a page of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from steptime.book.javascript import BUNDLES, bundle
+from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
+from steptime.pipeline.schedules import SCHEDULES
+
+NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
+UNIT, BOX, PITCH, HEADS = 17.5, 22, 30, 46
+
+ALONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pipeline schedules, animated</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+<style>
+:root {{ color-scheme: light dark; }}
+html.dark {{ color-scheme: dark; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
+body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
+body {{ font-family: system-ui, sans-serif; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Pipeline schedules</h1>
+<div id="sched">
+{fallback}
+</div>
+</main>
+<script type="module" src="index.js"></script>
+</body>
+</html>
+"""
+
+
+def write_schedule(out: Path) -> None:
+    """Write all generated files of the figure.
+
+    Args:
+        out: The folder that becomes part of the site's root.
+    """
+    folder = out / "schedule"
+    folder.mkdir(parents=True, exist_ok=True)
+    fallback = fallback_html()
+    files = {
+        folder / "pipeline.js": bundle(*BUNDLES["pipeline"]),
+        folder / "data.js": data_module(),
+        folder / "index.html": ALONE.format(fallback=fallback),
+        out / "schedule.html": fallback,
+    }
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+
+
+def data_module() -> str:
+    """Return the list of schedules as an ES module."""
+    rows = [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "idea": entry.idea,
+            "copies": "weights are held twice" in entry.constraints,
+        }
+        for entry in SCHEDULES.values()
+    ]
+    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    head = "// Made from steptime.pipeline.schedules; change that, not this."
+    return f"{head}\nexport const SCHEDULES = {text};\n"
+
+
+def timeline() -> dict[str, Any]:
+    """Return the figure's first picture: orders, times and what they amount to."""
+    size = (RANKS, MICRO_BATCHES)
+    orders = build.build_orders(NAME, *size, 1)
+    times = durations.slot_times(orders, *size, 1, 1, 1)
+    result = execute.execute(orders, *size, times)
+    return {
+        "orders": orders,
+        "result": result,
+        "place": waits.positions(orders, *size),
+        "peak": [memory.peak_in_flight(order, *size) for order in orders],
+        **measure.bubble(orders, result),
+    }
+
+
+def boxes(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return each action as one record, GPU by GPU.
+
+    Args:
+        line: From `timeline`.
+    """
+    found = []
+    for rank, order in enumerate(line["orders"]):
+        for i, code in enumerate(order):
+            source = waits.producer(code, RANKS, MICRO_BATCHES, line["place"])
+            needs = "nothing"
+            if source >= 0:
+                needs = f"{_name(source)}, GPU {line['place']['rank'][source]}"
+            found.append(
+                {
+                    "rank": rank,
+                    "letter": codes.KINDS[codes.kind_of(code, RANKS, MICRO_BATCHES)],
+                    "micro_batch": code % MICRO_BATCHES,
+                    "stage": codes.stage_of(code, RANKS, MICRO_BATCHES),
+                    "start": line["result"]["starts"][rank][i],
+                    "end": line["result"]["ends"][rank][i],
+                    "needs": needs,
+                }
+            )
+    return found
+
+
+def _name(code: int) -> str:
+    letter = codes.KINDS[codes.kind_of(code, RANKS, MICRO_BATCHES)]
+    return f"{letter}{code % MICRO_BATCHES + 1}"
+
+
+def fallback_html() -> str:
+    """Return the static picture, its verdict and its table as an HTML fragment."""
+    line = timeline()
+    title = SCHEDULES[NAME].title
+    idle = f"{100 * line['bubble_fraction']:.1f} %"
+    verdict = (
+        f"{title}, {RANKS} GPUs, {MICRO_BATCHES} micro-batches: idle {idle} of GPU time, "
+        f"step {line['makespan']} units, at most {max(line['peak'])} micro-batches held on one GPU."
+    )
+    return (
+        f'<div class="st-sched st-static"><p class="verdict"><span>Idle: '
+        f'<b data-out="idle">{idle}</b> of GPU time</span> '
+        f'<span>step <b data-out="step">{line["makespan"]} units</b></span> '
+        f'<span>peak <b data-out="peak">{max(line["peak"])} micro-batches</b></span></p>\n'
+        f"{picture(line, verdict)}\n"
+        "<p>F is a forward, B a backward; hatched is idle. With JavaScript this figure plays, "
+        "and shows all twelve schedules.</p>\n"
+        f"{table(line, title)}</div>"
+    )
+
+
+def picture(line: dict[str, Any], verdict: str) -> str:
+    """Return the first picture as SVG.
+
+    Args:
+        line: From `timeline`.
+        verdict: Its name for those who hear it.
+    """
+    width = HEADS + UNIT * line["makespan"] + 30
+    parts = [
+        f'<svg role="img" aria-label="{escape(verdict)}" width="100%" '
+        f'viewBox="0 0 {width:g} {RANKS * PITCH + 16}">'
+        '<defs><pattern id="st-hatch" width="6" height="6" '
+        'patternUnits="userSpaceOnUse"><path class="hatch" d="M-1 1 1-1M0 6 6 0M5 7 7 5"/>'
+        "</pattern></defs>"
+    ]
+    for rank in range(RANKS):
+        y = rank * PITCH
+        parts.append(
+            f'<text x="{HEADS - 6}" y="{y + 15}" text-anchor="end">GPU {rank}</text>'
+            f'<rect class="idle" style="fill:url(#st-hatch)" x="{HEADS}" y="{y}" '
+            f'width="{UNIT * line["makespan"]:g}" height="{BOX}"/>'
+            f'<text x="{width - 24:g}" y="{y + 15}">{line["peak"][rank]}</text>'
+        )
+    for box in boxes(line):
+        kind = codes.KINDS.index(box["letter"])
+        x, wide = HEADS + UNIT * box["start"], UNIT * (box["end"] - box["start"])
+        y = box["rank"] * PITCH
+        number = box["micro_batch"] + 1
+        parts.append(
+            f'<rect class="k{kind}" stroke="currentColor" data-gpu="{box["rank"]}" '
+            f'data-op="{box["letter"]}" data-mb="{box["micro_batch"]}" data-stage="{box["stage"]}" '
+            f'data-start="{box["start"]}" data-end="{box["end"]}" x="{x:g}" y="{y}" '
+            f'width="{wide:g}" height="{BOX}"/><text style="fill:var(--t{kind})" '
+            f'x="{x + wide / 2:g}" y="{y + 15}" text-anchor="middle">{box["letter"]}{number}</text>'
+        )
+    parts.append(
+        f'<text x="{HEADS}" y="{RANKS * PITCH + 8}">time in units; right: most held</text>'
+    )
+    return "".join(parts) + "</svg>"
+
+
+def table(line: dict[str, Any], title: str) -> str:
+    """Return every action as an HTML table.
+
+    Args:
+        line: From `timeline`.
+        title: The schedule's name.
+    """
+    heads = ("GPU", "Action", "Micro-batch", "Stage", "Start", "End", "Needs")
+    rows = [
+        f'<tr><th scope="row">{box["rank"]}</th><td>{box["letter"]}</td>'
+        f"<td>{box['micro_batch'] + 1}</td><td>{box['stage']}</td><td>{box['start']}</td>"
+        f"<td>{box['end']}</td><td>{box['needs']}</td></tr>"
+        for box in boxes(line)
+    ]
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    return (
+        f"<details><summary>Table of every action</summary><table><caption>{title}, {RANKS} GPUs, "
+        f"{MICRO_BATCHES} micro-batches: what each GPU does when, in units of time</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></details>"
+    )
