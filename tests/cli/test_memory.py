@@ -1,0 +1,88 @@
+"""`steptime memory`: JSON, tables and refusals."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from steptime.cli.main import run
+from steptime.formulas.memory.total import PARTS
+
+GPT3 = "memory -m gpt3-175b -a a100 --tp 8 -s 2048 -B 8".split()
+LLAMA = "memory -m llama3-405b -a h100 --tp 8 --pp 16 --dp 64 -s 8192 -B 2048".split()
+
+
+def test_json_has_bytes_by_part_and_by_rank(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*LLAMA, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fits"] is True
+    assert found["limit_bytes"] == 80e9
+    assert found["num_gpus"] == 8192
+    assert found["would_help"] == []
+    assert found["nearest"] is None
+    assert tuple(found["bytes"]) == PARTS
+    assert sum(found["bytes"].values()) == pytest.approx(found["total_bytes"])
+    assert len(found["ranks"]) == 16
+    assert max(rank["total_bytes"] for rank in found["ranks"]) == found["total_bytes"]
+    assert found["ranks"][found["rank"]]["bytes"] == found["bytes"]
+    assert found["headroom_bytes"] == found["limit_bytes"] - found["total_bytes"]
+
+
+def test_json_says_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*GPT3, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fits"] is False
+    assert found["nearest"]["change"] == "--pp 8"
+    assert found["nearest"]["fits"] is True
+    assert found["reason"].startswith("does not fit: 40")
+    assert found["would_help"][0] == found["nearest"]
+
+
+def test_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(GPT3) == 0
+    shown = capsys.readouterr().out
+    assert "Does not fit" in shown
+    assert "What would help" in shown
+    assert "--pp 8" in shown
+
+
+def test_facts_change_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = []
+    for extra in (
+        [],
+        ["--stack", "megatron-2021"],
+        ["--stack", "megatron-2021", "--fact", "flash=1"],
+    ):
+        assert run([*GPT3, *extra, "--json"]) == 0
+        totals.append(json.loads(capsys.readouterr().out)["total_bytes"])
+    assert totals[0] < totals[2] < totals[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--stack", "megatrn"], "did you mean 'megatron'"),
+        (["--fact", "dropout"], "--fact 'dropout' must be name=number"),
+        (["--fact", "dropout=much"], "--fact 'dropout=much' must be name=number"),
+        (["--fact", "dropout=nan"], "dropout must be a number"),
+        (["--fact", "gravity=1"], "unknown memory fact 'gravity'"),
+        (["--zero", "4"], "zero_stage must be <= 3"),
+        (["--tp", "7"], "tp=7 does not divide the 96 attention heads"),
+        (["--pp", "97"], "pp=97 is over num_layers=96"),
+        (["--recompute", "some"], "unknown recompute 'some'"),
+    ],
+)
+def test_refusals_are_one_line(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*GPT3, *words]) == 2
+    shown = capsys.readouterr()
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+    assert shown.out == ""
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["memory", "--help"]) == 0
+    assert "steptime memory" in capsys.readouterr().out

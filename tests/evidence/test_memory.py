@@ -1,0 +1,123 @@
+"""Published memory peaks, and the wrapper that says whether a step fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.evidence.memory import default_stack, step_memory
+from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary, reading_of
+from steptime.evidence.nanotron_sweep import nanotron_sweep
+from steptime.evidence.runs import Incomplete
+from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.formulas.memory import memory_bytes
+from steptime.inputs.memory_facts import STACKS, memory_facts
+from steptime.inputs.training_step import TrainingStep, training_step
+
+
+def llama(**changes: object) -> TrainingStep:
+    asked = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16, "dp": 64}
+    asked |= {"seq_length": 8192, "global_batch_size": 2048}
+    return training_step(**asked | changes)  # type: ignore[arg-type]
+
+
+# published
+
+
+def test_bloom_rehearsals() -> None:
+    """bigscience2022prequel: 28 rows; two that repeat one layout differ by 15 % themselves."""
+    rows, skipped = memory_rows(row for row in published_rows() if row.id.startswith("bloom"))
+    found = memory_summary(rows)
+    assert skipped == ()
+    assert found is not None
+    assert found.rows == 28
+    assert found.mean_fraction < 0.06
+    assert abs(found.bias_fraction) < 0.03
+
+
+def test_nanotron_rows() -> None:
+    """tazi2025: 40 rows, each the fastest of its class."""
+    rows, skipped = memory_rows(row for row in published_rows() if row.id.startswith("nanotron"))
+    narrow = memory_summary([row for row in rows if row.run.layout.tp <= 8])
+    assert skipped == ()
+    assert len(rows) == 40
+    assert narrow is not None
+    assert narrow.mean_fraction < 0.075
+    assert narrow.median_fraction < 0.05
+
+
+def test_nanotron_sweep() -> None:
+    rows, skipped = memory_rows(nanotron_sweep())
+    assert skipped == ()
+    assert len(rows) == 1078
+    without = memory_summary([row for row in rows if row.run.layout.tp == 1])
+    narrow = memory_summary([row for row in rows if row.run.layout.tp <= 8])
+    assert without is not None
+    assert narrow is not None
+    assert without.mean_fraction < 0.055
+    assert narrow.median_fraction < 0.055
+
+
+def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
+    rows, _ = memory_rows(published_rows())
+    assert max(row.memory.total_bytes / 85.9e9 for row in rows) < 1.1
+
+
+# limit
+
+
+def test_the_first_rank_is_read_where_the_source_reads_it() -> None:
+    rows, _ = memory_rows(nanotron_sweep()[:50])
+    assert all(row.counted is row.memory.ranks[0] for row in rows)
+    assert all(row.reading.unit_bytes == 2**30 for row in rows)
+
+
+def test_stacks_are_told_from_the_row() -> None:
+    bloom = PublishedRow(id="x", source="bigscience2022prequel", precision="bf16")
+    assert reading_of(bloom).stack == "deepspeed-bf16"
+    assert reading_of(PublishedRow(id="bloom-1", precision="fp16")).stack == "deepspeed-fp16"
+    assert reading_of(PublishedRow(id="1", source="narayanan2021")).stack == "megatron-2021"
+    assert reading_of(PublishedRow(id="1", zero="FSDP2 (ZeRO-3)")).stack == "fsdp"
+    assert reading_of(PublishedRow(id="1")).stack == "megatron"
+    assert reading_of(PublishedRow(id="nanotron-1", tp=8, pp=1)).facts.gathered_inputs == 0.7
+    assert reading_of(PublishedRow(id="nanotron-1", tp=8, pp=2)).facts.gathered_inputs == 0.0
+
+
+def test_more_chunks_are_not_assumed_for_memory() -> None:
+    found = step_memory(llama())
+    assert found.fullest.in_flight == 15
+    assert any(text.startswith("vpp 1") for text in found.assumed)
+    chosen = step_memory(llama(vpp=8, schedule="interleaved-1f1b"))
+    assert chosen.fullest.in_flight > 16
+
+
+def test_zero_3_is_fsdp() -> None:
+    assert default_stack(llama(zero_stage=3)) == "fsdp"
+    assert default_stack(llama()) == "megatron"
+    assert {"fsdp", "megatron"} <= set(STACKS)
+
+
+# invariant
+
+
+def test_the_wrapper_says_what_the_formula_says() -> None:
+    step = llama(vpp=1, schedule="1f1b")
+    found = step_memory(step)
+    parts = memory_bytes(step.job(), memory_facts())
+    assert found.total_bytes == parts["total"]
+    assert found.fits is (parts["total"] <= step.accelerator.hbm_bytes)
+    assert len(found.ranks) == 16
+    assert max(rank.total_bytes for rank in found.ranks) == found.total_bytes
+    assert found.reason.startswith("fits: ")
+    assert f"pipeline rank {found.fullest.rank}" in found.reason
+
+
+# refusal
+
+
+def test_rows_that_cannot_be_compared_say_why() -> None:
+    with pytest.raises(Incomplete, match="mem_gb is not stated"):
+        memory_row(PublishedRow(id="a"))
+    rows, skipped = memory_rows([PublishedRow(id="a", mem_gb=40), PublishedRow(id="b")])
+    assert rows == ()
+    assert skipped == (("a", "seq_len is not stated"),)
+    assert memory_summary(rows) is None

@@ -1,0 +1,67 @@
+"""What would make a layout fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.evidence.memory import step_memory
+from steptime.inputs.training_step import TrainingStep, training_step
+from steptime.planning.remedy import Remedy, remedies
+
+
+def asked(**changes: object) -> TrainingStep:
+    step = {"model": "gpt3-175b", "accelerator": "a100", "seq_length": 2048}
+    step |= {"global_batch_size": 64, "tp": 8}
+    return training_step(**step | changes)  # type: ignore[arg-type]
+
+
+def found(step: TrainingStep) -> tuple[Remedy, ...]:
+    return remedies(step, step_memory(step))
+
+
+# limit
+
+
+def test_what_fits_needs_no_remedy() -> None:
+    assert found(asked(pp=16)) == ()
+
+
+def test_gpt_3_on_eight_devices_needs_eight_stages() -> None:
+    first = found(asked())[0]
+    assert first.fits
+    assert first.change == "--pp 8"
+    assert first.num_devices == 64
+
+
+def test_growing_stages_takes_data_ranks_where_there_are_some() -> None:
+    helps = found(asked(dp=8, zero_stage=0))
+    stages = next(one for one in helps if one.change.startswith("--pp"))
+    assert stages.change == "--pp 8 --dp 1"
+    assert stages.num_devices == 64
+
+
+# invariant
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        asked(),
+        asked(dp=8),
+        asked(pp=2, dp=2, micro_batch_size=8),
+        asked(model="llama3-405b", seq_length=131072, pp=8),
+        asked(model="deepseek-v3", tp=1, dp=8, seq_length=4096),
+        asked(model="llama2-7b", tp=1, seq_length=65536),
+    ],
+)
+def test_every_remedy_is_what_it_says(step: TrainingStep) -> None:
+    before = step_memory(step)
+    helps = remedies(step, before)
+    assert helps[0].fits
+    for one in helps:
+        after = step_memory(one.step)
+        assert after.total_bytes == one.total_bytes
+        assert after.fits is one.fits
+        assert one.total_bytes < before.total_bytes
+        assert one.num_devices == one.step.layout.num_devices
+        assert len(one.change.split()) >= 1
