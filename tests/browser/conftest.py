@@ -68,7 +68,7 @@ class Watched:
         self.failed: list[str] = []
         self.errors: list[str] = []
         page.on("request", self._request)
-        page.on("requestfailed", lambda request: self.failed.append(request.url))
+        page.on("requestfailed", self._failed)
         page.on("response", self._response)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._console)
@@ -76,6 +76,11 @@ class Watched:
     def _request(self, request: Any) -> None:
         if not request.url.startswith((self.site, "data:", "blob:")):
             self.foreign.append(request.url)
+
+    def _failed(self, request: Any) -> None:
+        # Leaving a page cuts off what it was still loading; no reader meets that.
+        if request.failure not in {"net::ERR_ABORTED", "csp"}:
+            self.failed.append(f"{request.failure} {request.url}")
 
     def _response(self, response: Any) -> None:
         if response.status >= 400:
@@ -88,7 +93,8 @@ class Watched:
     def open(self, path: str) -> Page:
         """Load a page of the site and wait until its scripts have run."""
         self.page.goto(f"{self.site}/{path}", wait_until="load")
-        self.page.wait_for_load_state("networkidle")
+        # Two frames later, what the scripts started at load has been drawn.
+        self.page.wait_for_timeout(100)
         return self.page
 
     def assert_clean(self) -> None:

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import importlib.util
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -21,7 +22,7 @@ WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
     "steptime.book.schedule_page:write_schedule",
 )
-"""Called with the folder that becomes part of the site's root."""
+"""Each is called with the folder that becomes part of the site's root"""
 
 
 def write_if_changed(path: Path, text: str) -> None:
@@ -51,7 +52,9 @@ def generate() -> None:
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:
         stale.unlink()
-    WEB.mkdir(parents=True, exist_ok=True)
+    # Emptied first: what a step no longer writes must not stay in the site.
+    shutil.rmtree(WEB, ignore_errors=True)
+    WEB.mkdir(parents=True)
     for step in WEB_STEPS:
         module, _, function = step.partition(":")
         if importlib.util.find_spec(module) is not None:
@@ -87,7 +90,11 @@ def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> in
         keep_going=True,
         jobs=1,
     )
-    return outcome if isinstance(outcome, int) else 1
+    status = outcome if isinstance(outcome, int) else 1
+    if status:
+        # Sphinx keeps pages that warned as done, and would not warn of them again.
+        shutil.rmtree(DOCTREES / builder, ignore_errors=True)
+    return status
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -47,6 +47,18 @@ REMOVED = (
     # Said once is enough.
     r'<meta name="viewport" content="width=device-width, initial-scale=1"\s*/>',
 )
+START = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={target}">
+<link rel="canonical" href="{target}">
+<link rel="icon" href="_static/favicon.svg">
+</head>
+<body><main><h1>{title}</h1><p><a href="{target}">Read the book</a></p></main></body>
+</html>
+"""
 SEARCH_ONLY = (
     r'\s*<script[^>]*src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
 )
@@ -54,9 +66,16 @@ DEFERRED = r'<script (src="[^"]*/(?:clipboard\.min|copybutton|design-tabs|sphinx
 
 REPLACED = (
     (r'<script data-cfasync="false">.*?</script>', THEME_FIRST),
+    # The standard has withdrawn this role.
+    (r'(<div class="citation" id="[^"]*") role="doc-biblioentry">', r"\1>"),
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     # A button needs a name; a tooltip is none for a screen reader.
     (r'(<button class="sidebar-toggle [^"]*") title="([^"]*)"', r'\1 title="\2" aria-label="\2"'),
-    (r'(<button class="pst-navbar-icon sidebar-toggle secondary-toggle"[^>]*?)>', r"\1>"),
+    # All that a page shows belongs to a landmark.
+    (
+        r'<div id="pst-primary-sidebar" class="([^"]*)">',
+        r'<div id="pst-primary-sidebar" class="\1" role="complementary" aria-label="Book">',
+    ),
     # An icon says nothing that its button does not.
     (r'<(i|span) class="((?:theme-switch )?fa-[^"]*)"', r'<\1 class="\2" aria-hidden="true"'),
     # The chevron's summary has no text of its own.
@@ -110,6 +129,8 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
         after = polished(before, is_search=path.name == "search.html")
         if after != before:
             path.write_text(after, encoding="utf-8")
+    start = START.format(title=app.config.html_title, target="book/index.html")
+    (folder / "index.html").write_text(start, encoding="utf-8")
     for name in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
         (folder / "_static" / name).unlink(missing_ok=True)
     for path in (folder / "_static").rglob("*.map"):
