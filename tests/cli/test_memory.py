@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,22 @@ def test_refusals_are_one_line(
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["memory", "--help"]) == 0
     assert "steptime memory" in capsys.readouterr().out
+
+
+def test_published_peaks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["validate-memory", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["rows"]) == 68
+    assert found["skipped"] == []
+    assert found["summary"]["mean_fraction"] < 0.075
+    for row in found["rows"]:
+        share = row["memory_gb"] / row["published_memory_gb"] - 1
+        assert row["error_fraction"] == pytest.approx(share)
+        assert sum(row["bytes"].values()) == pytest.approx(row["total_bytes"])
+
+
+def test_a_file_without_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text("model,gpu,gpus\nllama2-7b,h100,8\n")
+    assert run(["validate-memory", str(own)]) == 0
+    assert "no row prints its memory" in capsys.readouterr().out
