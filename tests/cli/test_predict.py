@@ -42,7 +42,29 @@ def test_the_baseline_on_llama_is_the_chapters(steptime: Call) -> None:
 def test_the_table_names_what_was_assumed(steptime: Call) -> None:
     status, out, _ = steptime(*words())
     assert status == 0
-    assert "assumed: vpp 8" in out
+    assert "assumed: vpp 1, schedule 1f1b" in out
+    status, out, _ = steptime(*words(predictor="baseline"))
+    assert "vpp 8, the most that 126 layers allow" in out
+
+
+def test_both_answers_come_with_memory(steptime: Call) -> None:
+    _, out, _ = steptime(*words(), "--json")
+    answer = json.loads(out)
+    assert answer["predictor"] == "roofline"
+    assert answer["fits"] is answer["memory"]["fits"] is True
+    assert math.fsum(answer["memory"]["bytes"].values()) == pytest.approx(
+        answer["memory"]["total_bytes"]
+    )
+    assert answer["memory"]["limit_bytes"] == 80e9
+
+
+def test_gpt3_on_one_server_does_not_fit(steptime: Call) -> None:
+    line = "predict -m gpt3-175b -a a100 --tp 8 -s 2048 -B 8 --recompute full --json"
+    status, out, _ = steptime(*line.split())
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["fits"] is False
+    assert "does not fit" in answer["memory"]["reason"]
 
 
 def test_python_gives_the_same(steptime: Call) -> None:
@@ -86,6 +108,8 @@ def test_python_gives_the_same(steptime: Call) -> None:
         ({"zero": "4"}, "zero_stage must be <= 3"),
         ({"accelerator": "a100", "precision": "fp8"}, "no 8-bit"),
         ({"predictor": "oracle"}, "unknown predictor"),
+        ({"stack": "megatron-cor"}, "did you mean 'megatron-core'?"),
+        ({"accelerator": "tpu-v5p"}, "no measured rate of matrix products"),
         ({"model": "none.toml"}, "none.toml"),
         ({"model": "none.json"}, "none.json"),
     ],
@@ -126,12 +150,15 @@ odd = st.one_of(sizes, st.just(math.nan), st.just(math.inf), st.just("8"), st.ju
     global_batch_size=st.sampled_from([64, 512, 2048, 49152]) | sizes,
     micro_batch_size=sizes,
     name=st.sampled_from(["gpt3-175b", "llama3-8b", "mixtral-8x7b", "deepseek-v3"]),
+    predictor=st.sampled_from(["baseline", "roofline"]),
 )
-def test_any_input_is_answered_or_refused(name: str, **inputs) -> None:  # type: ignore[no-untyped-def]
+def test_any_input_is_answered_or_refused(name: str, predictor: str, **inputs) -> None:  # type: ignore[no-untyped-def]
     try:
-        result = predict(predictor="baseline", model=name, accelerator="h100", **inputs)
+        result = predict(predictor=predictor, model=name, accelerator="h100", **inputs)
     except ConfigError:
         return
     assert math.isfinite(result.step_time_s)
     assert result.step_time_s > 0
     assert all(math.isfinite(part) and part >= 0 for part in result.breakdown_s.values())
+    assert math.isfinite(result.memory.total_bytes)
+    assert result.memory.total_bytes > 0

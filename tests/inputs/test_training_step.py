@@ -25,13 +25,18 @@ def test_names_and_objects_are_the_same() -> None:
 
 def test_defaults_are_stated() -> None:
     step = training_step(**BASE)
-    assert step.layout.vpp == 8
-    assert step.layout.schedule == "interleaved-1f1b"
-    assert step.layout.zero_stage == 2
-    assert len(step.assumed) == 3
-    plain = training_step(**BASE, vpp=1, schedule="1f1b", zero_stage=0)
-    assert plain.layout.vpp == 1
-    assert plain.assumed == ()
+    assert (step.layout.vpp, step.layout.schedule) == (1, "1f1b")
+    assert not step.chunks_given
+    assert any(text.startswith("vpp 1") for text in step.assumed)
+    given = training_step(**BASE, vpp=1, schedule="1f1b", zero_stage=2)
+    assert given.layout.vpp == 1
+    assert given.assumed == ()
+    assert given.chunks_given
+
+
+def test_interleaving_without_chunks_takes_the_most() -> None:
+    assert training_step(**BASE, schedule="interleaved-1f1b").layout.vpp == 8
+    assert training_step(**BASE, vpp=2).layout.schedule == "interleaved-1f1b"
 
 
 def test_schedules_with_two_chunks() -> None:

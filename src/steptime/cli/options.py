@@ -17,7 +17,7 @@ Cp = Annotated[int, typer.Option("--cp", help="Context-parallel size, c.")]
 Pp = Annotated[int, typer.Option("--pp", help="Pipeline stages, p.")]
 Vpp = Annotated[
     int | None,
-    typer.Option("--vpp", help="Model chunks a device, v; default: as many as the layers allow."),
+    typer.Option("--vpp", help="Model chunks a device, v; default: 1, or by the schedule."),
 ]
 Dp = Annotated[int, typer.Option("--dp", help="Data-parallel size, d.")]
 Ep = Annotated[int, typer.Option("--ep", help="Expert-parallel size; takes no devices of its own.")]

@@ -1,4 +1,4 @@
-"""`steptime predict`: the time of one training step, and where it goes."""
+"""`steptime predict`: the time of one training step, where it goes, and whether it fits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.evidence.memory import Memory
 from steptime.evidence.predict import PREDICTORS, Prediction, predict_step
 from steptime.inputs.training_step import training_step
 
@@ -70,7 +71,25 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "mfu_fraction": result.mfu_fraction,
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
-        "assumed": list(result.step.assumed),
+        "fits": result.fits,
+        "memory": memory_dict(result.memory),
+        "assumed": list(result.assumed),
+    }
+
+
+def memory_dict(memory: Memory) -> dict[str, Any]:
+    """Return the fullest device's memory as JSON holds it.
+
+    Args:
+        memory: Of the step.
+    """
+    return {
+        "fits": memory.fits,
+        "reason": memory.reason,
+        "limit_bytes": memory.limit_bytes,
+        "total_bytes": memory.total_bytes,
+        "rank": memory.fullest.rank,
+        "bytes": memory.fullest.parts_bytes,
     }
 
 
@@ -100,8 +119,10 @@ def print_prediction(result: Prediction) -> None:
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
         f"{result.num_microbatches} micro-batches"
     )
-    if result.step.assumed:
-        out.print("assumed: " + "; ".join(result.step.assumed))
+    reason = result.memory.reason
+    out.print(reason[0].upper() + reason[1:])
+    if result.assumed:
+        out.print("assumed: " + "; ".join(result.assumed))
 
 
 def predict(
@@ -124,7 +145,10 @@ def predict(
     schedule: opt.Schedule = None,
     predictor: Annotated[
         str, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS) + ".")
-    ] = PREDICTORS[-1],
+    ] = PREDICTORS[0],
+    stack: Annotated[
+        str | None, typer.Option("--stack", help="Software: a key of data/stacks.toml.")
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
@@ -147,7 +171,7 @@ def predict(
         precision=precision,
         schedule=schedule,
     )
-    result = predict_step(step, predictor)
+    result = predict_step(step, predictor, stack)
     if as_json:
         print_json(as_dict(result))
     else:

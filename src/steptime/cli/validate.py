@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,11 +13,15 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.roofline import roofline_validation
-from steptime.evidence.schema import read_rows
+from steptime.evidence.roofline import roofline_validation
+from steptime.evidence.schema import PublishedRow, read_rows
 from steptime.evidence.validate import RowResult, Validation, baseline_validation
 from steptime.inputs.errors import check_choice
 
-MODELS = {"baseline": baseline_validation, "roofline": roofline_validation}
+MODELS: dict[str, Callable[[Sequence[PublishedRow]], Validation]] = {
+    "baseline": baseline_validation,
+    "roofline": roofline_validation,
+}
 
 EXAMPLES = """
 Examples:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.job import Job
-from steptime.inputs.layout import Layout
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import TrainingStep
 
@@ -120,26 +119,6 @@ def default_stack(step: TrainingStep) -> str:
     return "fsdp" if step.layout.zero_stage == 3 else "megatron"
 
 
-def _unstated(step: TrainingStep, start: str) -> bool:
-    return any(sentence.startswith(start) for sentence in step.assumed)
-
-
-def stated_layout(step: TrainingStep) -> tuple[Layout, tuple[str, ...]]:
-    """Return the layout that memory is counted for, and what was assumed of it.
-
-    The chapter's time takes the most chunks that the layers allow where none are given. Those
-    cost memory, so here one chunk a device stands for "not given".
-
-    Args:
-        step: The training step.
-    """
-    kept = tuple(text for text in step.assumed if not text.startswith(("vpp ", "schedule ")))
-    if not (_unstated(step, "vpp ") and _unstated(step, "schedule ")):
-        return step.layout, step.assumed
-    layout = replace(step.layout, vpp=1, schedule="1f1b")
-    return layout, (*kept, "vpp 1 and schedule 1f1b for memory: more chunks hold more")
-
-
 def step_memory(
     step: TrainingStep,
     facts: MemoryFacts | None = None,
@@ -155,7 +134,5 @@ def step_memory(
     Raises:
         ConfigError: If the layout does not fit the model or the batch.
     """
-    layout, assumed = stated_layout(step)
     known = memory_facts(stack(step)) if facts is None else facts
-    counted = replace(step, layout=layout, assumed=assumed)
-    return job_memory(counted.job(), known, assumed)
+    return job_memory(step.job(), known, step.assumed)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from steptime.evidence.memory import Memory, step_memory
 from steptime.formulas.baseline import baseline_step, num_microbatches
 from steptime.formulas.outcome import outcome
+from steptime.formulas.roofline import roofline_step
 from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.job import Job
+from steptime.inputs.stack import default_stack, stack_facts, stack_named
 from steptime.inputs.training_step import TrainingStep, training_step
 
-PREDICTORS = ("baseline",)
+PREDICTORS = ("roofline", "baseline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,7 @@ class Prediction:
         mfu_fraction: The same as a share of the 16-bit peak.
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
+        assumed: A sentence for each thing that was not given.
     """
 
     predictor: str
@@ -40,6 +46,7 @@ class Prediction:
     mfu_fraction: float
     tokens_per_s: float
     num_microbatches: int
+    assumed: tuple[str, ...]
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
 
@@ -48,9 +55,28 @@ class Prediction:
         """Return tokens per second and device."""
         return self.tokens_per_s / self.step.layout.num_devices
 
+    @property
+    def memory(self) -> Memory:
+        """Return what the step needs in memory, rank by rank."""
+        return step_memory(self.step)
 
-def baseline_parts(step: TrainingStep, record: Job) -> dict[str, float]:
-    """Return the parts of a step by the baseline model.
+    @property
+    def fits(self) -> bool:
+        """Return whether the fullest device has room for it."""
+        return self.memory.fits
+
+
+def most_chunks(step: TrainingStep) -> int:
+    """Return the most model chunks a device can hold: a layer each.
+
+    Args:
+        step: What is asked.
+    """
+    return -(-step.model.num_layers // step.layout.pp)
+
+
+def baseline_prediction(step: TrainingStep, record: Job) -> Prediction:
+    """Return the baseline's prediction; where no chunks are given it takes the most, as ever.
 
     Args:
         step: What is asked.
@@ -64,12 +90,40 @@ def baseline_parts(step: TrainingStep, record: Job) -> dict[str, float]:
             f"the baseline's one constant was fitted in 16 bits, not {step.layout.precision}; "
             "use --predictor roofline"
         )
-    parts: dict[str, float] = baseline_step(record, baseline_constants())
-    return parts
+    assumed = step.assumed
+    if not step.chunks_given:
+        chunks = most_chunks(step)
+        record = replace(record, vpp=float(chunks))
+        kept = [text for text in assumed if not text.startswith(("vpp ", "schedule "))]
+        assumed = (*kept, f"vpp {chunks}, the most that {step.model.num_layers} layers allow")
+    parts = baseline_step(record, baseline_constants())
+    return prediction("baseline", step, parts, record, assumed)
+
+
+def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = None) -> Prediction:
+    """Return the roofline model's prediction.
+
+    Args:
+        step: What is asked.
+        record: The same as numbers.
+        stack: Software, a key of ``data/stacks.toml``; the usual one of the device if None.
+
+    Raises:
+        ConfigError: If the stack is unknown or the device beyond the model.
+    """
+    name = stack or default_stack(step.accelerator) or "megatron-core"
+    facts = stack_facts(stack_named(name), step.accelerator)
+    parts = roofline_step(record, facts, roofline_constants())
+    assumed = step.assumed if stack else (*step.assumed, f"stack {name}")
+    return prediction("roofline", step, parts, record, assumed)
 
 
 def prediction(
-    predictor: str, step: TrainingStep, parts: dict[str, float], record: Job
+    predictor: str,
+    step: TrainingStep,
+    parts: Mapping[str, float],
+    record: Job,
+    assumed: tuple[str, ...],
 ) -> Prediction:
     """Return a prediction from its parts.
 
@@ -78,6 +132,7 @@ def prediction(
         step: What was asked.
         parts: Exposed seconds of each part.
         record: The flat record of the step.
+        assumed: A sentence for each thing that was not given.
     """
     step_time_s = sum(parts.values())
     means: dict[str, Any] = outcome(record, step_time_s, 1.0)
@@ -85,37 +140,46 @@ def prediction(
         predictor=predictor,
         step=step,
         step_time_s=step_time_s,
-        breakdown_s=parts,
+        breakdown_s=dict(parts),
         tflops_per_gpu=means["model_flop_per_s"] / 1e12,
         mfu_fraction=means["mfu_fraction"],
         tokens_per_s=means["tokens_per_s"],
         num_microbatches=int(num_microbatches(record)),
+        assumed=assumed,
     )
 
 
-def predict_step(step: TrainingStep, predictor: str = "baseline") -> Prediction:
+def predict_step(
+    step: TrainingStep, predictor: str = PREDICTORS[0], stack: str | None = None
+) -> Prediction:
     """Return the prediction of one model for a checked training step.
 
     Args:
         step: What is asked.
         predictor: A name of ``PREDICTORS``.
+        stack: Software, for the roofline model.
 
     Raises:
         ConfigError: If there is no such model, or the step is beyond it.
     """
     check_choice("predictor", predictor, PREDICTORS)
     record = step.job()
-    return prediction(predictor, step, baseline_parts(step, record), record)
+    if predictor == "baseline":
+        return baseline_prediction(step, record)
+    return roofline_prediction(step, record, stack)
 
 
-def predict(*, predictor: str = "baseline", **inputs: Any) -> Prediction:
-    """Return the predicted step time of a model, an accelerator and a layout.
+def predict(
+    *, predictor: str = PREDICTORS[0], stack: str | None = None, **inputs: Any
+) -> Prediction:
+    """Return the predicted step time and memory of a model, an accelerator and a layout.
 
     Args:
         predictor: A name of ``PREDICTORS``.
+        stack: Software, a key of ``data/stacks.toml``.
         **inputs: As in `steptime.inputs.training_step.training_step`.
 
     Raises:
         ConfigError: If an input cannot be used.
     """
-    return predict_step(training_step(**inputs), predictor)
+    return predict_step(training_step(**inputs), predictor, stack)

@@ -26,6 +26,7 @@ class TrainingStep:
         layout: How the step is cut.
         batch: What it trains on.
         assumed: A sentence for each thing that was not given.
+        chunks_given: Whether ``vpp`` or the schedule was given.
     """
 
     model: ModelShape
@@ -33,6 +34,7 @@ class TrainingStep:
     layout: Layout
     batch: Batch
     assumed: tuple[str, ...] = ()
+    chunks_given: bool = True
 
     def job(self) -> Job:
         """Return the flat record that formulas take.
@@ -86,8 +88,8 @@ def training_step(
 ) -> TrainingStep:
     """Return a checked training step.
 
-    Chunks per device default to the most that the layers allow, as in the chapter, unless a
-    schedule without chunks is asked for.
+    Without ``vpp`` and ``schedule`` a pipeline runs 1F1B with one chunk a device. An interleaved
+    schedule without ``vpp`` takes the most chunks that the layers allow.
 
     Args:
         model: Preset name, file, or shape.
@@ -119,7 +121,7 @@ def training_step(
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
     name = schedule or ("interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b")
     if schedule is None and pp > 1:
-        assumed.append(f"schedule {name}")
+        assumed.append(f"schedule {name}" if vpp is not None else f"vpp 1, schedule {name}")
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)
     if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
         raise ConfigError(NO_EIGHT_BITS.format(precision=precision, accelerator=device.name))
@@ -146,6 +148,7 @@ def training_step(
             micro_batch_size=micro_batch_size,
         ),
         assumed=tuple(assumed),
+        chunks_given=pp == 1 or vpp is not None or schedule is not None,
     )
     _check_schedule(step)
     step.job()
@@ -171,7 +174,7 @@ def _default_zero(shape: ModelShape, dp: int, cp: int, assumed: list[str]) -> in
 def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
     if schedule in _TWO_CHUNKS:
         return 2
-    if pp == 1 or (schedule is not None and schedule not in _MANY_CHUNKS):
+    if pp == 1 or schedule not in _MANY_CHUNKS:
         return 1
     most = -(-shape.num_layers // pp)
     assumed.append(f"vpp {most}, the most that {shape.num_layers} layers allow")
