@@ -13,7 +13,6 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.roofline import roofline_validation
-from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow, read_rows
 from steptime.evidence.validate import RowResult, Validation, baseline_validation
 from steptime.inputs.errors import check_choice
