@@ -13,11 +13,14 @@ from steptime.formulas.baseline import num_microbatches, step_s
 from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
+from steptime.formulas.roofline import roofline_step_s
 from steptime.formulas.validity import layout_fault
 from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.constants import roofline_constants
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import FAULTS, RECOMPUTE, SCHEDULES, Batch, Layout
-from steptime.planning.placed import placed_baseline
+from steptime.inputs.stack import default_stack, stack_facts, stack_named
+from steptime.planning.placed import placed_baseline, placed_roofline
 from steptime.planning.question import Question
 from steptime.planning.space import ROW_FIELDS, Rows
 
@@ -120,14 +123,23 @@ def row_faults(record: Job) -> Number:
 
 def parts_function(question: Question) -> Callable[[Job], dict[str, Number]]:
     """Return the function from a record to the parts of its step, in seconds."""
+    if question.predictor == "roofline":
+        stack = stack_named(default_stack(question.accelerator))
+        facts, values = stack_facts(stack, question.accelerator), roofline_constants()
+        return lambda record: placed_roofline(record, facts, values)
     constants, inside = baseline_constants(), question.data_inside
     return lambda record: placed_baseline(record, constants, inside)
 
 
+def sum_function(question: Question) -> Callable[[dict[str, Number]], Number]:
+    """Return the function that adds the parts up, in one fixed order."""
+    return roofline_step_s if question.predictor == "roofline" else step_s
+
+
 def step_function(question: Question) -> Callable[[Job], Number]:
     """Return the function from a record to its step time."""
-    parts = parts_function(question)
-    return lambda record: step_s(parts(record))
+    parts, total = parts_function(question), sum_function(question)
+    return lambda record: total(parts(record))
 
 
 def memory_function(question: Question) -> Callable[[Job], Number]:

@@ -16,9 +16,20 @@ from steptime.formulas.baseline import (
 )
 from steptime.formulas.bubble import bubble_overhead
 from steptime.formulas.layout_terms import sharding_rounds, stage_imbalance
-from steptime.formulas.number import Number
+from steptime.formulas.number import Number, ceil_div, maximum, where
 from steptime.formulas.placement import link_bytes_per_s
+from steptime.formulas.roofline import roofline_step
 from steptime.inputs.job import Job
+
+PACED = (
+    "compute",
+    "recompute",
+    "tensor_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "bubble",
+)
+"""Parts of the roofline's step that grow with the layers of a chunk."""
 
 
 def on_link(job: Job, bytes_per_s: Number) -> Job:
@@ -57,3 +68,25 @@ def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict
         "pipeline_sends": pipeline_sends_s(on_link(job, rates["pipeline"]), constants),
         "data_parallel": gradients * sharding_rounds(job, micro),
     }
+
+
+def placed_roofline(job: Job, stack: Any, constants: Any) -> dict[str, Number]:
+    """Return the parts of a step, as `roofline_step` does, with the longest chunk as the pace.
+
+    The roofline model knows links, full sharding, and stages of unlike length. Chunks of
+    unlike length and the gradients that ZeRO-2 scatters after each micro-batch, which a search
+    would use at no cost, are added here.
+
+    Args:
+        job: The flat record, of floats or of arrays.
+        stack: Facts of the software.
+        constants: Of the roofline model.
+    """
+    parts: dict[str, Number] = roofline_step(job, stack, constants)
+    stages = ceil_div(job.num_layers, job.pp) * job.pp / job.num_layers
+    longer = maximum(stage_imbalance(job) / stages, 1.0)
+    for name in PACED:
+        parts[name] = parts[name] * longer
+    rounds = where(job.zero_stage > 2.0, 1.0, sharding_rounds(job, num_microbatches(job)))
+    parts["data_parallel"] = parts["data_parallel"] * rounds
+    return parts

@@ -9,9 +9,10 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
-from steptime.planning.placement import rank_order
+from steptime.inputs.stack import GENERATIONS
+from steptime.planning.placement import ORDERS, rank_order
 
-PREDICTORS = ("baseline",)
+PREDICTORS = ("baseline", "roofline")
 MOST_DEVICES = 1_000_000
 
 
@@ -49,7 +50,7 @@ class Question:
     sequence_parallel: tuple[bool, ...] = (False, True)
     schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
     order: str = "megatron"
-    predictor: str = PREDICTORS[-1]
+    predictor: str = "baseline"
     facts: MemoryFacts = field(default_factory=MemoryFacts)
     hbm_share: float = 1.0
 
@@ -70,7 +71,18 @@ class Question:
             check_count("zero_stage", stage, least=0, most=3)
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
-        rank_order(self.order)
+        axes = rank_order(self.order)
+        if self.predictor == "roofline":
+            if default_predictor(self.accelerator) != "roofline":
+                raise ConfigError(
+                    f"the roofline model has no measured rate for {self.accelerator.name}; "
+                    "use --predictor baseline"
+                )
+            if axes != ORDERS["megatron"]:
+                raise ConfigError(
+                    f"the roofline model places ranks as Megatron-LM does, not {self.order!r}; "
+                    "use --predictor baseline for another order"
+                )
         if not 0.0 < self.hbm_share <= 1.0:
             raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
 
@@ -84,3 +96,13 @@ class Question:
     def memory_limit_bytes(self) -> float:
         """Bytes of a device that may be used."""
         return self.accelerator.hbm_bytes * self.hbm_share
+
+
+def default_predictor(accelerator: Accelerator) -> str:
+    """Return the better model that knows an accelerator: roofline, or else the baseline.
+
+    Args:
+        accelerator: The device.
+    """
+    known = accelerator.generation in GENERATIONS and accelerator.matmul_flop_per_s > 0.0
+    return "roofline" if known else "baseline"

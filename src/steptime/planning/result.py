@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steptime.formulas.baseline import step_s
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
-from steptime.planning.evaluate import layout_of, parts_function
+from steptime.planning.evaluate import layout_of, parts_function, step_function
 from steptime.planning.front import Kept, Selection
 from steptime.planning.question import Question
 
@@ -96,7 +95,7 @@ def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
     return Candidate(
         layout=layout,
         batch=batch,
-        step_time_s=float(step_s(parts_function(question)(record))),
+        step_time_s=float(step_function(question)(record)),
         memory_bytes=memory,
         headroom_bytes=question.memory_limit_bytes - memory,
     )

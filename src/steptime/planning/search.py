@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,21 +105,27 @@ class Search:
         return self._pruned(valid) if self.prune and len(valid) else valid
 
     def _pruned(self, rows: Rows) -> Rows:
-        """Return the rows that may still win, the most promising first.
-
-        No switch makes a step faster than without recomputation and sharding, so that time
-        bounds the row's from below.
-        """
-        record = rows_job(self.base, rows)
-        record.recompute_full = record.recompute_selective = 0.0
-        record.zero_stage = record.sequence_parallel = 0.0
-        bound = np.broadcast_to(self.step_s(record), (len(rows),))
+        """Return the rows that may still win, the most promising first."""
+        bound = self._bound(rows)
         order = np.argsort(bound, kind="stable")
         hopeful = order[bound[order] <= self.selection.slowest_kept_s]
         gone = np.setdiff1d(order, hopeful)
         self._drop(PRUNED, int(self._distinct(rows[gone]).sum()))
         hopeful_rows: Rows = rows[hopeful]
         return hopeful_rows
+
+    def _bound(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the least time of each row: recomputation makes no step faster.
+
+        Sharding and sequence parallelism may, so both are tried.
+        """
+        none = np.zeros((1, 1, 1, 1))
+        plain = replace(self.choices, recompute_full=none, recompute_selective=none)
+        times = self.step_s(crossed_job(self.base, rows, plain))
+        least: NDArray[np.float64] = np.broadcast_to(times, (len(rows), *plain.shape)).min(
+            axis=(1, 2, 3)
+        )
+        return least
 
     def _distinct(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which cells are layouts of their own.
@@ -155,10 +161,7 @@ class Search:
 
     def _still_hopeful(self, rows: Rows) -> Rows:
         """Return the rows of a sorted block that a result found since has not ruled out."""
-        record = rows_job(self.base, rows)
-        record.recompute_full = record.recompute_selective = 0.0
-        record.zero_stage = record.sequence_parallel = 0.0
-        bound = np.broadcast_to(self.step_s(record), (len(rows),))
+        bound = self._bound(rows)
         keep = bound <= self.selection.slowest_kept_s
         self._drop(PRUNED, int(self._distinct(rows[~keep]).sum()))
         left: Rows = rows[keep]

@@ -1,0 +1,81 @@
+"""Nothing fits: the nearest that would, and what stops it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from steptime.planning.question import MOST_DEVICES, Question
+from steptime.planning.result import Candidate, SearchResult, memory_parts
+from steptime.planning.search import search
+
+MOST_DOUBLINGS = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nearest:
+    """Why no layout fits, and what would.
+
+    Attributes:
+        reason: One sentence: what stops the leanest layout, or all of them.
+        leanest: The layout of the least memory, None if no layout is valid at all.
+        more_devices: The fewest devices, by doubling, on which something fits.
+        found: The fastest layout there.
+        batch: Nearest batch that can be cut, where only the batch was in the way.
+    """
+
+    reason: str
+    leanest: Candidate | None
+    more_devices: int | None
+    found: Candidate | None
+    batch: int | None
+
+
+def nearest(result: SearchResult) -> Nearest:
+    """Return the nearest question with an answer, for a search that found none.
+
+    Args:
+        result: A search with nothing in ``best``.
+    """
+    question, lean = result.question, result.leanest
+    batch = None
+    if lean is None:
+        top = next(iter(result.dropped), "no sizes at all")
+        reason = f"no layout can be cut: {top}"
+        batch = _nearest_batch(question)
+    else:
+        parts = memory_parts(question, lean)
+        part, size = max(parts.items(), key=lambda item: item[1])
+        reason = (
+            f"the leanest layout needs {lean.memory_bytes / 1e9:.1f} GB of "
+            f"{question.memory_limit_bytes / 1e9:.1f} GB, {size / 1e9:.1f} GB of it {part}"
+        )
+    devices, found = _more_devices(question)
+    return Nearest(reason=reason, leanest=lean, more_devices=devices, found=found, batch=batch)
+
+
+def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:
+    """Return the fewest devices, by doubling, on which a layout fits, and the fastest there."""
+    devices = question.num_devices
+    for _ in range(MOST_DOUBLINGS):
+        devices *= 2
+        if devices > MOST_DEVICES:
+            break
+        # The batch grows along where it would leave ranks without a sequence.
+        asked = replace(question, num_devices=devices)
+        more = search(asked, keep=1, prune=True)
+        if more.best:
+            return devices, more.best[0]
+    return None, None
+
+
+def _nearest_batch(question: Question) -> int | None:
+    """Return the nearest larger power of two for the batch that gives any layout at all."""
+    batch = 1
+    while batch <= 10**6:
+        if batch > question.global_batch_size:
+            asked = replace(question, global_batch_size=batch)
+            tried = search(asked, keep=1)
+            if tried.best or tried.leanest:
+                return batch
+        batch *= 2
+    return None
