@@ -5,7 +5,7 @@ wants it; the bytes that cross a link follow from there. ``value_bytes`` is the 
 one number: 2 in bf16.
 """
 
-from steptime.formulas.number import Number
+from steptime.formulas.number import Number, ceil, maximum
 
 
 def activation_bytes(
@@ -125,3 +125,50 @@ def gradient_bytes(num_parameters: Number, tp: Number, pp: Number, value_bytes: 
         value_bytes: Bytes of one gradient.
     """
     return value_bytes * num_parameters / (tp * pp)
+
+
+def expert_capacity(
+    num_tokens: Number, top_k: Number, num_experts: Number, capacity_factor: Number
+) -> Number:
+    """Return the tokens that one device may send to one expert: the fair share, and some room.
+
+    Args:
+        num_tokens: Tokens of the device.
+        top_k: Experts that each token goes to.
+        num_experts: Experts of the layer.
+        capacity_factor: Room over the fair share: 1 is none.
+
+    References:
+        fedus2021, Sec. 2.2.
+    """
+    return ceil(capacity_factor * (top_k * num_tokens / num_experts))
+
+
+def dispatched_bytes(
+    num_experts: Number, capacity: Number, hidden_size: Number, value_bytes: Number
+) -> Number:
+    """Return what one device holds in each all-to-all: every expert's places, filled or not.
+
+    Args:
+        num_experts: Experts of the layer.
+        capacity: Places of one expert for the tokens of one device.
+        hidden_size: Width of the residual stream, h.
+        value_bytes: Bytes of one number.
+
+    References:
+        lepikhin2020, Sec. 3.1.
+    """
+    return num_experts * capacity * hidden_size * value_bytes
+
+
+def dropped_tokens(chosen: Number, capacity: Number) -> Number:
+    """Return how many of the tokens that chose an expert find no place in it.
+
+    Args:
+        chosen: Tokens of one device that chose the expert.
+        capacity: Places of the expert for that device.
+
+    References:
+        fedus2021, Sec. 2.2.
+    """
+    return maximum(chosen - capacity, 0.0)

@@ -35,6 +35,7 @@ class Program:
         inputs: Whole arrays by name; those of a floating type get gradients.
         traffic: What the formulas say it sends (see `steptime.formulas.traffic`).
         axes: Mesh axes behind each axis name in ``traffic``, where these differ.
+        facts: What else a study may want to know of it.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Program:
     inputs: Arrays
     traffic: Records
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
