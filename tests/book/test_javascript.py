@@ -6,7 +6,6 @@ import ast
 import importlib
 import pkgutil
 import random
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable
@@ -30,8 +29,6 @@ MODULES = [
     if not entry.ispkg
 ]
 DRAWS = 60
-
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs node on the PATH")
 
 
 class Record(dict):
@@ -120,7 +117,6 @@ def drawn_calls(module: ModuleType) -> list[tuple[str, list[Any], Any]]:
 # ---- invariant: the same to the last bit
 
 
-@needs_node
 def test_every_formula_agrees_to_the_last_bit() -> None:
     made = javascript.Bundle(["steptime.formulas"])
     calls = [
@@ -215,7 +211,6 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return make
 
 
-@needs_node
 def test_python_keeps_its_meaning_where_javascript_differs(made: Any) -> None:
     module = made(SEMANTICS)
     numbers = [-9, -7, -1, 1, 2, 5, 9]
@@ -230,7 +225,6 @@ def test_python_keeps_its_meaning_where_javascript_differs(made: Any) -> None:
         assert same_bits(getattr(module, name)(*given), answer), (name, given, answer)
 
 
-@needs_node
 def test_an_error_comes_out_with_its_message(made: Any) -> None:
     (answer,) = call_in_node(javascript.bundle(made(SEMANTICS).__name__), [("refused", [4])])
     assert isinstance(answer, JsFailure)

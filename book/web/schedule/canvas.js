@@ -60,14 +60,45 @@ function* paint(pen, run, g, colour, from, to) {
   pen.font = "10.5px system-ui, sans-serif";
   pen.lineWidth = 0.75;
   const label = labels(run, { ...g, box: Math.max(g.box, 12) });
+  const dense = (run.makespan / run.rows[0].length) * g.unit < 3;
   for (const row of run.rows) {
     const { rank } = row[0];
     pen.fillStyle = hatch;
     pen.fillRect(...g.rect(rank, from, Math.min(to, run.makespan), 0, g.box));
-    for (let i = Math.max(0, lastStarted(row, from)); i < row.length && row[i].start < to; i += 1) {
-      one(pen, row[i], g, colour, label);
+    if (dense) shares(pen, row, g, colour, from, to);
+    else {
+      for (let i = Math.max(0, lastStarted(row, from)); i < row.length && row[i].start < to; i += 1) {
+        one(pen, row[i], g, colour, label);
+      }
     }
     yield rank;
+  }
+}
+
+/** Where boxes are thinner than a pixel: stack the share of each kind in every pixel. */
+function shares(pen, row, g, colour, from, to) {
+  const first = Math.floor(from * g.unit);
+  const count = Math.ceil((to - from) * g.unit) + 1;
+  const parts = [0, 1, 2, 3].map(() => new Float32Array(count));
+  for (let i = Math.max(0, lastStarted(row, from)); i < row.length && row[i].start < to; i += 1) {
+    const { kind, start, end } = row[i];
+    const [a, b] = [start * g.unit - first, end * g.unit - first];
+    for (let at = Math.max(0, Math.floor(a)); at < Math.min(b, count); at += 1) {
+      parts[kind][at] += Math.min(b, at + 1) - Math.max(a, at);
+    }
+  }
+  const step = 1 / (2 * g.box);
+  for (let at = 0; at < count; at += 1) {
+    let low = 0;
+    for (const kind of [0, 1, 2, 3]) {
+      const share = Math.round(parts[kind][at] / step) * step;
+      if (share === 0) continue;
+      const high = Math.min(1, low + share);
+      pen.fillStyle = colour[`k${kind}`];
+      const time = (first + at) / g.unit;
+      pen.fillRect(...g.rect(row[0].rank, time, time + 1 / g.unit, low * g.box, high * g.box));
+      low = high;
+    }
   }
 }
 

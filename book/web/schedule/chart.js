@@ -76,12 +76,13 @@ export function chart(on) {
     const middle = (rank) => rank * g.pitch + g.box / 2;
     const peak = (rank) => num(run.held[rank].peak, 1);
     if (g.narrow) {
-      size(heads, g.breadth + 30, 18);
-      heads.innerHTML = shown.map((r) => label(middle(r) + 28, 13, (g.pitch > 38 ? "GPU " : "") + r)).join("");
-      size(side, g.breadth + 30, 30);
-      side.innerHTML = shown.map((r) => label(middle(r) + 28, 13, peak(r), "now")).join("") +
-        `<text x="${g.breadth / 2 + 28}" y="27">held at most</text>`;
-      size(scale, 28, g.length + 8);
+      size(heads, g.breadth + 36, 18);
+      heads.innerHTML = shown.map((r) => label(middle(r) + 34, 13, (g.pitch > 38 ? "GPU " : "") + r)).join("");
+      if (g.pitch <= 38) heads.innerHTML += '<text x="12" y="13">GPU</text>';
+      size(side, g.breadth + 36, 30);
+      side.innerHTML = shown.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
+        `<text x="${g.breadth / 2 + 34}" y="27">held at most</text>`;
+      size(scale, 34, g.length + 8);
       scale.innerHTML = axis(g);
     } else {
       const wide = g.plot[1] + 20;

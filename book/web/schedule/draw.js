@@ -15,7 +15,7 @@ export function labels(run, g) {
   return (box) => {
     const along = (box.end - box.start) * g.unit;
     const [wide, high] = g.narrow ? [g.box, along] : [along, g.box];
-    if (high < 11.5 || digits * LETTER + 1 > wide) return "";
+    if (high < 9.5 || digits * LETTER + 1 > wide) return "";
     return ((digits + 1) * LETTER + 2 <= wide ? LETTERS[box.kind] : "") + (box.mb + 1);
   };
 }
@@ -27,7 +27,7 @@ export const BARS = [[], ["low", "high"], ["low"], ["high"]];
 export function drawing(run, g) {
   const [idle, boxes, texts, marks, sides, held] = [[], [], [], [], [], []];
   const label = labels(run, g);
-  const bar = g.box >= 14 ? 2.5 : 1.5;
+  const bar = g.unit * run.makespan / run.rows[0].length < 9 || g.box < 14 ? 1.5 : 2.5;
   for (const row of run.rows) {
     const rank = row[0].rank;
     idle.push(`<rect class="idle" data-gpu="${rank}" ${at(g.rect(rank, 0, run.makespan, 0, g.box))}/>`);
@@ -42,8 +42,8 @@ export function drawing(run, g) {
         marks.push(path(g.rect(rank, box.start, box.end, low, low + bar)));
       }
       if (box.side) {
-        const thick = Math.min(3, g.unit * 0.2) / g.unit;
-        const end = box.start + Math.min(thick, (box.end - box.start) / 3);
+        const length = (box.end - box.start) * g.unit;
+        const end = box.start + (length < 9 ? 1.2 : length < 15 ? 2 : 3) / g.unit;
         sides.push(path(g.rect(rank, box.start, end, 0, g.box)));
       }
       const words = label(box);
@@ -84,12 +84,12 @@ function stairs(run, g, rank) {
 
 /** Return the axis of time: lines and numbers. */
 export function axis(g) {
-  const marks = ticks(g.span, g.unit, g.narrow ? 26 : 34);
+  const marks = ticks(g.span, g.unit, g.narrow ? 26 : 34).filter((time) => (g.span - time) * g.unit > 12);
   return marks
     .map((time) => {
       const along = r2(time * g.unit);
       return g.narrow
-        ? `<path d="M20 ${along}h6"/><text x="17" y="${along + (time ? 4 : 9)}">${+time.toFixed(3)}</text>`
+        ? `<path d="M26 ${along}h6"/><text x="23" y="${along + (time ? 4 : 9)}">${+time.toFixed(3)}</text>`
         : `<path d="M${along} 0v4"/><text x="${along}" y="15"${time ? "" : ' class="first"'}>${+time.toFixed(3)}</text>`;
     })
     .join("");

@@ -48,10 +48,10 @@ export function mount(root) {
   const copy = h("button", { type: "button", class: "copy", onclick: copyLink }, "Copy link");
 
   root.replaceChildren(
-    h("div", { class: "stick" }, verdict), info,
-    charts[0].element, second, charts[1].element, detail, keys.element,
+    h("div", { class: "stick" }, verdict),
+    charts[0].element, second, charts[1].element, keys.element, detail,
     h("div", { class: "bar" }, legend, h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoomers)),
-    stories.element, told, note, holder, grid.element, h("p", { class: "foot" }, copy), live.element,
+    info, stories.element, told, note, holder, grid.element, h("p", { class: "foot" }, copy), live.element,
   );
   root.classList.add("st-sched");
   build();

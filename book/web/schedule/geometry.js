@@ -35,7 +35,7 @@ function across(run, width, span) {
 
 /** Time down: a column a GPU, with what it holds drawn at its right edge. */
 function down(run, width, span) {
-  const pitch = (width - 30) / run.p;
+  const pitch = (width - 36) / run.p;
   const held = run.p <= 4 ? 11 : run.p <= 8 ? 6 : 0;
   const gap = pitch > 12 ? 3 : pitch > 6 ? 1 : 0;
   return { unit: Math.min(14, 462 / span), pitch, box: pitch - held - gap, held };

