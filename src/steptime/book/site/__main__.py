@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from steptime.book.results.notebooks import OUTPUT, ROOT, all_notebooks
 
@@ -18,6 +19,8 @@ PAGES = ROOT / "build" / "pages"
 WEB = ROOT / "build" / "web"
 DOCTREES = ROOT / "build" / "doctrees"
 
+# Named, not imported: the site is made from rooms above this one, but needs none of them.
+COMMANDS = "steptime.cli.main:app"
 WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
     "steptime.book.schedule_page:write_schedule",
@@ -38,16 +41,21 @@ def write_if_changed(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def _named(place: str) -> Any:
+    """Return what ``module:name`` stands for."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
 def generate() -> None:
     """Write what the pages need and Python makes: references, scripts, stand-ins."""
     from typer.main import get_command
 
     from steptime.book.site import command_pages, python_pages
-    from steptime.cli.main import app
 
     package = ROOT / "src" / "steptime"
     found = python_pages.pages(package, ROOT / "data" / "references.bib")
-    found["command-line.md"] = command_pages.page(get_command(app))
+    found["command-line.md"] = command_pages.page(get_command(_named(COMMANDS)))
     for name, text in found.items():
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:
@@ -56,9 +64,8 @@ def generate() -> None:
     shutil.rmtree(WEB, ignore_errors=True)
     WEB.mkdir(parents=True)
     for step in WEB_STEPS:
-        module, _, function = step.partition(":")
-        if importlib.util.find_spec(module) is not None:
-            getattr(importlib.import_module(module), function)(WEB)
+        if importlib.util.find_spec(step.partition(":")[0]) is not None:
+            _named(step)(WEB)
 
 
 def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> int:

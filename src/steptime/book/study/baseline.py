@@ -55,6 +55,22 @@ class BaselineStudy:
         rows = [replace(row, fitted=False) for row in results if row.id.startswith(prefix)]
         return summary(rows)
 
+    def row(self, run_id: str) -> RowResult:
+        """Return the baseline's result of one run.
+
+        Args:
+            run_id: The run's id.
+        """
+        return next(row for row in self.validation.rows if row.id == run_id)
+
+    def rates_tflops(self, prefix: str) -> list[float]:
+        """Return the predicted TFLOP/s of each run of a group.
+
+        Args:
+            prefix: Start of the ids.
+        """
+        return [row.tflops_per_gpu for row in self.validation.rows if row.id.startswith(prefix)]
+
 
 def guess_result(run: Run, tflops_per_gpu: float) -> RowResult:
     """Return what a constant rate says of one run.
@@ -107,3 +123,12 @@ def sensitivity_study() -> tuple[Summary, list[Sensitivity]]:
         eta, errors = changed_summary(runs, assumption)
         changed.append(Sensitivity(assumption=assumption, eta=eta, summary=errors))
     return baseline_validation(rows, fitted_constants()).summary, changed
+
+
+def by_mean_error(changed: Sequence[Sensitivity]) -> list[Sensitivity]:
+    """Return the changed assumptions, the one that helps most first.
+
+    Args:
+        changed: One for each assumption.
+    """
+    return sorted(changed, key=lambda one: one.summary.mean_abs_error_fraction or 0.0)
