@@ -106,7 +106,7 @@ export function makeAnswer(data, formulas) {
   }
 
   function step(job, model) {
-    const parts = formulas[model.function](job, model.constants);
+    const parts = formulas[model.function](job, ...model.records);
     const total = formulas[model.total](parts);
     return { model, parts, total, low: total * model.low, high: total * model.high };
   }

@@ -41,7 +41,7 @@ export function wordFor(key, value) {
   return WORDS[key]?.[value] ?? String(value);
 }
 
-/** A group of radios; `update(state, check)` marks the choice and what each would do. */
+/** A group of radios; `update(state, check)` shows the choice and, with `check`, what each would do. */
 export function radioRow([key, letter, name, unit], id, change) {
   const legend = h("legend", {}, name, letter && h("i", { class: "sym" }, ` ${letter}`));
   const box = h("div", { class: "options" });
@@ -73,7 +73,9 @@ export function radioRow([key, letter, name, unit], id, change) {
       const value = values[index];
       const input = label.firstChild;
       input.checked = value === state[key];
+      if (!check) return;
       const mark = check(key, value);
+      if (label.dataset.mark === mark) return;
       label.dataset.mark = mark;
       const says = { never: ", cannot be cut so", over: ", does not fit", fits: "", "": "" }[mark];
       input.setAttribute("aria-label", `${wordFor(key, value)} ${unit}`.trim() + says);

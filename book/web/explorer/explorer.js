@@ -77,16 +77,18 @@ export function mount(element, data, formulas, loadTexts) {
     if (!answer.refused) good = answer;
     const way = wayOut(answer);
     view.show({ answer, good, before, pinned, story, bad, way, canUndo: !undo.empty });
-    panel.update(state, () => "", hasExperts(state));
+    panel.update(state, null, hasExperts(state));
     cancelAnimationFrame(later);
-    later = requestAnimationFrame(() => setTimeout(showMore, 0, answer));
+    later = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
   }
 
   /** What may come a frame later: marks on every choice, and the map. */
-  function showMore(answer) {
+  function showMore(answer, way) {
     if (answer.state !== state) return;
     panel.update(state, check, hasExperts(state));
     view.showMap(answer);
+    const lost = answer.memory?.verdict === "over" && !way;
+    if (lost) view.showWay(wayToFit(true));
   }
 
   function check(key, value) {
@@ -101,8 +103,11 @@ export function mount(element, data, formulas, loadTexts) {
       const to = nearestLegal(state, answer.refused, machine.legal);
       return to && { to, text: changeText(state, to) };
     }
-    if (answer.memory.verdict !== "over") return null;
-    const found = nearestFit(state, machine.quick, hasExperts(state));
+    return answer.memory.verdict === "over" ? wayToFit(false) : null;
+  }
+
+  function wayToFit(deep) {
+    const found = nearestFit(state, machine.quick, hasExperts(state), deep);
     return found && { to: found.state, text: changeText(state, found.state), memory: found.memory };
   }
 

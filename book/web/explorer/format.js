@@ -63,12 +63,19 @@ export function short(value) {
   return String(value);
 }
 
+function size(bytes) {
+  if (bytes >= 1e8) return `${gb(bytes)} GB`;
+  return bytes >= 1e5 ? `${digits(bytes / 1e6)} MB` : `${digits(bytes)} bytes`;
+}
+
 /** Any number of a formula with the unit that the end of its name tells. */
 export function named(name, value) {
   if (typeof value !== "number") return "";
-  if (/_bytes_per_s$/.test(name)) return `${digits(value / 1e9)} GB/s`;
-  if (/_flop_per_s$/.test(name)) return `${digits(value / 1e12)} TFLOP/s`;
-  if (/_bytes$/.test(name)) return value >= 1e8 ? `${gb(value)} GB` : `${digits(value / 1e6)} MB`;
+  if (/(^|_)bytes_per_s$/.test(name)) return `${digits(value / 1e9)} GB/s`;
+  if (/(^|_)flop_per_s$/.test(name)) return `${digits(value / 1e12)} TFLOP/s`;
+  if (/_bytes$/.test(name)) return size(value);
+  if (/tokens_per_s$/.test(name)) return `${digits(value)} tokens/s`;
+  if (/(^|_)days$/.test(name)) return `${digits(value)} days`;
   if (/_s$/.test(name)) return seconds(value);
   if (/_fraction$|_share$/.test(name)) return percent(value);
   if (/flop/.test(name)) return `${digits(value)} FLOP`;

@@ -1,114 +1,42 @@
 /**
- * Each number opens the formula that gave it: the lines of the Python source, walked with
- * the reader's numbers put in. A formula inside a formula opens in turn.
+ * Each number opens the formula that gave it: the lines of the Python source with the
+ * reader's numbers put in. A formula inside a formula opens in turn.
  */
 
 import { fill, h } from "./dom.js";
 import { named } from "./format.js";
+import { BASIC, COMPARE, makeWalker } from "./walker.js";
 
 const BINDING = { "+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2 };
 const SIGNS = { "*": " × ", "/": " / ", "-": " − ", "+": " + ", "//": " // ", "%": " mod " };
-const BASIC = {
-  where: (yes, a, b) => (yes ? a : b),
-  maximum: (a, b) => (b > a || Number.isNaN(b) ? b : a),
-  minimum: (a, b) => (b < a ? b : a),
-  floor: (a) => Math.floor(a),
-  ceil: (a) => Math.ceil(a),
-  ceil_div: (a, b) => Math.ceil(a / b),
-  len: (a) => a.length,
-};
-const COMPARE = {
-  "<": (a, b) => a < b,
-  "<=": (a, b) => a <= b,
-  ">": (a, b) => a > b,
-  ">=": (a, b) => a >= b,
-  "==": (a, b) => a === b,
-  "!=": (a, b) => a !== b,
-};
-const ARITHMETIC = {
-  "+": (a, b) => a + b,
-  "-": (a, b) => a - b,
-  "*": (a, b) => a * b,
-  "/": (a, b) => a / b,
-  "//": (a, b) => Math.floor(a / b),
-  "%": (a, b) => a - Math.floor(a / b) * b,
-};
+/** Records whose fields speak for themselves: their own name is left out. */
+const RECORDS = ["job", "constants", "facts", "stack"];
 
-/** Walk formulas that are data: `call(name, args)` gives {value, lines, env}. */
-export function makeWalker(texts) {
-  function call(name, args) {
-    const formula = texts.functions[name];
-    const env = Object.fromEntries(formula.args.map((arg, index) => [arg, args[index]]));
-    const lines = [];
-    const value = run(formula.body, env, lines);
-    return { value, env, lines };
-  }
+/** Names that hold bytes, or seconds, in files where nothing else says so. */
+const BYTES =
+  /^(terms\.)?(weights|gradients|optimizer|activations|logits|buffers|reserve|moving|work|total|state|gathered|rank_activations|rank_buffers|shared\.(logits|moment|work|dispatch))$/;
+const PARTS = /^parts\./;
 
-  function run(body, env, lines) {
-    for (const statement of body) {
-      const [kind, target, source] = statement;
-      if (kind === "return") return evaluate(target, env);
-      if (kind === "=") {
-        env[target] = evaluate(source, env);
-        if (lines) lines.push([target, source]);
-      } else if (kind === "unpack") {
-        const values = evaluate(source, env);
-        target.forEach((name, index) => {
-          env[name] = values[index];
-          if (lines && source[0] === "list") lines.push([name, source[index + 1]]);
-        });
-      } else if (kind === "put") {
-        evaluate(target, env)[evaluate(source, env)] = evaluate(statement[3], env);
-      } else if (kind === "for") {
-        for (const item of evaluate(source, env)) {
-          if (Array.isArray(target)) target.slice(1).forEach((one, at) => (env[one] = item[at]));
-          else env[target] = item;
-          const early = run(statement[3], env, null);
-          if (early !== undefined) return early;
-        }
-      }
-    }
-    return undefined;
-  }
+/** A number of a formula with its unit: from its name, or from the formula that gave it. */
+function withUnit(name, number, formula, node) {
+  if (typeof number !== "number") return "several values";
+  const source = node ?? formula?.body.find(([kind, local]) => kind === "=" && local === name)?.[2];
+  if (Array.isArray(source) && source[0] === "call" && !(source[1] in BASIC)) name = source[1];
+  if (PARTS.test(name)) return named("_s", number);
+  if (formula?.file.includes("memory/total") && BYTES.test(name)) return named("_bytes", number);
+  return named(name, number);
+}
 
-  function evaluate(node, env) {
-    if (typeof node === "number" || typeof node === "boolean") return node;
-    if (typeof node === "string") return node in env ? env[node] : texts.constants[node];
-    const [kind, ...rest] = node;
-    if (kind in ARITHMETIC) return ARITHMETIC[kind](evaluate(rest[0], env), evaluate(rest[1], env));
-    if (kind in COMPARE) return COMPARE[kind](evaluate(rest[0], env), evaluate(rest[1], env));
-    if (kind === "neg") return -evaluate(rest[0], env);
-    if (kind === "text") return rest[0];
-    if (kind === ".") return evaluate(rest[0], env)[rest[1]];
-    if (kind === "at") return evaluate(rest[0], env)[evaluate(rest[1], env)];
-    if (kind === "list") return rest.map((one) => evaluate(one, env));
-    if (kind === "dict") {
-      return Object.fromEntries(rest.map(([key, value]) => [key, evaluate(value, env)]));
-    }
-    const [name, ...args] = rest;
-    const values = args.map((one) => evaluate(one, env));
-    return name in BASIC ? BASIC[name](...values) : call(name, values).value;
-  }
-
-  /** The names that an expression reads, itself and through dots. */
-  function reads(node, found = new Set()) {
-    if (typeof node === "string") found.add(node);
-    if (!Array.isArray(node)) return found;
-    const from = node[0] === "call" ? 2 : 1;
-    if (node[0] === "." || node[0] === "at") return reads(node[1], found);
-    for (const child of node.slice(from)) {
-      if (node[0] === "dict") reads(child[1], found);
-      else reads(child, found);
-    }
-    return found;
-  }
-  return { call, evaluate, reads, texts };
+/** The name of a field as readers see it: `tp` of the job, `kept.layers` of a local. */
+function fieldName(base, name) {
+  return typeof base === "string" && !RECORDS.includes(base) ? `${base}.${name}` : name;
 }
 
 /** Write an expression: names, or with `env` the numbers in their place. */
-function written(node, env, walker, open) {
+function written(node, env, walker, formula, open) {
   const level = (child) => (Array.isArray(child) ? (BINDING[child[0]] ?? 9) : 9);
-  const value = (name, number) => h("span", { class: "value", title: name }, named(name, number));
+  const value = (name, number, from) =>
+    h("span", { class: "value", title: name }, withUnit(name, number, formula, from));
   function write(part) {
     if (typeof part === "number") return String(part);
     if (typeof part === "string") {
@@ -117,19 +45,17 @@ function written(node, env, walker, open) {
     }
     const [kind, a, b] = part;
     if (kind === "." || kind === "at") {
-      const name = kind === "." ? b : (b[1] ?? "");
+      const key = kind === "." ? b : Array.isArray(b) ? String(b[1]) : write(b);
+      const name = kind === "." || Array.isArray(b) ? fieldName(a, key) : [a, "[", key, "]"];
       const number = env && walker.evaluate(part, env);
-      if (typeof number === "number") return value(name, number);
-      return kind === "." ? name : String(name);
+      return typeof number === "number" ? value(String(name), number) : name;
     }
     if (kind === "neg") return ["−", write(a)];
     if (kind in SIGNS) {
       const tight = BINDING[kind];
       const left = level(a) < tight ? ["(", write(a), ")"] : write(a);
-      const right = level(b) < tight || (level(b) === tight && "-/".includes(kind[0]))
-        ? ["(", write(b), ")"]
-        : write(b);
-      return [left, SIGNS[kind], right];
+      const close = level(b) < tight || (level(b) === tight && "-/".includes(kind[0]));
+      return [left, SIGNS[kind], close ? ["(", write(b), ")"] : write(b)];
     }
     if (kind in COMPARE) return [write(a), ` ${kind} `, write(b)];
     if (kind === "call") return writeCall(part);
@@ -137,16 +63,15 @@ function written(node, env, walker, open) {
     return "…";
   }
   function writeCall([, name, ...args]) {
-    const number = env && !(name in BASIC) && walker.evaluate(["call", name, ...args], env);
-    if (env && name === "where") {
-      return write(walker.evaluate(args[0], env) ? args[1] : args[2]);
-    }
-    if (typeof number === "number") return value(name, number);
-    const shown = args.filter((one) => !["job", "constants", "facts", "shared"].includes(one));
+    if (env && name === "where") return write(walker.evaluate(args[0], env) ? args[1] : args[2]);
+    const call = ["call", name, ...args];
+    const number = env && !(name in BASIC) ? walker.evaluate(call, env) : null;
+    if (typeof number === "number") return value(name, number, call);
+    const records = (one) => RECORDS.includes(one) || typeof env?.[one] === "object";
+    const shown = args.filter((one) => !records(one));
     const list = shown.map((one, at) => [at ? ", " : "", write(one)]);
-    const label = name.replace(/_s$/, "");
     if (name in BASIC) return [name, "(", list, ")"];
-    const link = h("button", { type: "button", class: "dive", onclick: () => open(name, args) }, label);
+    const link = h("button", { type: "button", class: "dive", onclick: () => open(name, args) }, walker.texts.functions[name].name ?? name);
     return shown.length ? [link, "(", list, ")"] : link;
   }
   return write(node);
@@ -157,7 +82,7 @@ export function makeFormulaDialog(load, id) {
   const body = h("div", { class: "formula-body" });
   const back = h("button", { type: "button", class: "tool", onclick: goBack }, "← back");
   const close = h("button", { type: "button", class: "tool", onclick: () => dialog.close() }, "Close");
-  const title = h("h3", { id: `${id}-formula`, class: "formula-title" });
+  const title = h("h2", { id: `${id}-formula`, class: "formula-title" });
   const dialog = h(
     "dialog",
     { class: "formula", "aria-labelledby": `${id}-formula` },
@@ -174,8 +99,7 @@ export function makeFormulaDialog(load, id) {
   async function show(name, formula) {
     walker ??= makeWalker((await load()).texts);
     trail.length = 0;
-    trail.push([name, ...formula]);
-    draw();
+    enter(name, ...formula);
     if (!dialog.open) dialog.showModal();
   }
 
@@ -184,41 +108,71 @@ export function makeFormulaDialog(load, id) {
     draw();
   }
 
+  /** Go to a formula; one that only hands on to another is passed through. */
+  function enter(name, func, args, key) {
+    const found = walker.call(func, args);
+    const result = resultOf(walker.texts.functions[func], key);
+    const from = result[0] === "at" && found.lines.find(([local]) => local === result[1])?.[1];
+    if (from?.[0] === "call") {
+      const values = from.slice(2).map((node) => walker.evaluate(node, found.env));
+      enter(name, from[1], values, result[2][1]);
+      return;
+    }
+    const handsOn = result[0] === "call" && !(result[1] in BASIC);
+    const alone = key || neededLines(result, found, walker).length === 0;
+    if (handsOn && alone) {
+      const inner = walker.texts.functions[result[1]];
+      const values = result.slice(2).map((node) => walker.evaluate(node, found.env));
+      const last = inner.body[inner.body.length - 1][1];
+      const next = key && (last[0] === "dict" || last[0] === "call") ? key : null;
+      enter(name, result[1], values, next && givesKey(func, key) ? next : null);
+      return;
+    }
+    trail.push([name, func, args, key]);
+    draw();
+  }
+
+  /** Whether a key belongs to the record that a formula hands on, not to one entry of it. */
+  function givesKey(func, key) {
+    const result = walker.texts.functions[func].body.at(-1)[1];
+    return result[0] !== "dict" || !result.slice(1).some(([name]) => name === key);
+  }
+
   function draw() {
     const [name, func, args, key] = trail[trail.length - 1];
     back.hidden = trail.length < 2;
     const found = walker.call(func, args);
     const formula = walker.texts.functions[func];
     const value = key ? found.value[key] : found.value;
-    title.textContent = `${name}: ${named(unitName(func, key), value)}`;
     const result = resultOf(formula, key);
-    const steps = neededLines(result, found, walker);
     const open = (inner, nodes) => {
       const values = nodes.map((node) => walker.evaluate(node, found.env));
-      trail.push([inner.replaceAll("_", " "), inner, values, null]);
-      draw();
+      enter(inner.replace(/_s$/, "").replaceAll("_", " "), inner, values, null);
     };
-    const alone = steps.length === 0 && result[0] === "call" && !(result[1] in BASIC);
-    if (alone && trail[trail.length - 1].length === 4 && key) {
-      trail.pop();
-      const values = result.slice(2).map((node) => walker.evaluate(node, found.env));
-      trail.push([name, result[1], values, null]);
-      draw();
-      return;
-    }
-    const line = (label, node, number) =>
-      h(
+    const line = (label, node, number) => {
+      const unit = withUnit(label, number, formula, node);
+      const put = h("code", { class: "filled" }, "= ", written(node, found.env, walker, formula, open));
+      return h(
         "div",
         { class: "line" },
-        h("code", {}, `${label} = `, written(node, null, walker, open)),
-        h("code", { class: "filled" }, "= ", written(node, found.env, walker, open)),
-        h("code", { class: "filled" }, "= ", h("b", {}, shown(label, number))),
+        h("code", {}, `${label} = `, written(node, null, walker, formula, open)),
+        typeof number === "number" && [
+          put.textContent !== `= ${unit}` && put,
+          h("code", { class: "filled" }, "= ", h("b", {}, unit)),
+        ],
       );
+    };
+    const entries = typeof value === "object" && result[0] === "dict" ? result.slice(1) : null;
+    const label = key ?? func;
+    const total = typeof value === "number" ? `: ${withUnit(unitName(func, key), value, formula, result)}` : "";
+    title.textContent = `${name}${total}`;
     fill(
       body,
       h("p", {}, sentence(formula.says)),
-      steps.map(([label, node]) => line(label, node, found.env[label])),
-      line(unitName(func, key), result, value),
+      neededLines(result, found, walker).map(([one, node]) => line(one, node, found.env[one])),
+      entries
+        ? entries.map(([one, node]) => line(one, node, value[one]))
+        : line(label === func ? label : unitName(func, key), result, value),
       formula.from && h("p", { class: "from" }, `Source: ${formula.from}`),
       h("p", { class: "from" }, `Code: ${formula.file}, ${func}`),
     );
@@ -226,15 +180,9 @@ export function makeFormulaDialog(load, id) {
   return { dialog, show };
 }
 
-function shown(name, value) {
-  return typeof value === "number" ? named(name, value) : "several values, below";
-}
-
+/** The name of an entry, with the unit that the whole record has. */
 function unitName(func, key) {
   if (!key) return func;
-  if (func.endsWith("memory_bytes") && !["rank", "in_flight", "num_layers"].includes(key)) {
-    return key === "parameters" ? key : `${key}_bytes`;
-  }
   return /_step$/.test(func) ? `${key}_s` : key;
 }
 
@@ -246,7 +194,7 @@ function sentence(says) {
 /** The expression that a formula returns, or one entry of it, seen through plain names. */
 function resultOf(formula, key) {
   let node = formula.body[formula.body.length - 1][1];
-  if (key && node[0] === "dict") node = node.slice(1).find(([name]) => name === key)[1];
+  if (key && node[0] === "dict") node = node.slice(1).find(([name]) => name === key)?.[1] ?? node;
   const set = formula.body.filter(([kind, name]) => kind === "=" && name === node);
   return typeof node === "string" && set.length === 1 ? set[0][2] : node;
 }
@@ -258,7 +206,8 @@ function neededLines(result, found, walker) {
   for (const [name, node] of [...found.lines].reverse()) {
     if (!wanted.has(name) || node === result) continue;
     walker.reads(node, wanted);
-    if (typeof found.env[name] === "number") kept.unshift([name, node]);
+    const worth = typeof found.env[name] === "number" || node[0] === "call";
+    if (worth) kept.unshift([name, node]);
   }
   return kept;
 }

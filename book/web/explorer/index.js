@@ -22,7 +22,11 @@ import "./tables.js";
 import "./tools.js";
 import "./verdict.js";
 import "./view.js";
+import "./walker.js";
 
 const element = document.getElementById("layout");
 // Formulas as text are fetched when the first one is opened.
-if (element) window.stExplorer = mount(element, data, formulas, () => import("./formula-text.js"));
+if (element) {
+  window.stExplorer = mount(element, data, formulas, () => import("./formula-text.js"));
+  performance.mark("explorer-ready");
+}

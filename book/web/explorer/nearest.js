@@ -88,13 +88,12 @@ function savings(state, experts) {
 }
 
 /**
- * Return the change that makes a layout fit with the least loss of time, on no more GPUs
- * than it must: one input first, then two. Null where none does.
+ * Return the change of one input that makes a layout fit with the least loss of time, on no
+ * more GPUs than it must; with `deep` the best change of two inputs. Null where none does.
  */
-export function nearestFit(state, quick, experts) {
+export function nearestFit(state, quick, experts, deep = false) {
   const first = savings(state, experts);
-  const one = best(first, state, quick);
-  if (one) return one;
+  if (!deep) return best(first, state, quick);
   const second = first.slice(0, 24).flatMap((half) => savings(half, experts));
   return best(second, state, quick);
 }

@@ -41,7 +41,6 @@ export function outs(answer, data) {
   const { job, memory, chosen, outcome, state } = answer;
   const { facts } = data.memory;
   const full = memory.stages[memory.worst];
-  const constants = chosen.model.constants;
   const rank = ["rank_memory_bytes", [job, facts, memory.worst]];
   const result = ["outcome", [job, chosen.total, state.tokens]];
   const out = {
@@ -80,7 +79,7 @@ export function outs(answer, data) {
     out[key] = entry(`${gb(full[key])} GB`, full[key], [...rank, key]);
   }
   for (const [key] of stepParts(chosen.parts)) {
-    const formula = [chosen.model.function, [job, constants], key];
+    const formula = [chosen.model.function, [job, ...chosen.model.records], key];
     out[key] = entry(seconds(chosen.parts[key]), chosen.parts[key], formula);
     out[`${key}_share`] = entry(percent(chosen.parts[key] / chosen.total), chosen.parts[key] / chosen.total);
   }

@@ -4,6 +4,8 @@ import { fill, h } from "./dom.js";
 import { gb, seconds } from "./format.js";
 import { MEMORY_PARTS, stepParts } from "./outs.js";
 
+const SCROLLS = { class: "scroll", role: "region", tabindex: 0 };
+
 /** Make the tables; `show` fills them. */
 export function makeTables() {
   const memory = h("table", { class: "data", "data-table": "memory" });
@@ -17,15 +19,24 @@ export function makeTables() {
       "details",
       { class: "tables" },
       h("summary", {}, "Table: memory by stage, time by part"),
-      h("div", { class: "scroll", tabindex: -1 }, memory),
-      h("div", { class: "scroll", tabindex: -1 }, step),
+      h("div", { ...SCROLLS, "aria-label": "Memory by stage" }, memory),
+      h("div", { ...SCROLLS, "aria-label": "Time by part" }, step),
     ),
   );
+  const details = element.querySelector("details");
+  let shown = null;
+  // Nobody reads a closed table: it is filled when it opens.
+  details.addEventListener("toggle", () => details.open && shown && fillBoth());
+
+  function fillBoth() {
+    fillMemory(memory, shown);
+    fillStep(step, shown);
+  }
 
   function show(answer, numbers, pinned) {
-    fillMemory(memory, answer);
-    fillStep(step, answer);
-    fill(compare, pinned && h("div", { class: "scroll", tabindex: -1 }, compareTable(pinned, numbers)));
+    shown = answer;
+    if (details.open) fillBoth();
+    fill(compare, pinned && compareTable(pinned, numbers));
   }
   return { element, show };
 }
@@ -100,7 +111,7 @@ function compareTable(from, to) {
     "table",
     { class: "data", "data-table": "compare" },
     h("caption", {}, "The outlined layout and this one"),
-    head(["", "outlined", "this"]),
+    head(["Number", "outlined", "this"]),
     h(
       "tbody",
       {},

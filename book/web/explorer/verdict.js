@@ -46,12 +46,21 @@ export function makeVerdict(actions) {
     } else {
       writeFit(answer, numbers, kind);
     }
+    offer(way);
+    text(change, moved ? `${pinned ? "Against the outline: " : "Changed: "}${moved}` : "");
+    gauge.firstChild.style.width = `${Math.min(100, (answer.memory?.share ?? 0) * 80)}%`;
+  }
+
+  function offer(way) {
     target = way?.to ?? null;
     button.hidden = !way;
     if (way) text(button, `Try ${way.text}${way.memory ? ` (${gb(way.memory.total)} GB)` : ""}`);
-    if (!way && kind === "over") text(detail, `${detail.textContent} No single or double change fits.`);
-    text(change, moved ? `${pinned ? "Against the outline: " : "Changed: "}${moved}` : "");
-    gauge.firstChild.style.width = `${Math.min(100, (answer.memory?.share ?? 0) * 80)}%`;
+  }
+
+  /** Offer what a longer search found, or say that it found nothing. */
+  function showWay(way) {
+    offer(way);
+    if (!way) detail.append(" No change of one or two inputs makes it fit.");
   }
 
   function writeFit(answer, numbers, kind) {
@@ -60,18 +69,19 @@ export function makeVerdict(actions) {
     text(rest, `${gb(memory.total)} of ${gb(memory.limit)} GB on the fullest GPU${times}`);
     const full = memory.stages[memory.worst];
     const [key, word] = MEMORY_PARTS.reduce((most, one) => (full[one[0]] > full[most[0]] ? one : most));
-    const shape = `${answer.state.n} GPUs = t ${job.tp} × c ${job.cp} × p ${job.pp} × d ${job.dp}`;
+    const shape = ` GPUs = t ${job.tp} × c ${job.cp} × p ${job.pp} × d ${job.dp}`;
     const time = `${kind === "over" ? "If it fitted, a" : "A"} step of ${numbers.step.text}, ${numbers.mfu.text} of peak useful, ${numbers.idle.text} idle.`;
     fill(
       detail,
       kind === "over" ? `Biggest part: ${word} ${numbers[key].text}. ` : `${time} `,
-      h("span", { class: "shape" }, shape),
+      h("span", { class: "shape" }, h("span", { "data-out": "gpus" }, numbers.gpus.text), shape),
     );
   }
 
   return {
     element,
     show,
+    showWay,
     note: (words) => {
       remark.hidden = false;
       text(remark, words);

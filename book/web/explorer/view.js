@@ -93,6 +93,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   return {
     show,
     resize,
+    showWay: verdict.showWay,
     showMap: (answer) => !answer.refused && map.show(answer),
   };
 }
@@ -121,14 +122,14 @@ function pictureParts() {
   const servers = h("div", { class: "servers" });
   const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
   timeKey.append(heads, timeKeys);
-  const memoryTitle = h("h3", {}, "Memory of the fullest GPU");
+  const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
   const element = h(
     "div",
     { class: "pictures" },
     h("section", { class: "box" }, memoryTitle, memory, memoryKey),
-    h("section", { class: "box" }, h("h3", {}, "Time of one step, and the range of published runs ⊢⊣"), time, timeKey),
-    h("section", { class: "box small" }, h("h3", {}, "Memory by stage"), stages),
-    h("section", { class: "box small" }, h("h3", {}, "Who talks to whom"), servers),
+    h("section", { class: "box" }, h("h2", {}, "Time of one step, and the range of published runs ⊢⊣"), time, timeKey),
+    h("section", { class: "box small" }, h("h2", {}, "Memory by stage"), stages),
+    h("section", { class: "box small" }, h("h2", {}, "Who talks to whom"), servers),
   );
   return { element, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
 }
@@ -271,7 +272,7 @@ function storyRow(actions) {
   const changed = h("span", { class: "changed", "data-out": "changed" });
   const sentence = h("span", { "data-out": "sentence" });
   const again = h("button", { type: "button", class: "link", hidden: true, onclick: actions.reset }, "reset");
-  const element = h("section", { class: "stories" }, h("h3", {}, "Stories"), row, h("p", { class: "say" }, changed, again, sentence));
+  const element = h("section", { class: "stories" }, h("h2", {}, "Stories"), row, h("p", { class: "say" }, changed, again, sentence));
   roving(row, "button")();
 
   function show(story, same, numbers, pinned) {

@@ -91,7 +91,7 @@ def baseline_entry() -> dict[str, Any]:
         "name": "Baseline",
         "function": "baseline_step",
         "total": "step_s",
-        "constants": {"eta": constants.eta, "latency_s": constants.latency_s},
+        "records": [{"eta": constants.eta, "latency_s": constants.latency_s}],
         "low": 1.0 + min(errors),
         "high": 1.0 + max(errors),
         "mean": validation.summary.mean_abs_error_fraction,

@@ -178,6 +178,8 @@ class _Reader:
         name = f"{Path(path).stem}_{name}" if name in self.functions else name
         self._names[symbol] = name
         text = function_text(self._tree(module)[function.__name__], path)
+        if name != function.__name__:
+            text["name"] = function.__name__
         self.functions[name] = text
         called = {}
         for used in _identifiers(self._tree(module)[function.__name__]):
