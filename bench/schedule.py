@@ -76,7 +76,7 @@ def main() -> None:
     for run in growth():
         each_us = run["total_s"] / run["actions"] * 1e6
         # A process under a few MB reuses what Python had already taken.
-        held = f"{run['bytes_per_action']:.0f} bytes" if run["actions"] > 100_000 else "-"
+        held = f"{run['bytes_per_action']:.0f} bytes" if run["actions"] > 500_000 else "-"
         print(f"{run['actions']:>10,} {run['total_s']:>8.3f} s {each_us:>10.2f} µs {held:>15}")
 
 
