@@ -1,0 +1,116 @@
+"""Import time of the core, and one baseline prediction beside llm-analysis's, on one core.
+
+llm-analysis 0.2.2 goes into a venv of its own, ``build/bench-venv``: its dependencies are
+old and have no place in the lock.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import timeit
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RIVAL_VENV = ROOT / "build" / "bench-venv"
+RIVAL = "llm-analysis==0.2.2"
+AIM_IMPORT_S = 0.1
+AIM_PREDICTION_S = 50e-6
+CORE = (
+    "import steptime\n"
+    "import steptime.formulas.baseline, steptime.inputs.training_step\n"
+    "steptime.predict, steptime.training_step, steptime.Layout\n"
+)
+
+
+def process_s(code: str, repeats: int = 15) -> float:
+    """Return the fastest of some runs of ``python -c``."""
+    times = timeit.repeat(
+        lambda: subprocess.run([sys.executable, "-c", code], check=True), number=1, repeat=repeats
+    )
+    return min(times)
+
+
+def fastest_s(call: object, number: int = 2000) -> float:
+    """Return seconds of one call, the fastest of nine rounds."""
+    return min(timeit.repeat(call, number=number, repeat=9)) / number  # type: ignore[call-overload]
+
+
+def predictions_s() -> dict[str, float]:
+    """Return seconds of one prediction: the formulas alone, and from names to an answer."""
+    import steptime
+    from steptime.evidence.predict import baseline_prediction
+    from steptime.formulas.baseline import baseline_step
+    from steptime.inputs.baseline_constants import baseline_constants
+    from steptime.inputs.job import job
+
+    asked = {
+        "model": "gpt3-175b",
+        "accelerator": "a100-80gb",
+        "seq_length": 2048,
+        "global_batch_size": 1536,
+        "tp": 8,
+        "pp": 8,
+        "dp": 16,
+        "recompute": "full",
+    }
+    step = steptime.training_step(**asked)
+    record = job(step.model, step.accelerator, step.layout, step.batch)
+    constants = baseline_constants()
+    return {
+        "baseline, formulas": fastest_s(lambda: baseline_step(record, constants)),
+        "baseline, from a checked step to an answer": fastest_s(
+            lambda: baseline_prediction(step, record)
+        ),
+        "baseline, from names to answer with memory": fastest_s(
+            lambda: steptime.predict(**asked), number=50
+        ),
+    }
+
+
+def rival_s() -> dict[str, float] | None:
+    """Return seconds of one prediction by llm-analysis; None if it cannot be had."""
+    python = RIVAL_VENV / "bin" / "python"
+    if not python.is_file():
+        print(f"installing {RIVAL} into build/bench-venv", flush=True)
+        uv = Path(sys.executable).parent / "uv"
+        installs = [
+            [sys.executable, "-m", "venv", str(RIVAL_VENV)],
+            [str(uv), "pip", "install", "-q", "--python", str(python), RIVAL, "setuptools<81"],
+        ]
+        for words in installs:
+            if subprocess.run(words, check=False).returncode:
+                return None
+    done = subprocess.run(
+        [str(python), str(ROOT / "bench" / "rival.py")], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        print(done.stderr.strip().splitlines()[-1])
+        return None
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def main() -> None:
+    """Print the table."""
+    empty, core = process_s("pass"), process_s(CORE)
+    print(f"python -c pass                 {empty * 1e3:8.1f} ms")
+    print(
+        f"python -c 'import steptime'    {core * 1e3:8.1f} ms: {(core - empty) * 1e3:.1f} ms more"
+        f" (aim {AIM_IMPORT_S * 1e3:.0f}), {core / empty:.1f} times an empty process"
+    )
+    ours = predictions_s()
+    rival = rival_s()
+    for name, seconds in ours.items():
+        ratio = f", {rival['prediction_s'] / seconds:.1f} times faster" if rival else ""
+        print(f"{name:43} {seconds * 1e6:8.1f} µs{ratio}")
+    print(f"  aim for the baseline: {AIM_PREDICTION_S * 1e6:.0f} µs")
+    if rival:
+        print(f"{RIVAL + ', silenced':43} {rival['prediction_s'] * 1e6:8.1f} µs")
+        print(f"{RIVAL + ', logging as it comes':43} {rival['logged_s'] * 1e6:8.1f} µs")
+    else:
+        print(f"{RIVAL} could not be installed or run here")
+
+
+if __name__ == "__main__":
+    main()
