@@ -167,7 +167,7 @@ def _fits(
     )
     answer: Any = milp(
         np.zeros(len(upper)),
-        integrality=np.ones(len(upper)),
+        integrality=np.ones(len(upper), dtype=np.int64),
         bounds=Bounds(0, upper),
         constraints=LinearConstraint(matrix, rows.low, rows.high),
         options={"node_limit": most_nodes},
