@@ -10,10 +10,20 @@ from typing import Any
 import typer
 
 from steptime import __version__
-from steptime.cli import memory, predict, presets, schedule, validate, validate_memory
+from steptime.cli import (
+    explain,
+    memory,
+    place,
+    predict,
+    presets,
+    schedule,
+    search,
+    validate,
+    validate_memory,
+)
 from steptime.inputs.errors import ConfigError
 
-COMMANDS = (predict, memory, validate, validate_memory, schedule, presets)
+COMMANDS = (predict, search, explain, place, memory, validate, validate_memory, schedule, presets)
 
 # Typer brings its own copy of click or uses an installed one; its errors tell which.
 _ClickError: type[Any] = next(

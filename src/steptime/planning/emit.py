@@ -125,7 +125,7 @@ def _megatron_model(model: ModelShape, batch: Batch) -> list[str]:
             width = experts.num_shared_experts * experts.expert_ffn_hidden_size
             flags.append(f"--moe-shared-expert-intermediate-size {width}")
         if dense:
-            flags.append(f"--moe-layer-freq ([0]*{dense}+[1]*{model.num_layers - dense})")
+            flags.append(f"--moe-layer-freq '([0]*{dense}+[1]*{model.num_layers - dense})'")
     if model.latent_attention:
         latent = model.latent_attention
         flags += ["--multi-latent-attention", f"--kv-lora-rank {latent.kv_lora_rank}"]

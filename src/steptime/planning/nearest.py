@@ -9,6 +9,7 @@ from steptime.planning.result import Candidate, SearchResult, memory_parts
 from steptime.planning.search import search
 
 MOST_DOUBLINGS = 7
+MOST_BATCH = 10**6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,6 @@ def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:
         devices *= 2
         if devices > MOST_DEVICES:
             break
-        # The batch grows along where it would leave ranks without a sequence.
         asked = replace(question, num_devices=devices)
         more = search(asked, keep=1, prune=True)
         if more.best:
@@ -69,12 +69,11 @@ def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:
 
 
 def _nearest_batch(question: Question) -> int | None:
-    """Return the nearest larger power of two for the batch that gives any layout at all."""
-    batch = 1
-    while batch <= 10**6:
+    """Return a larger batch that can be cut: the smallest micro-batch, doubled until it can."""
+    batch = min(question.micro_batch_sizes, default=1)
+    while batch <= MOST_BATCH:
         if batch > question.global_batch_size:
-            asked = replace(question, global_batch_size=batch)
-            tried = search(asked, keep=1)
+            tried = search(replace(question, global_batch_size=batch), keep=1)
             if tried.best or tried.leanest:
                 return batch
         batch *= 2

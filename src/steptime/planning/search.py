@@ -130,16 +130,20 @@ class Search:
     def _distinct(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which cells are layouts of their own.
 
-        Sequence parallelism means nothing without tensor ranks, nor sharding without
-        data-parallel ones: of those cells, the first stands for all.
+        Sequence parallelism means nothing without tensor ranks and needs a sequence that they
+        divide; sharding means nothing without data-parallel ranks. Of cells alike, the first
+        stands for all.
         """
         shape = (len(rows), *self.choices.shape)
         tp, cp, dp = (
             rows[:, ROW_FIELDS.index(name)].reshape(-1, 1, 1, 1) for name in ("tp", "cp", "dp")
         )
-        sequence = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
+        on = self.choices.sequence_parallel > 0.0
+        cut = (tp > 1.0) & (self.question.seq_length % (cp * tp) == 0.0)
+        first = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
+        sequence = np.where(on, cut | (first & ~cut & (shape[3] == 1)), True)
         zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
-        return np.broadcast_to((sequence | (tp > 1.0)) & (zero | (cp * dp > 1.0)), shape)
+        return np.broadcast_to(sequence & (zero | (cp * dp > 1.0)), shape)
 
     def _evaluate(self, rows: Rows) -> None:
         """Time a block and take in what fits."""

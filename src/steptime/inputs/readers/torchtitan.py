@@ -121,7 +121,9 @@ def _layout(entries: Entries) -> None:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
     if pp > 1:
         _schedule(entries, pp)
-    mode = entries.word("activation_checkpoint.mode") or "selective"
+    # "none" is a mode here, not a gap.
+    modes = entries.by_key.get("activation_checkpoint.mode")
+    mode = str(modes[0].value).lower() if modes else "selective"
     if mode in ("none", "selective", "full"):
         reading.state("recompute", mode, line=entries.line("activation_checkpoint.mode"))
     else:

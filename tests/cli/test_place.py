@@ -1,0 +1,59 @@
+"""`steptime place`."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from steptime.cli.main import run
+
+
+def test_table_counts_both_kinds_of_domain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["place", "--tp", "8", "--pp", "16", "--dp", "9", "--order", "llama3"]) == 0
+    out = capsys.readouterr().out
+    assert "1152 GPUs, ranks in order tp-cp-pp-dp" in out
+    assert "domain of 72: 16 of them, 72 GPUs in use in each, 0 left over" in out
+    assert "pipeline hops" in out
+
+
+def test_json_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["place", "--tp", "8", "--pp", "16", "--dp", "9", "--order", "llama3", "--json"]
+    assert run([*arguments, "--domain", "72", "--spares", "8"]) == 0
+    (placement,) = json.loads(capsys.readouterr().out)
+    assert placement["used_per_domain"] == 64
+    assert placement["left_over_gpus"] == 18 * 72 - 1152
+    assert placement["hops_inside"] + placement["hops_crossing"] == 15 * 8 * 9
+    tensor = placement["groups"][0]
+    assert (tensor["kind"], tensor["inside"], tensor["crossing"]) == ("tensor", 144, 0)
+
+
+def test_svg_draws_every_gpu_once(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["place", "--tp", "8", "--pp", "2", "--dp", "5", "--svg"]
+    assert run([*arguments, "--domain", "72", "--order", "llama3"]) == 0
+    tree = ElementTree.fromstring(capsys.readouterr().out)
+    ranks = [int(box.get("data-rank", "-1")) for box in tree.iter() if box.get("data-rank")]
+    assert ranks == list(range(80))
+    assert tree.get("role") == "img"
+    assert "80 GPUs" in (tree.get("aria-label") or "")
+    dashed = [box for box in tree.iter() if box.get("stroke-dasharray")]
+    assert len(dashed) == 2 * 72 - 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--order", "up"], "unknown rank order 'up'"),
+        (["--domain", "8", "--spares", "8"], "use at most 7"),
+        (["--json", "--svg"], "exclude each other"),
+        (["--tp", "0"], "tp must be >= 1"),
+        (["--accelerator", "h1000"], "did you mean"),
+    ],
+)
+def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["place", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1

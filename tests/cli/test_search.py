@@ -1,0 +1,127 @@
+"""`steptime search`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from steptime.cli.main import run
+from steptime.inputs.layout import Batch
+from steptime.inputs.readers import completed, read_configuration
+
+BASE = ["search", "-m", "llama3-8b", "-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert run([*BASE, *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_table_shows_the_best_ties_and_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+    out = output(capsys, "--top", "3")
+    assert "Llama 3 8B on 16 x h100" in out
+    assert "cannot be told from the best" in out
+    assert "layouts timed in" in out
+    assert "memory: over the limit of the device" in out
+
+
+def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    cost = ["--tokens", "15e12", "--price-per-gpu-hour", "2.5"]
+    told = json.loads(output(capsys, "--json", "--top", "4", *cost))
+    rows = list(csv.DictReader(io.StringIO(output(capsys, "--csv", "--top", "4", *cost))))
+    assert len(rows) == len(told["layouts"]) == 4
+    for row, layout in zip(rows, told["layouts"], strict=True):
+        assert float(row["step_time_s"]) == layout["step_time_s"]
+        assert row["recompute"] == layout["recompute"]
+    best = told["layouts"][0]
+    assert sum(told["best_breakdown_s"].values()) == pytest.approx(best["step_time_s"])
+    assert sum(told["best_memory_bytes"].values()) == pytest.approx(best["memory_bytes"])
+    assert best["cost"] == pytest.approx(best["gpu_hours"] * 2.5)
+    steps = 15e12 / (64 * 8192)
+    assert best["days"] == pytest.approx(steps * best["step_time_s"] / 86400)
+    # 700 W a board, all of the time.
+    assert best["energy_mwh"] == pytest.approx(best["gpu_hours"] * 700 / 1e6)
+
+
+def test_front_goes_from_fast_to_lean(capsys: pytest.CaptureFixture[str]) -> None:
+    layouts = json.loads(output(capsys, "--front", "--json", "--top", "100"))["layouts"]
+    times = [layout["step_time_s"] for layout in layouts]
+    sizes = [layout["memory_bytes"] for layout in layouts]
+    assert times == sorted(times)
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(layouts) > 3
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("megatron", ".args"), ("torchtitan", ".toml")])
+def test_what_is_emitted_reads_back_as_the_same_layout(
+    kind: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for choice in ("1", "5", "40"):
+        told = json.loads(output(capsys, "--json", "--top", "40"))["layouts"]
+        wanted = told[int(choice) - 1]
+        path = tmp_path / f"emitted{suffix}"
+        path.write_text(output(capsys, "--emit", kind, "--choice", choice))
+        layout, batch = completed(read_configuration(path), {"num_gpus": 16})
+        for name in ("tp", "cp", "pp", "vpp", "dp", "recompute"):
+            assert getattr(layout, name) == wanted[name], (choice, name)
+        assert batch == Batch(
+            global_batch_size=64, seq_length=8192, micro_batch_size=wanted["micro_batch_size"]
+        )
+        if kind == "megatron":
+            assert layout.zero_stage == wanted["zero_stage"]
+            assert layout.sequence_parallel == wanted["sequence_parallel"]
+
+
+def test_emitted_mixture_reads_back_as_the_same_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["-a", "h100", "--gpus", "512", "-B", "2048", "-s", "4096", "--emit", "megatron"]
+    assert run(["search", "-m", "deepseek-v3", *arguments]) == 0
+    path = tmp_path / "emitted.args"
+    path.write_text(capsys.readouterr().out)
+    model = read_configuration(path).model
+    assert model is not None
+    assert model.experts is not None
+    assert model.latent_attention is not None
+    assert (model.experts.num_experts, model.experts.num_dense_layers) == (256, 3)
+    assert model.latent_attention.q_lora_rank == 1536
+
+
+def test_a_configuration_file_is_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], root: Path
+) -> None:
+    rows = json.loads((root / "tests" / "inputs" / "hub_configs.json").read_text())
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(rows[0]["config"]))
+    arguments = ["-a", "h100", "--gpus", "8", "-B", "32", "-s", "4096", "--json"]
+    assert run(["search", "-m", str(path), *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)["num_fitting"] > 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gpus", "0"], "num_gpus must be >= 1, got 0"),
+        (["--json", "--csv"], "exclude each other"),
+        (["--price-per-gpu-hour", "2"], "needs --tokens"),
+        (["--emit", "deepspeed"], "unknown format 'deepspeed'"),
+        (["--recompute", "some"], "unknown recompute 'some'"),
+        (["--top", "0"], "top must be >= 1"),
+        (["--tokens", "-1"], "tokens must be a number > 0"),
+        (["--order", "llama3", "--predictor", "roofline"], "use --predictor baseline"),
+        (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
+        (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
+        (["-m", "llama3-405b"], "with 128 GPUs the best fits"),
+        (["--micro-batch-size", "7"], "with --global-batch-size"),
+    ],
+)
+def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*BASE, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
