@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steptime.evidence.memory import default_stack, step_memory
+from steptime.evidence.memory_left_out import left_out
 from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary, reading_of
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.runs import Incomplete
@@ -12,6 +13,8 @@ from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.memory_facts import STACKS, memory_facts
 from steptime.inputs.training_step import TrainingStep, training_step
+
+SIZES = (1.34, 3.57, 8.86, 80)
 
 
 def llama(**changes: object) -> TrainingStep:
@@ -121,3 +124,12 @@ def test_rows_that_cannot_be_compared_say_why() -> None:
     assert rows == ()
     assert skipped == (("a", "seq_len is not stated"),)
     assert memory_summary(rows) is None
+
+
+def test_models_left_out_are_told_nearly_as_well() -> None:
+    rows, _ = memory_rows(nanotron_sweep()[::3])
+    found = left_out(rows)
+    assert {one.model for one in found} == {f"Llama-like {size}B" for size in SIZES}
+    assert sum(len(one.errors) for one in found) == sum(row.run.layout.tp <= 8 for row in rows)
+    for one in found:
+        assert one.mean_fraction < 0.12

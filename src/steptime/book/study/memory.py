@@ -69,10 +69,20 @@ class MemoryStudy:
 def plain_facts(facts: MemoryFacts) -> MemoryFacts:
     """Return facts without those that no source states: what was set after seeing errors.
 
+    These are the allocator's share, gathered inputs that stay, DeepSpeed's flat copy of 16-bit
+    gradients, and what communicators take beside the device's stated 1,573 MiB.
+
     Args:
         facts: Of a stack.
     """
-    return replace(facts, fragmentation=0.0, gathered_inputs=0.0)
+    copied = facts.stage_outputs > 0.0
+    return replace(
+        facts,
+        fragmentation=0.0,
+        gathered_inputs=0.0,
+        extra_gradient_bytes=facts.extra_gradient_bytes - (2.0 if copied else 0.0),
+        reserve_bytes=min(facts.reserve_bytes, 1573.0 * 2**20),
+    )
 
 
 def predicted_gb(row: MemoryRow, facts: MemoryFacts) -> float:

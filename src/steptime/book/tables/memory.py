@@ -14,6 +14,7 @@ from steptime.book.tables.markdown import (
     signed_percent,
 )
 from steptime.evidence.memory import Memory
+from steptime.evidence.memory_left_out import LeftOut
 from steptime.evidence.memory_rows import MemoryRow
 from steptime.formulas.memory.total import PARTS
 
@@ -105,6 +106,35 @@ def ablation_table(changes: Sequence[Ablation]) -> Markdown:
     """
     columns = ["taken out", "BLOOM rehearsals", "nanotron sweep, t ≤ 8"]
     rows = [[one.name, percent(one.bloom), percent(one.nanotron)] for one in changes]
+    return Markdown(markdown_table(columns, rows))
+
+
+def left_out_table(found: Sequence[LeftOut]) -> Markdown:
+    """Return each model's errors with nanotron's inferred numbers set on the others.
+
+    Args:
+        found: From `steptime.evidence.memory_left_out.left_out`.
+    """
+    columns = [
+        "model left out (t ≤ 8)",
+        "rows",
+        "mean error",
+        "median",
+        "held beyond need: filling",
+        "in turns",
+        "without a pipeline",
+        "gathered inputs that stay",
+    ]
+    rows = [
+        [
+            one.model,
+            str(len(one.errors)),
+            percent(one.mean_fraction),
+            percent(one.median_fraction),
+            *(percent(share, 0) for share in one.setting),
+        ]
+        for one in found
+    ]
     return Markdown(markdown_table(columns, rows))
 
 
