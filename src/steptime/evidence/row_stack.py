@@ -86,6 +86,9 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes["gradient_bytes"] = 4.0
     if name == "megatron-2021" and "overlaps grads" in row.overlap:
         changes["overlap_dp"] = float((row.params_b or 1e9) <= 18.0)
+    if name == "nanotron":
+        # Plain data parallelism shares gradients as they come, its ZeRO-1 after the last pass.
+        changes["overlap_dp"] = float(layout.zero_stage == 0 and layout.pp == 1)
     if name == "llm-foundry" and run.accelerator.generation == "ampere":
         changes.update(gradient_bytes=2.0, early_stop=0.0)
     if "roce" in row.network.lower() or "efa" in row.network.lower():

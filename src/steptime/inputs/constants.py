@@ -31,7 +31,6 @@ class RooflineConstants:
         host_layer_s: Least time of a layer and micro-batch, held up by the host.
         message_layer_s: The same per tensor-parallel rank, held up by messages.
         cast_bytes: Bytes moved to turn a value into 8 bits.
-        grouped_slowdown: Time of grouped products over plain ones.
         permute_bytes: Bytes moved per value to sort token copies by expert, and back.
         old_experts_slowdown: Extra time of routed work that waits for the host.
         experts_slowdown_per_year: Extra time per year before.
@@ -66,7 +65,6 @@ class RooflineConstants:
     host_layer_s: float
     message_layer_s: float
     cast_bytes: float
-    grouped_slowdown: float
     permute_bytes: float
     old_experts_slowdown: float
     experts_slowdown_per_year: float

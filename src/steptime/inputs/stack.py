@@ -39,7 +39,8 @@ class StackFacts:
         message_floor: Tensor-parallel messages wait for the pipeline's.
         scattered_sends: Each tensor-parallel rank sends its part of an activation only.
         overlap_dp: Gradients travel during the backward pass.
-        overlap_tp: Tensor-parallel messages overlap with products.
+        overlap_tp: Share of tensor-parallel messages that overlap with products.
+        overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
         overlap_sends: Sends between stages overlap with computing.
         overlap_ep: Exchanges of tokens overlap with computing.
         gradient_bytes: Bytes of a gradient where they are added up.
@@ -73,6 +74,7 @@ class StackFacts:
     scattered_sends: float = 1.0
     overlap_dp: float = 1.0
     overlap_tp: float = 0.0
+    overlap_tp_backward: float = 0.0
     overlap_sends: float = 0.0
     overlap_ep: float = 1.0
     gradient_bytes: float = 4.0

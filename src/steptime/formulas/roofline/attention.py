@@ -2,6 +2,11 @@
 
 from steptime.formulas.number import Number, floor, minimum, where
 
+START_TOKENS = 400.0
+"""Sequence at which a flash kernel reaches half of its rate; published curves give 300 to 500."""
+FULL_WIDTH = 128.0
+"""Width of a head at which it is at its best; at half of that it loses a seventh."""
+
 
 def query_width(job: Number) -> Number:
     """Return the width of all query heads of latent attention.
@@ -55,7 +60,9 @@ def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Numbe
         dao2023, Sec. 4.1; shah2024, Sec. 4.1 (published rates).
     """
     rate = stack.attention_flop_per_s * constants.attention_efficiency * stack.power_scale
-    return 0.5 * score_flop(job, tokens) / rate
+    long = job.seq_length / (job.seq_length + START_TOKENS)
+    wide = 0.7 + 0.3 * minimum(job.head_dim / FULL_WIDTH, 1.0)
+    return 0.5 * score_flop(job, tokens) / (rate * long * wide)
 
 
 def stored_forward_s(

@@ -66,7 +66,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
 
     Args:
         job: The flat record.
-        constants: ``grouped_slowdown``, ``hbm_efficiency`` and ``launch_s``.
+        constants: ``hbm_efficiency`` and ``launch_s``.
         rows: What `routed_rows` returned.
         flop_per_s: Rate of large products.
     """
@@ -74,7 +74,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
     values = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
     arithmetic_s = 2.0 * (rows + PADDED_ROWS * local) * values / flop_per_s
     weights_s = 2.0 * local * values / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return constants.grouped_slowdown * (arithmetic_s + weights_s) + 2.0 * constants.launch_s
+    return arithmetic_s + weights_s + 2.0 * constants.launch_s
 
 
 def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> Number:

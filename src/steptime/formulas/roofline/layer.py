@@ -20,6 +20,9 @@ from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
 
+ALONE_SHARE = 0.15
+"""Share of the waiting for a pipeline's messages that is left where there is no pipeline."""
+
 
 def tokens_per_device(job: Number) -> Number:
     """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
@@ -146,12 +149,14 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
 
     Args:
         job: The flat record.
-        stack: ``overlap_tp`` is 1 where products and tensor-parallel messages overlap.
+        stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
+            with, ``overlap_tp_backward`` that of the backward pass alone.
         constants: ``overlapped_tp_share`` and ``overlapped_ep_share`` of them stay exposed.
         tokens: Of a micro-batch on this device.
 
     Returns:
-        ``tensor`` for one pass, ``context`` for both, ``expert`` for both.
+        ``tensor`` of the forward and ``tensor_back`` of the backward pass, ``context`` and
+        ``expert`` of both.
     """
     inside = ranks_inside(job, job.tp, 1.0)
     size = tokens * job.hidden_size * 2.0
@@ -161,14 +166,17 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
         pair,
         reduce_s(job, stack, constants, size, job.tp, inside),
     )
-    exposed = where(stack.overlap_tp > 0.0, constants.overlapped_tp_share, 1.0)
+    hidden = 1.0 - constants.overlapped_tp_share
+    exposed = 1.0 - stack.overlap_tp * hidden
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)
     context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
     expert = mixture_share(job) * exchange_s(job, stack, constants, tokens)
     shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
+    open_back = 1.0 - maximum(stack.overlap_tp, stack.overlap_tp_backward) * hidden
     return {
         "tensor": 2.0 * one * exposed,
+        "tensor_back": 2.0 * one * open_back,
         "context": 2.0 * context,
         "expert": where(job.num_experts > 0.0, 4.0 * expert * shown, 0.0),
     }
@@ -179,16 +187,17 @@ def host_floor_s(job: Number, stack: Number, constants: Number) -> Number:
 
     Kernels that are launched one by one cannot run faster than the host launches them. On
     one cluster, whose messages go through a plug-in of the network, each tensor-parallel
-    message also waited for the pipeline's.
+    message also waited for the pipeline's, and for its own where it left the server.
 
     Args:
         job: The flat record.
         stack: ``host_floor`` and ``message_floor`` are 1 where these hold.
-        constants: ``host_layer_s`` and ``message_layer_s``.
+        constants: ``host_layer_s``, and ``message_layer_s`` for each tensor-parallel rank.
     """
     devices = job.tp * job.cp * job.pp * job.dp
-    leaves = where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
-    waits = stack.message_floor * constants.message_layer_s * job.tp * leaves
+    staged = where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
+    apart = where(job.tp > job.nvlink_domain, ALONE_SHARE, 0.0)
+    waits = stack.message_floor * constants.message_layer_s * job.tp * maximum(staged, apart)
     return maximum(stack.host_floor * constants.host_layer_s, waits)
 
 

@@ -61,7 +61,9 @@ def pace(job: Number, stack: Number, layer_s: Number, head_time_s: Number) -> Nu
     return {
         "layers": most,
         "heads": heads,
-        "others_s": maximum(whole_s - most * layer_s - heads * head_time_s, 0.0),
+        "others_s": where(
+            p > 1.0, maximum(whole_s - most * layer_s - heads * head_time_s, 0.0), 0.0
+        ),
     }
 
 

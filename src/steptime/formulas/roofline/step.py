@@ -46,7 +46,8 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     half = 0.5 * (messages["context"] + messages["expert"])
     forward = products["forward"] + core["forward"] + other["forward"] + messages["tensor"] + half
-    backward = products["backward"] + core["backward"] + other["backward"] + messages["tensor"]
+    back = messages["tensor_back"]
+    backward = products["backward"] + core["backward"] + other["backward"] + back
     backward = backward + half + again + again_tensor + adding
     weights = gathered_weights_s(job, stack, constants, forward, backward)
     host = maximum(host_floor_s(job, stack, constants) - forward - backward, 0.0)
@@ -56,7 +57,7 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         "elementwise": other["forward"] + other["backward"] + adding,
         "host": host,
         "recompute": again,
-        "tensor": 2.0 * messages["tensor"] + again_tensor,
+        "tensor": messages["tensor"] + back + again_tensor,
         "context": messages["context"],
         "expert": messages["expert"],
         "weights": weights,

@@ -1,0 +1,167 @@
+"""Fitting the roofline model's constants to published runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from steptime.evidence.samples import DENSE, EXPERTS, NARROW, Table
+from steptime.inputs.constants import RooflineConstants, constant_entries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
+
+SCATTER = 0.05
+"""Error that a good prediction makes: errors far beyond it count less and less (Cauchy)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Constants that are fitted together, to runs of one kind.
+
+    Attributes:
+        kind: Of the runs.
+        names: Of the constants.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+
+
+STAGES = (
+    Stage(
+        DENSE,
+        (
+            "ampere_efficiency",
+            "hopper_efficiency",
+            "hbm_efficiency",
+            "attention_efficiency",
+            "small_product_efficiency",
+            "eager_passes",
+            "link_efficiency",
+            "contention",
+        ),
+    ),
+    Stage(NARROW, ("blackwell_efficiency",)),
+    Stage(EXPERTS, ("permute_bytes", "old_experts_slowdown")),
+)
+
+
+def start() -> RooflineConstants:
+    """Return the constants with each fitted one in the middle of its range."""
+    return RooflineConstants(
+        **{
+            entry.name: (entry.low + entry.high) / 2.0 if entry.fitted else entry.value
+            for entry in constant_entries()
+        }
+    )
+
+
+def weights(units: Sequence[str], used: Flags) -> Floats:
+    """Return a weight for each run: every unit counts the same, however many runs it has.
+
+    Args:
+        units: What each run is left out with.
+        used: Which runs count.
+    """
+    import numpy as np
+
+    names = np.array(units)
+    result = np.zeros(len(names))
+    for name in np.unique(names[used]):
+        chosen = used & (names == name)
+        result[chosen] = 1.0 / np.sqrt(chosen.sum())
+    return result
+
+
+def fit_stage(
+    runs: Table, used: Flags, names: Sequence[str], constants: RooflineConstants
+) -> RooflineConstants:
+    """Return the constants with some of them fitted to the runs in use.
+
+    Least squares of the logarithms' error over ``SCATTER``, robust by Cauchy's loss. Each
+    constant is held towards the middle of its plausible range as by one run's error, so that
+    one which nothing pins down stays there.
+
+    Args:
+        runs: Published runs.
+        used: Which of them to fit to, shape (n,).
+        names: Of the constants to fit.
+        constants: All others stay as they are here.
+    """
+    import numpy as np
+    from scipy.optimize import least_squares
+
+    entries = {entry.name: entry for entry in constant_entries()}
+    low = np.array([entries[name].low for name in names])
+    high = np.array([entries[name].high for name in names])
+    middle, half = (low + high) / 2.0, (high - low) / 2.0
+    weight = weights([sample.unit for sample in runs.samples], used)[used]
+    chosen = subset(runs, used)
+
+    def residuals(x: Floats) -> Floats:
+        values = middle + half * x
+        trial = replace(constants, **dict(zip(names, map(float, values), strict=True)))
+        error = weight * chosen.errors(trial) / SCATTER
+        return np.concatenate([error, 0.5 * x])
+
+    first = np.array([getattr(constants, name) for name in names])
+    begin = np.clip((first - middle) / half, -0.98, 0.98)
+    found = least_squares(
+        residuals,
+        begin,
+        bounds=(-1.0, 1.0),
+        loss="cauchy",
+        diff_step=[1e-3] * len(names),
+        max_nfev=30,
+    )
+    values = middle + half * found.x
+    return replace(constants, **dict(zip(names, map(float, values), strict=True)))
+
+
+def subset(runs: Table, used: Flags) -> Table:
+    """Return the runs of a table that are in use.
+
+    Args:
+        runs: Published runs.
+        used: Which to keep, shape (n,).
+    """
+    from types import SimpleNamespace
+
+    return Table(
+        samples=tuple(sample for sample, keep in zip(runs.samples, used, strict=True) if keep),
+        jobs=SimpleNamespace(**{name: values[used] for name, values in vars(runs.jobs).items()}),
+        stacks=SimpleNamespace(
+            **{name: values[used] for name, values in vars(runs.stacks).items()}
+        ),
+        step_time_s=runs.step_time_s[used],
+    )
+
+
+def calibrate(
+    runs: Table, used: Flags | None = None, constants: RooflineConstants | None = None
+) -> RooflineConstants:
+    """Return the constants fitted stage by stage: dense runs first, then 8 bits, then experts.
+
+    Args:
+        runs: Published runs.
+        used: Which of them may play a part, shape (n,); all that may if None.
+        constants: Where to begin; the middle of all ranges if None.
+    """
+    import numpy as np
+
+    kinds = runs.column(lambda sample: sample.kind)
+    allowed = runs.column(lambda sample: sample.fitted_to)
+    if used is not None:
+        allowed = allowed & used
+    result = constants or start()
+    for stage in STAGES:
+        chosen = allowed & (kinds == stage.kind)
+        if np.any(chosen):
+            result = fit_stage(runs, chosen, stage.names, result)
+    return result

@@ -1,0 +1,208 @@
+"""Published runs as arrays: all of them predicted at once, grouped by source and by kind."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.roofline import RooflineInputs, roofline_inputs
+from steptime.evidence.runs import Incomplete, run_of
+from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.evidence.sweeps import figure_rows, playbook_rows
+from steptime.formulas.roofline import roofline_step, roofline_step_s
+from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.job import Job
+from steptime.inputs.stack import StackFacts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+DENSE, NARROW, EXPERTS = "dense, 16 bits", "dense, 8 bits and below", "experts"
+KINDS = (DENSE, NARROW, EXPERTS)
+# Over 256 GPUs the playbook's cluster stalled: those runs are told apart.
+SICK_OVER_GPUS = 256
+# Its sweep is fitted to on one server only, where no network can stall.
+ONE_SERVER = 8
+# MT-NLG ran a fifth slower than the same layout did for narayanan2021: scored, not fitted to.
+NOT_FITTED = ("mtnlg",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One published run with its measured step.
+
+    Attributes:
+        inputs: What the model takes.
+        step_time_s: Measured.
+        source: Who measured it: the part of the id before the last dash.
+        kind: One of ``KINDS``.
+        unit: What is left out together: the source, or the model where one source has all.
+        sick: Whether it ran on more of the playbook's cluster than was healthy.
+        fitted_to: Whether it may play a part in a constant.
+    """
+
+    inputs: RooflineInputs
+    step_time_s: float
+    source: str
+    kind: str
+    unit: str
+    sick: bool
+    fitted_to: bool
+
+    @property
+    def id(self) -> str:
+        """Return the id of the row."""
+        return self.inputs.run.id
+
+
+def _family(row: PublishedRow) -> str:
+    source = row.id.rsplit("-", 1)[0]
+    return "nar21-figures" if source.startswith("nar21-fig") else source
+
+
+def sample_of(row: PublishedRow) -> Sample:
+    """Return a row as a sample.
+
+    Args:
+        row: A published run.
+
+    Raises:
+        Incomplete: If the model or the measurement lacks something.
+    """
+    inputs = roofline_inputs(run_of(row))
+    source = _family(row)
+    narrow = inputs.run.layout.precision not in ("fp16", "bf16")
+    experts = inputs.run.model.experts is not None
+    kind = EXPERTS if experts else NARROW if narrow else DENSE
+    together = {"playbook": "nanotron"}.get(source, source)
+    if source.startswith("nar21"):
+        together = "nar21"
+    model = inputs.run.model.name.split(" (")[0]
+    devices = inputs.run.layout.num_devices
+    sick = together == "nanotron" and devices > SICK_OVER_GPUS
+    return Sample(
+        inputs=inputs,
+        step_time_s=published_step_time_s(inputs.run),
+        source=source,
+        kind=kind,
+        unit=f"{source} {model}" if source == "mbridge" else together,
+        sick=sick,
+        fitted_to=not sick
+        and source not in NOT_FITTED
+        and (source != "playbook" or devices <= ONE_SERVER),
+    )
+
+
+def samples(rows: Iterable[PublishedRow]) -> tuple[Sample, ...]:
+    """Return the rows that can be predicted and compared.
+
+    Args:
+        rows: Published runs.
+    """
+    kept = []
+    for row in rows:
+        try:
+            kept.append(sample_of(row))
+        except Incomplete:
+            continue
+    return tuple(kept)
+
+
+@functools.cache
+def main_samples() -> tuple[Sample, ...]:
+    """Return the samples of ``data/published_runs.csv`` and of the Megatron-LM figures."""
+    return samples([*published_rows(), *figure_rows()])
+
+
+@functools.cache
+def sweep_samples() -> tuple[Sample, ...]:
+    """Return the samples of the playbook's sweep."""
+    return samples(playbook_rows())
+
+
+def stacked(records: Sequence[Any], kind: Callable[..., Any]) -> Any:
+    """Return one record whose fields are arrays, from many whose fields are numbers.
+
+    Args:
+        records: All of one kind.
+        kind: The class they are of; a plain namespace is returned.
+    """
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
+    columns = {
+        name: np.array([getattr(record, name) for record in records], dtype=np.float64)
+        for name in names
+    }
+    return SimpleNamespace(**columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Samples as arrays.
+
+    Attributes:
+        samples: The samples.
+        jobs: Their records; each field has shape (n,).
+        stacks: Their software; likewise.
+        step_time_s: Measured, shape (n,).
+    """
+
+    samples: tuple[Sample, ...]
+    jobs: Any
+    stacks: Any
+    step_time_s: Floats
+
+    def parts(self, constants: RooflineConstants) -> dict[str, Floats]:
+        """Return the parts of all steps, each of shape (n,).
+
+        Args:
+            constants: Of the roofline model.
+        """
+        parts: dict[str, Floats] = roofline_step(self.jobs, self.stacks, constants)
+        return parts
+
+    def errors(self, constants: RooflineConstants) -> Floats:
+        """Return ln(predicted / measured step time), shape (n,).
+
+        Args:
+            constants: Of the roofline model.
+        """
+        import numpy as np
+
+        predicted = roofline_step_s(self.parts(constants))
+        return np.asarray(np.log(predicted / self.step_time_s))
+
+    def column(self, of: Callable[[Sample], Any]) -> Any:
+        """Return one value of each sample as an array.
+
+        Args:
+            of: Gives the value.
+        """
+        import numpy as np
+
+        return np.array([of(sample) for sample in self.samples])
+
+
+def table(chosen: Sequence[Sample]) -> Table:
+    """Return samples as arrays.
+
+    Args:
+        chosen: At least one sample.
+    """
+    import numpy as np
+
+    return Table(
+        samples=tuple(chosen),
+        jobs=stacked([sample.inputs.job for sample in chosen], Job),
+        stacks=stacked([sample.inputs.stack for sample in chosen], StackFacts),
+        step_time_s=np.array([sample.step_time_s for sample in chosen]),
+    )

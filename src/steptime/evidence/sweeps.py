@@ -1,0 +1,118 @@
+"""Sweeps and figures of published sources, as rows of the same schema as all other runs."""
+
+from __future__ import annotations
+
+from steptime.evidence.schema import PublishedRow, text_rows
+from steptime.inputs.datafiles import data_path
+
+PLAYBOOK_VOCABULARY = 131072
+MEGATRON_VOCABULARY = 51200
+
+
+def playbook_rows() -> list[PublishedRow]:
+    """Return the rows of the Ultra-Scale Playbook's sweep whose sizes multiply up.
+
+    Tokens per second are used, not the printed utilisation: it counts tied embeddings twice.
+
+    References:
+        tazi2025, benchmark data.
+    """
+    rows = []
+    for line, cells in text_rows(data_path("sweeps/nanotron2025.csv")):
+        if cells["consistent"] != "y":
+            continue
+        tied = "yes" if cells["tied"] == "y" else "no"
+        rows.append(
+            PublishedRow.model_validate(
+                {
+                    "id": f"playbook-{line:04d}",
+                    "source": "tazi2025",
+                    "location": "sweep",
+                    "model": f"Llama-like {cells['model']}",
+                    "layers": cells["layers"],
+                    "hidden": cells["hidden"],
+                    "heads": cells["heads"],
+                    "kv_heads": cells["heads"],
+                    "ffn": cells["ffn"],
+                    "gated_mlp": "y",
+                    "vocab": PLAYBOOK_VOCABULARY,
+                    "seq_len": cells["seq"],
+                    "gpu": "H100-80GB SXM",
+                    "gpus": cells["gpus"],
+                    "tp": cells["tp"],
+                    "pp": cells["pp"],
+                    "vpp": 1,
+                    "cp": 1,
+                    "dp": cells["dp"],
+                    "sp": "y" if int(cells["tp"]) > 1 else "n",
+                    "zero": cells["zero"],
+                    "mbs": cells["mbs"],
+                    "gbs": cells["gbs"],
+                    "recompute": "none",
+                    "precision": "bf16",
+                    "tokens_per_s_per_gpu": cells["tok_s_gpu"],
+                    "mem_gb": cells["mem_gb"],
+                    "network": "NVLink in node; inter-node not stated in the data",
+                    "overlap": "async TP with reduce-scatter mode",
+                    "schedule": "1F1B",
+                    "notes": f"nanotron; tied embeddings: {tied}",
+                }
+            )
+        )
+    return rows
+
+
+def _mean(text: str) -> float:
+    ends = [float(part) for part in text.split("-")]
+    return sum(ends) / len(ends)
+
+
+def figure_rows() -> list[PublishedRow]:
+    """Return the points read off Figures 11 to 18 of the Megatron-LM paper, some 4 TFLOP/s exact.
+
+    References:
+        narayanan2021, Figs. 11-18.
+    """
+    rows = []
+    for line, cells in text_rows(data_path("sweeps/narayanan2021_figures_digitised.csv")):
+        value = _mean(cells["value"])
+        rate = cells["unit"].startswith("TFLOP")
+        scattered = "off" if "off" in cells["model"] else "on"
+        rows.append(
+            PublishedRow.model_validate(
+                {
+                    "id": f"nar21-fig{cells['figure']}-{line:03d}",
+                    "source": "narayanan2021",
+                    "location": f"Fig. {cells['figure']}, read off",
+                    "model": f"GPT {cells['model']}",
+                    "layers": cells["layers"],
+                    "hidden": cells["hidden"],
+                    "heads": cells["heads"],
+                    "kv_heads": cells["heads"],
+                    "ffn": 4 * int(cells["hidden"]),
+                    "gated_mlp": "n",
+                    "vocab": MEGATRON_VOCABULARY,
+                    "seq_len": cells["seq"],
+                    "gpu": "A100-80GB SXM",
+                    "gpus": cells["gpus"],
+                    "tp": cells["tp"],
+                    "pp": cells["pp"],
+                    "vpp": cells["vpp"],
+                    "cp": 1,
+                    "dp": cells["dp"],
+                    "sp": "n",
+                    "zero": "0",
+                    "mbs": cells["mbs"],
+                    "gbs": cells["gbs"],
+                    "recompute": cells["recompute"],
+                    "precision": "fp16",
+                    "tflops_per_gpu": f"{value}" if rate else "",
+                    "step_time_s": "" if rate else f"{float(cells['gbs']) / value}",
+                    "flop_convention": "hardware-full",
+                    "network": "8x HDR 200 Gb/s",
+                    "overlap": f"scatter/gather {scattered}",
+                    "schedule": "1F1B" if cells["vpp"] == "1" else "interleaved-1F1B",
+                }
+            )
+        )
+    return rows
