@@ -10,7 +10,7 @@ import typer
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.cli.predict import PART_NAMES
-from steptime.cli.search import layout_text
+from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.readers import Reading, read_configuration

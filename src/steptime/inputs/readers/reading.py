@@ -125,6 +125,9 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
         return int(value)
 
     sizes = {name: number(name, 1) for name in LAYOUT_FIELDS}
+    each = reading.value("layers_per_stage")
+    if each is not None and reading.model is not None:
+        sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
     group = sizes["tp"] * sizes["cp"] * sizes["pp"]
     if group < 1:
         raise ConfigError(f"{reading.path}: tp x cp x pp = {group} must be >= 1")

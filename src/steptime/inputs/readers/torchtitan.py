@@ -151,11 +151,8 @@ def _schedule(entries: Entries, pp: int) -> None:
     reading.state("schedule", schedule, line=entries.line("pipeline_parallel_schedule"))
     if schedule in ("gpipe", "1f1b"):
         return
-    each = entries.count("layers_per_stage", "pipeline_parallel_layers_per_stage")
-    if each and reading.model:
-        chunks = max(1, -(-reading.model.num_layers // (pp * each)))
-        reading.assume("vpp", chunks, f"{each} layers a virtual stage")
-    else:
+    # Turned into chunks once the model is known: see `completed`.
+    if entries.count("layers_per_stage", "pipeline_parallel_layers_per_stage") is None:
         reading.assume("vpp", 2, "two virtual stages a rank")
 
 
