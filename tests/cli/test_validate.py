@@ -59,7 +59,23 @@ def test_own_rows_are_scored_and_incomplete_ones_skipped(steptime: Call, tmp_pat
     }
 
 
+def test_results_as_a_file(steptime: Call, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    status, _, _ = steptime("validate", "--csv", str(out))
+    lines = out.read_text().splitlines()
+    assert status == 0
+    assert len(lines) == 14
+    assert lines[0].startswith("id,step_time_s")
+    assert list(tmp_path.iterdir()) == [out]
+
+
 # refusal
+
+
+def test_a_file_that_cannot_be_written(steptime: Call, tmp_path: Path) -> None:
+    status, _, err = steptime("validate", "--csv", str(tmp_path / "none" / "out.csv"))
+    assert status == 2
+    assert "No such file" in err
 
 
 def test_a_bad_cell_is_named(steptime: Call, tmp_path: Path) -> None:

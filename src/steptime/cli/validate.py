@@ -15,7 +15,7 @@ from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow, read_rows
 from steptime.evidence.validate import RowResult, Validation, baseline_validation
-from steptime.inputs.errors import check_choice
+from steptime.inputs.errors import ConfigError, check_choice
 
 MODELS: dict[str, Callable[[Sequence[PublishedRow]], Validation]] = {
     "baseline": baseline_validation,
@@ -102,6 +102,26 @@ def print_validation(result: Validation) -> None:
         out.print("no row could be predicted")
 
 
+def write_csv(result: Validation, path: Path) -> None:
+    """Write the results to a file, whole or not at all.
+
+    Args:
+        result: A model's results.
+        path: Where to.
+
+    Raises:
+        ConfigError: If it cannot be written there.
+    """
+    from steptime.evidence.frames import results_frame
+
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(results_frame(result).to_csv(lineterminator="\n"), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise ConfigError(f"--csv {path}: {error.strerror or error}") from None
+
+
 def validate(
     file: Annotated[
         Path | None,
@@ -110,11 +130,16 @@ def validate(
     model: Annotated[
         str, typer.Option("--model", help="Which model: " + " or ".join(MODELS) + ".")
     ] = "baseline",
+    csv: Annotated[
+        Path | None, typer.Option("--csv", help="Also write the results to this file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare a model with published step times, row by row."""
     check_choice("model", model, MODELS)
     result = MODELS[model](read_rows(file) if file else chapter_rows())
+    if csv is not None:
+        write_csv(result, csv)
     if as_json:
         print_json(as_dict(result))
     else:
