@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steptime.formulas.memory import memory_bytes
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.evaluate import layout_of, parts_function, step_function
@@ -14,9 +15,6 @@ from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.search import Tally
-
-BASELINE_TIE_FRACTION = 0.05
-"""Two layouts of one model on one cluster share most of the model's error: see `tie_share`."""
 
 MEMORY_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
 
@@ -72,6 +70,17 @@ class SearchResult:
     def layouts_per_s(self) -> float:
         """Layouts evaluated a second."""
         return self.num_evaluated / self.elapsed_s
+
+
+def tie_fraction_of(predictor: str) -> float:
+    """Return the share of the step time up to which a model cannot tell two layouts apart.
+
+    Measured on published runs that differ in their layout alone: see `steptime.planning.ties`.
+
+    Args:
+        predictor: baseline or roofline.
+    """
+    return float(data_table("search_constants.toml")["tie_fraction"][predictor])
 
 
 def candidate_job(question: Question, layout: Layout, batch: Batch) -> Job:
@@ -141,7 +150,7 @@ def finished(
     tie_fraction: float | None,
 ) -> SearchResult:
     """Return the result of a search that has taken in all blocks."""
-    share = BASELINE_TIE_FRACTION if tie_fraction is None else tie_fraction
+    share = tie_fraction_of(question.predictor) if tie_fraction is None else tie_fraction
     best = candidates(question, selection.best)
     ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
     lean = candidates(question, tally.leanest)
