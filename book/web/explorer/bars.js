@@ -26,11 +26,11 @@ export function memoryTop(limit, ...totals) {
 /**
  * Draw stacked bars.
  * @param {HTMLElement} host - What holds the drawing.
- * @param {object} chart - `label`, `top`, `ticks` ([value, text]), `limit` ({value, text}), and
+ * @param {object} chart - `label`, `width` in pixels, `top`, `ticks` ([value, text]), `limit` ({value, text}), and
  *   `rows`: {name, height, parts: [{key, value, label, text, slot}], ghost, faded, range}.
  */
 export function drawBars(host, chart) {
-  const width = host.clientWidth || 640;
+  const width = chart.width || 640;
   const at = (value) => `${((value / chart.top) * 100).toFixed(4)}%`;
   const marks = [];
   let y = PAD.top;

@@ -19,9 +19,10 @@ export function mount(element, data, formulas, loadTexts) {
   let pinned = null;
   let good = null;
   let later = 0;
+  let address = null;
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
-  const actions = { change, choose, take, back, reset, pin };
+  const actions = { change, choose, take, back, reset, pin, writeAddress };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
@@ -67,8 +68,10 @@ export function mount(element, data, formulas, loadTexts) {
     state = next;
     bad = [];
     const url = location.pathname + toQuery(state, location.search) + location.hash;
-    if (how === "push") history.pushState(null, "", url);
-    else if (how === "replace") history.replaceState(history.state, "", url);
+    if (how === "push") {
+      writeAddress();
+      history.pushState(null, "", url);
+    } else address = url;
     render(before);
   }
 
@@ -82,9 +85,15 @@ export function mount(element, data, formulas, loadTexts) {
     later = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
   }
 
-  /** What may come a frame later: marks on every choice, and the map. */
+  function writeAddress() {
+    if (address) history.replaceState(history.state, "", address);
+    address = null;
+  }
+
+  /** What may come a frame later: the address, marks on every choice, and the map. */
   function showMore(answer, way) {
     if (answer.state !== state) return;
+    writeAddress();
     panel.update(state, check, hasExperts(state));
     view.showMap(answer);
     const lost = answer.memory?.verdict === "over" && !way;
@@ -112,6 +121,7 @@ export function mount(element, data, formulas, loadTexts) {
   }
 
   function read() {
+    address = null;
     ({ state, bad } = fromQuery(location.search, data));
     story = storyOf(state) ?? story;
     const against = story && storyOf(state) ? pinState(story) : null;

@@ -73,11 +73,11 @@ const CELL = 15;
 const GAP = 5;
 
 /** Draw the GPUs of the first stages in their NVLink domains: T, C, and other copies. */
-export function drawServers(host, answer) {
+export function drawServers(host, answer, room) {
   const { job, state } = answer;
   const domain = job.nvlink_domain;
   const ours = job.tp * job.cp;
-  const width = host.clientWidth || 320;
+  const width = room || 320;
   const fit = (count) => count * CELL + Math.floor((count - 1) / domain) * GAP + 10 <= width - 16;
   const most = Math.min(Math.max(domain, ours), ours * job.dp);
   let shown = 1;

@@ -19,7 +19,10 @@ export function makeTools(actions) {
     undo,
     button("reset", "Reset", actions.reset),
     pin,
-    copy("link", "Copy link", () => location.href),
+    copy("link", "Copy link", () => {
+      actions.writeAddress();
+      return location.href;
+    }),
     copy("command", "as command", () => asCommand(answer)),
     copy("python", "as Python", () => asPython(answer)),
     copy("csv", "as CSV", () => asCsv(answer)),

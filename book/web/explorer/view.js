@@ -55,7 +55,9 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   );
 
   function show(next) {
+    // Sizes are read before anything is written, so that nothing is laid out twice.
     const width = root.clientWidth;
+    const room = { bars: parts.memory.clientWidth, servers: parts.servers.clientWidth };
     current = { ...next, width };
     const { answer, good, before, pinned, story, bad } = next;
     root.classList.toggle("stale", Boolean(answer.refused));
@@ -64,7 +66,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     const change = pinned ? changes(pinned, good, data) : changes(before, good, data);
     verdict.show({ ...next, numbers, change });
     if (good) {
-      drawAll(parts, good, ghost, data);
+      drawAll(parts, good, ghost, room);
       const against = pinned && outs(pinned, data);
       tables.show(good, numbers, against);
       writeNumbers(root, numbers, (name, item, label) => formula.show(label, item.formula), parts);
@@ -134,7 +136,7 @@ function pictureParts() {
   return { element, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
 }
 
-function drawAll(parts, answer, ghost, data) {
+function drawAll(parts, answer, ghost, room) {
   const { memory } = answer;
   const full = memory.stages[memory.worst];
   const top = memoryTop(memory.limit, memory.total, ghost ? ghost.memory.total : 0);
@@ -150,6 +152,7 @@ function drawAll(parts, answer, ghost, data) {
   const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
   drawBars(parts.memory, {
     id: "memory",
+    width: room.bars,
     label: `Memory of the fullest GPU: ${gb(memory.total)} of ${gb(memory.limit)} GB: ${list}`,
     top,
     ticks: [0, 1, 2, 3, 4].map((part) => [(top * part) / 4, `${digits((top * part) / 4 / 1e9)}${part === 4 ? " GB" : ""}`]),
@@ -158,15 +161,14 @@ function drawAll(parts, answer, ghost, data) {
       { name: "", height: 40, parts: blocks(full), ghost: ghost && blocks(ghost.memory.stages[ghost.memory.worst]) },
     ],
   });
-  drawTime(parts, answer, ghost);
+  drawTime(parts, answer, ghost, room.bars);
   drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
-  drawServers(parts.servers, answer);
+  drawServers(parts.servers, answer, room.servers);
   drawKeys(parts, answer, top);
   for (const one of parts.settle) one();
-  return data;
 }
 
-function drawTime(parts, answer, ghost) {
+function drawTime(parts, answer, ghost, width) {
   const row = (step, index) => ({
     name: answer.steps.length > 1 || index ? step.model.name : seconds(step.total),
     height: answer.steps.length > 1 ? 26 : 34,
@@ -191,6 +193,7 @@ function drawTime(parts, answer, ghost) {
   const list = rows[chosen].parts.map((part) => `${part.label} ${part.text}`).join(", ");
   drawBars(parts.time, {
     id: "time",
+    width,
     label: `Time of one step, ${over}${seconds(answer.chosen.total)}: ${list}`,
     top,
     ticks: ticks.map((value) => [value, seconds(value)]),
