@@ -6,6 +6,7 @@ import pytest
 
 from steptime.evidence.memory import default_stack, step_memory
 from steptime.evidence.memory_left_out import left_out
+from steptime.evidence.memory_ran import ran
 from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary, reading_of
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.runs import Incomplete
@@ -63,6 +64,16 @@ def test_nanotron_sweep() -> None:
 def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
     rows, _ = memory_rows(published_rows())
     assert max(row.memory.total_bytes / 85.9e9 for row in rows) < 1.1
+
+
+def test_runs_that_ran_are_said_to_fit() -> None:
+    """Where the row says what is recomputed; the rest are within a fifth of the device."""
+    found = [one for one in ran(published_rows()) if one.recompute_stated]
+    assert len(found) > 250
+    assert sum(one.memory.fits for one in found) / len(found) > 0.95
+    unlike = [one for one in found if one.share > 1.2]
+    assert {one.run.layout.zero_stage for one in unlike} == {3}
+    assert all("GB" in one.memory.reason for one in unlike)
 
 
 # limit

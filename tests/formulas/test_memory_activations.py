@@ -13,7 +13,7 @@ from steptime.inputs.memory_facts import MemoryFacts
 FIELDS = (
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "
     "num_shared_experts expert_ffn_hidden_size gated recompute_full recompute_selective "
-    "sequence_parallel"
+    "sequence_parallel fp8"
 ).split()
 GPT = {"hidden_size": 12288.0, "ffn_hidden_size": 49152.0, "num_attention_heads": 96.0}
 GPT |= {"num_query_groups": 96.0, "head_dim": 128.0, "seq_length": 2048.0, "num_layers": 96.0}
@@ -109,6 +109,12 @@ def test_gelu_keeps_two_values_a_gate_three() -> None:
         for gated in (0.0, 1.0)
     ]
     assert widths == [2 * 2 * 49152, 2 * 3 * 49152]
+
+
+def test_8_bit_training_keeps_inputs_of_products_in_8_bits() -> None:
+    """Two normed inputs and the second product's in 1 byte; attention's output once more."""
+    wide, narrow = (layer(job(fp8=fp8, gated=1.0), MemoryFacts()) for fp8 in (0.0, 1.0))
+    assert wide - narrow == 2 * 12288 + 49152 - 96 * 128
 
 
 def test_fewer_key_heads_than_ranks_are_repeated() -> None:

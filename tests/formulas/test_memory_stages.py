@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
@@ -78,6 +78,7 @@ def test_leading_dense_layers_come_first() -> None:
 # invariant
 
 
+@settings(deadline=None)
 @given(
     num_layers=st.integers(1, 200),
     pp=st.integers(1, 64),
@@ -96,6 +97,7 @@ def test_every_layer_has_one_stage(
     assert all(count == int(count) for count in found)
 
 
+@settings(deadline=None)
 @given(num_layers=st.integers(1, 200), pp=st.integers(1, 64))
 def test_no_middle_rank_beats_the_candidates(num_layers: int, pp: int) -> None:
     pp = min(pp, num_layers)

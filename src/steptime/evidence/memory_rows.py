@@ -132,7 +132,9 @@ def reading_of(row: PublishedRow) -> Reading:
         return _nanotron(row)
     old = any(key in text for key in ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022"))
     sharded = "fsdp" in row.zero.lower() or row.zero.strip() == "3"
-    stack = "megatron-2021" if old else "fsdp" if sharded else "megatron"
+    bridge = "mbridge" in text or "megatronbridge" in text
+    usual = "megatron-bridge" if bridge else "megatron"
+    stack = "megatron-2021" if old else "fsdp" if sharded else usual
     return Reading(
         stack=stack,
         facts=memory_facts(stack),
@@ -140,6 +142,19 @@ def reading_of(row: PublishedRow) -> Reading:
         unit_bytes=1e9,
         inferred=(f"software: not known, {stack} assumed",),
     )
+
+
+def with_sequence_parallel(run: Run) -> Run:
+    """Return the run with sequence parallelism on where its row does not say and t > 1.
+
+    Args:
+        run: A published run.
+    """
+    if run.row.sp is not None or run.layout.tp == 1:
+        return run
+    layout = replace(run.layout, sequence_parallel=True)
+    assumed = (*run.assumed, "sp: not stated, on assumed")
+    return replace(run, layout=layout, assumed=assumed)
 
 
 def shown_bytes(rank: RankMemory, reading: Reading) -> float:
@@ -167,7 +182,7 @@ def memory_row(row: PublishedRow) -> MemoryRow:
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
-    run = run_of(row)
+    run = with_sequence_parallel(run_of(row))
     reading = reading_of(row)
     memory = job_memory(run.job(), reading.facts, run.assumed)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest

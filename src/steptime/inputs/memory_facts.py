@@ -14,6 +14,7 @@ class MemoryFacts:
     Attributes:
         weight_bytes: Bytes of a weight that the model multiplies by.
         fp8_copy_bytes: Bytes of its 8-bit copies (rows and columns) in 8-bit training.
+        fp8_input_bytes: Bytes of a stored input of a product in 8-bit training.
         gradient_bytes: Bytes of the gradient that micro-batches add up in.
         extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
         master_bytes: Bytes of the 32-bit weight that the optimizer updates.
@@ -42,6 +43,7 @@ class MemoryFacts:
 
     weight_bytes: float = 2.0
     fp8_copy_bytes: float = 2.0
+    fp8_input_bytes: float = 1.0
     gradient_bytes: float = 4.0
     extra_gradient_bytes: float = 0.0
     master_bytes: float = 4.0
@@ -78,6 +80,8 @@ _UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
 STACKS = {
     # Attention with a flash kernel, 32-bit gradients, stages' outputs freed: Megatron-LM now.
     "megatron": MemoryFacts(),
+    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns.
+    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0),
     # narayanan2021, korthikanti2022: scores in memory, dropout on.
     "megatron-2021": _UNFUSED,
     # Weights and gradients sharded by layer: zhao2023. No 16-bit copy beside the 32-bit weight.

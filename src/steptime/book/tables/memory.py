@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 from steptime.book.study.memory import Ablation, Group, MemoryStudy, cause
@@ -15,6 +16,7 @@ from steptime.book.tables.markdown import (
 )
 from steptime.evidence.memory import Memory
 from steptime.evidence.memory_left_out import LeftOut
+from steptime.evidence.memory_ran import Ran
 from steptime.evidence.memory_rows import MemoryRow
 from steptime.formulas.memory.total import PARTS
 
@@ -135,6 +137,42 @@ def left_out_table(found: Sequence[LeftOut]) -> Markdown:
         ]
         for one in found
     ]
+    return Markdown(markdown_table(columns, rows))
+
+
+def ran_table(found: Sequence[Ran]) -> Markdown:
+    """Return by source how many of the runs that ran are said to fit.
+
+    Args:
+        found: From `steptime.evidence.memory_ran.ran`.
+    """
+    columns = [
+        "source",
+        "recomputation stated",
+        "runs",
+        "said to fit",
+        "median share of the device",
+        "largest",
+        "over the device",
+    ]
+    groups: dict[tuple[str, bool], list[Ran]] = {}
+    for one in found:
+        key = (one.run.id.rsplit("-", 1)[0], one.recompute_stated)
+        groups.setdefault(key, []).append(one)
+    rows = []
+    for (source, stated), runs in sorted(groups.items()):
+        over = sorted({f"{one.run.model.name} at {one.share:.2f}" for one in runs if one.share > 1})
+        rows.append(
+            [
+                source,
+                "yes" if stated else "no",
+                str(len(runs)),
+                str(sum(one.memory.fits for one in runs)),
+                percent(statistics.median(one.share for one in runs), 0),
+                percent(max(one.share for one in runs), 0),
+                "; ".join(over) or MISSING,
+            ]
+        )
     return Markdown(markdown_table(columns, rows))
 
 

@@ -20,6 +20,21 @@ def sequence_split(job: Number) -> Number:
     return where(job.sequence_parallel > 0.0, job.tp, 1.0)
 
 
+def input_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes of one stored value that only a matrix product reads again.
+
+    Training in 8 bits keeps these inputs in 8 bits; what other operations need stays in 16.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        micikevicius2022, Sec. 4.
+    """
+    return where(job.fp8 > 0.0, facts.fp8_input_bytes, 2.0)
+
+
 def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
@@ -43,7 +58,10 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     compressed = 4.0 * (job.q_lora_rank + job.kv_lora_rank) + 2.0 * job.qk_rope_head_dim
     latent = compressed + 4.0 * heads * (query_width + job.v_head_dim)
     core = where(job.kv_lora_rank > 0.0, latent, ordinary)
-    return core + (2.0 + facts.dropout) * h / split
+    out = heads * where(job.kv_lora_rank > 0.0, job.v_head_dim, job.head_dim)
+    # The kernel's own backward pass reads its output in 16 bits: an 8-bit copy comes on top.
+    again = where(job.fp8 > 0.0, facts.fp8_input_bytes, 0.0) * out
+    return core + again + (input_bytes(job, facts) + facts.dropout) * h / split
 
 
 def score_token_bytes(job: Number, facts: Number) -> Number:
@@ -92,9 +110,10 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     References:
         korthikanti2022, Sec. 4.1 (MLP); shazeer2020, Sec. 2.
     """
+    read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
-    inside = 2.0 * values * job.ffn_hidden_size / job.tp
-    return inside + (2.0 + facts.dropout) * job.hidden_size / split
+    inside = (2.0 * (values - 1.0) + read) * job.ffn_hidden_size / job.tp
+    return inside + (read + facts.dropout) * job.hidden_size / split
 
 
 def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
@@ -113,14 +132,14 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     """
     h = job.hidden_size
     t = job.tp
+    read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
-    width = job.expert_ffn_hidden_size
+    inside = (2.0 * (values - 1.0) + read) * job.expert_ffn_hidden_size / t
     copies = job.top_k * facts.expert_imbalance
-    dispatched = copies * 2.0 * h * job.etp / t
-    routed = copies * 2.0 * values * width / t
-    shared = 2.0 * values * job.num_shared_experts * width / t
+    dispatched = copies * read * h * job.etp / t
+    experts = (copies + job.num_shared_experts) * inside
     router = 8.0 * job.num_experts / split
-    return dispatched + routed + shared + router + 2.0 * h / split
+    return dispatched + experts + router + read * h / split
 
 
 def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
