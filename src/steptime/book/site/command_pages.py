@@ -46,6 +46,11 @@ def _described(text: str) -> str:
     return "\n\n".join(blocks)
 
 
+def _joined(text: str) -> str:
+    """Return Markdown whose code spans run on one line each, as a page needs them."""
+    return re.sub(r"`[^`]+`", lambda hit: re.sub(r"\s+", " ", hit[0]), _clean(text))
+
+
 def _options(command: Any, context: Any) -> list[str]:
     """Return the table of what the command takes."""
     rows = []
@@ -84,4 +89,6 @@ def page(command: Any) -> str:
         usage = re.sub(r"\s+", " ", one.get_usage(context).replace("Usage: ", "")).strip()
         blocks += [f"## `{name}`", f"```sh\n{usage}\n```", _described(_clean(one.help))]
         blocks += _options(one, context)
+        # Examples stand there, already as Markdown.
+        blocks.append(_joined(getattr(one, "epilog", "") or ""))
     return "\n\n".join(block for block in blocks if block) + "\n"

@@ -1,0 +1,253 @@
+"""The site's own parts: formulas, reference pages, labels, and the theme's mends."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import typer
+from typer.main import get_command
+
+from steptime.book.site import command_pages, docstrings, python_pages, results_page
+from steptime.book.site.bibliography import AuthorYearLabels, author_year
+from steptime.book.site.mathml import FormulaError, to_mathml
+from steptime.book.site.polish import polished
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Formulas
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\frac{p-1}{m+p-1}",
+        r"T = \max\left(T_\text{compute}, T_{\text{memory}}\right)",
+        r"\begin{aligned} a &= b + c \\ d &= e \end{aligned}",
+        r"\begin{cases} 1 & x > 0 \\ 0 & \text{otherwise} \end{cases}",
+        r"\left\lceil \tfrac{l}{p} \right\rceil \cdot 10^{9}",
+        r"a < b \le c \times \hat{y}",
+    ],
+)
+@pytest.mark.parametrize("display", [False, True])
+def test_formula_is_well_formed_and_keeps_its_latex(latex: str, display: bool) -> None:
+    # A parser for XML, since a stray & or < would pass a browser unseen.
+    element = ET.fromstring(to_mathml(latex, display))
+    assert element.tag == "math"
+    assert element.get("alttext") == re.sub(r"\s+", " ", latex)
+    assert (element.get("display") == "block") is display
+    assert "\\" not in "".join(element.itertext())
+
+
+def test_words_in_a_formula_stay_words() -> None:
+    assert "<mtext>FLOP/s</mtext>" in to_mathml(r"10^9\,\mathrm{FLOP/s}")
+
+
+def test_alignment_becomes_a_table_of_as_many_columns() -> None:
+    element = ET.fromstring(to_mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", True))
+    assert [len(row) for row in element.iter("mtr")] == [2, 2]
+
+
+@pytest.mark.parametrize("latex", [r"\frac{a}{", r"\nosuchcommand{x}", r"a & b"])
+def test_formula_that_cannot_be_drawn_is_refused(latex: str) -> None:
+    with pytest.raises(FormulaError):
+        to_mathml(latex)
+
+
+def test_every_formula_of_the_pages_can_be_drawn() -> None:
+    found = 0
+    for path in (ROOT / "book").glob("*.md"):
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for block, inline in re.findall(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+)\$", text, re.DOTALL):
+            to_mathml(block or inline, bool(block))
+            found += 1
+    assert found > 20
+
+
+# The Python reference
+
+SOURCE = '''"""What the module does."""
+
+def step_s(parts: dict[str, float], *, scale: float = 1.0) -> float:
+    """Return the sum.
+
+    One line, with ``code`` and $ signs.
+
+    Args:
+        parts: Seconds of each part,
+            over two lines.
+        scale: A factor.
+
+    Returns:
+        Seconds.
+
+    Raises:
+        ConfigError: If it is empty.
+
+    References:
+        narayanan2021, Sec. 2.2; derived here.
+    """
+    return 0.0
+
+
+class Shape:
+    """A shape."""
+
+    def size(self) -> int:
+        """Return its size."""
+        return 1
+
+    def _hidden(self) -> None: ...
+
+
+def _hidden() -> None: ...
+'''
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    room = tmp_path / "steptime" / "formulas"
+    room.mkdir(parents=True)
+    (room / "__init__.py").write_text('"""Pure arithmetic."""\n', encoding="utf-8")
+    (room / "step.py").write_text(SOURCE, encoding="utf-8")
+    return tmp_path / "steptime"
+
+
+def test_reference_page_says_all_that_the_docstring_does(package: Path) -> None:
+    text = python_pages.room_page("formulas", package, frozenset({"narayanan2021"}))
+    assert "# steptime.formulas\n\nPure arithmetic." in text
+    assert "## steptime.formulas.step\n\nWhat the module does." in text
+    assert "step_s(parts: dict[str, float], *, scale: float=1.0) -> float" in text
+    assert "- `parts`: Seconds of each part, over two lines." in text
+    assert r"with `code` and \$ signs" in text
+    assert "- `ConfigError`: If it is empty." in text
+    assert "Source: {cite:t}`narayanan2021`, Sec. 2.2; derived here." in text
+    assert "Shape.size() -> int" in text
+    assert "_hidden" not in text
+
+
+def test_long_signatures_stand_on_lines_of_their_own(package: Path) -> None:
+    (package / "formulas" / "step.py").write_text(
+        "def f(first: dict[str, tuple[float, float]], second: list[float]) -> dict[str, float]:\n"
+        '    """Return it."""\n    return {}\n',
+        encoding="utf-8",
+    )
+    (member,) = docstrings.public_members(package / "formulas" / "step.py")
+    assert member.signature.splitlines() == [
+        "f(",
+        "    first: dict[str, tuple[float, float]],",
+        "    second: list[float],",
+        ") -> dict[str, float]",
+    ]
+
+
+def test_every_room_has_a_page_and_the_index_leads_to_it() -> None:
+    pages = python_pages.pages(ROOT / "src" / "steptime", ROOT / "data" / "references.bib")
+    for room in python_pages.ROOMS:
+        assert f"(python-{room}.md)" in pages["python.md"]
+        assert pages[f"python-{room}.md"].count("\n### `") >= 3
+
+
+# The command line's page
+
+
+def test_command_page_lists_commands_options_and_examples() -> None:
+    app = typer.Typer()
+
+    @app.command("predict", epilog="Examples:\n\n- `steptime predict --tp 8\n  --json`")
+    def predict(tp: int = typer.Option(1, "--tp", "-t", help="Size | of a group.")) -> None:
+        """Predict the time of one step."""
+
+    @app.command("list")
+    def other(name: str = typer.Argument(..., help="Which.")) -> None:
+        """List them."""
+
+    text = command_pages.page(get_command(app))
+    assert "## `steptime predict`" in text
+    assert "Predict the time of one step." in text
+    assert "| `--tp`, `-t` | Size \\| of a group. Default: `1`. |" in text
+    assert "- `steptime predict --tp 8 --json`" in text
+    assert "| `NAME` | Which. Required. |" in text
+
+
+# The bibliography
+
+
+def entry(*names: str, year: str = "2021") -> SimpleNamespace:
+    people = [SimpleNamespace(prelast_names=[], last_names=[name]) for name in names]
+    return SimpleNamespace(key="k", persons={"author": people}, fields={"year": year, "title": "T"})
+
+
+@pytest.mark.parametrize(
+    ("names", "label"),
+    [
+        (("Huang",), "Huang, 2021"),
+        (("Liu", "Abbeel"), "Liu and Abbeel, 2021"),
+        (("Qi", "Wan", "Huang"), "Qi et al., 2021"),
+        (("Grattafiori", "others"), "Grattafiori et al., 2021"),
+        (("{NVIDIA}",), "NVIDIA, 2021"),
+        ((), "T, 2021"),
+    ],
+)
+def test_label_is_author_and_year(names: tuple[str, ...], label: str) -> None:
+    assert author_year(entry(*names)) == label
+
+
+def test_labels_that_would_be_the_same_get_a_letter() -> None:
+    labels = list(AuthorYearLabels().format_labels([entry("Qi"), entry("Huang"), entry("Qi")]))
+    assert labels == ["Qi, 2021a", "Huang, 2021", "Qi, 2021b"]
+
+
+# results.md as a page
+
+
+def test_results_page_links_notebooks_and_sources_it_knows() -> None:
+    text = (
+        "measured [narayanan2021, qi2024] [other2020].\n\n"
+        "Notebook: [a.ipynb](notebooks/11_a.ipynb) · sources: narayanan2021, own2020."
+    )
+    page = results_page.linked(text, frozenset({"narayanan2021", "qi2024"}))
+    assert "{cite:p}`narayanan2021,qi2024` [other2020]" in page
+    assert "](build/notebooks/11_a.ipynb)" in page
+    assert "sources: {cite:t}`narayanan2021`, own2020." in page
+
+
+# The theme's mends
+
+PAGE = """<html><head>
+<script data-cfasync="false">
+document.documentElement.dataset.mode = "";
+</script>
+<script defer src="../_static/scripts/fontawesome.js?digest=1"></script>
+<script>const THEBE_JS_URL = "https://elsewhere.example/thebe.js"; const x = 1</script>
+<script src="../searchindex.js"></script>
+</head><body>
+<button class="sidebar-toggle primary-toggle btn" title="Toggle sidebar">
+<span class="fa-solid fa-bars"></span></button>
+<div id="pst-primary-sidebar" class="bd-sidebar">
+<p aria-level="2" class="caption" role="heading">Start</p></div>
+<summary><span class="toctree-toggle" role="presentation"></span></summary>
+<div class="pst-scrollable-table-container"><table></table></div>
+</body></html>"""
+
+
+def test_page_is_mended() -> None:
+    page = polished(PAGE)
+    assert "fontawesome" not in page
+    assert "elsewhere.example" not in page
+    assert "searchindex" not in page
+    assert 'aria-label="Toggle sidebar"' in page
+    assert 'aria-label="Book"' in page
+    assert 'role="heading"' not in page
+    assert "prefers-color-scheme" in page
+
+
+def test_search_page_keeps_its_index() -> None:
+    assert "searchindex.js" in polished(PAGE, is_search=True)
+
+
+def test_mending_twice_changes_nothing_more() -> None:
+    assert polished(polished(PAGE)) == polished(PAGE)
