@@ -106,7 +106,8 @@ export function mount(root) {
   function say() {
     const found = words.outputs(runs[0]);
     verdict.innerHTML =
-      `<span>Idle: <b data-out="idle">${found.idle}</b> of GPU time</span> ` +
+      `<span>${runs[1] ? words.title(runs[0].name) : "Idle"}: <b data-out="idle">${found.idle}</b> ` +
+      `${runs[1] ? "idle" : "of GPU time"}</span> ` +
       `<span>step <b data-out="step">${found.step}</b></span> <span>peak <b data-out="peak">${found.peak}</b></span>`;
     info.innerHTML =
       `${words.title(runs[0].name)}, ${words.sizes(runs[0])}: <span data-out="idle-units">${found["idle-units"]}</span> of ` +
@@ -151,7 +152,7 @@ export function mount(root) {
 
   function nextMoment(time, forward) {
     const found = runs.map((run) => neighbour(run, time, forward));
-    return forward ? Math.min(...found.filter((one) => one > time + 1e-9), clock.span) || Infinity : Math.max(...found);
+    return forward ? Math.min(...found.filter((one) => one > time + 1e-9)) : Math.max(...found);
   }
 
   function tick(time) {

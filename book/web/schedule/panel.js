@@ -165,7 +165,7 @@ export function transport(clock) {
     },
     show(time, span, says) {
       scrub.max = span;
-      scrub.step = span / 1000;
+      scrub.step = 10 ** Math.floor(Math.log10(span / 500));
       scrub.value = time;
       scrub.setAttribute("aria-valuetext", says);
     },

@@ -19,7 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from steptime.book.javascript_text import HELPERS, helpers_used, literal, minified, shortened
+from steptime.book.javascript_text import HELPERS, helpers_used, literal, shortened
+from steptime.book.minify import small_script, tightened
 from steptime.book.sources import ERRORS, Source, Symbol, check_room, read_source
 from steptime.book.subset import Rewriter, SubsetError
 from steptime.book.subset_names import parameters
@@ -168,8 +169,8 @@ class Bundle:
         body = re.sub(r"^var [^;]*;\s*", "", parser.dump().strip())
         js_name = self._name((source.name, name))
         body = re.sub(rf"^{js_name} = function flx_{js_name} ", f"function {js_name}", body)
-        body = minified(body.rstrip(";"))
-        return shortened(ASKS.sub(r"\1=_items(\1);", body))
+        body = small_script(body.rstrip(";"))
+        return shortened(tightened(ASKS.sub(r"\1=_items(\1);", body)))
 
     def text(self) -> str:
         """Return the ES module."""
@@ -183,7 +184,7 @@ class Bundle:
         exported = ", ".join(sorted({self.names[symbol] for symbol in self.roots}))
         modules = ", ".join(sorted({module for module, _ in self.order}))
         head = f"// Made from {modules}; change those, not this."
-        parts = [head, minified("".join(helpers)), library, body, f"export {{ {exported} }};"]
+        parts = [head, small_script("".join(helpers)), library, body, f"export {{ {exported} }};"]
         return "\n".join(part for part in parts if part) + "\n"
 
 

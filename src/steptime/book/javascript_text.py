@@ -1,4 +1,4 @@
-"""Pieces of JavaScript text: the hand-written helpers, literals, and a small minifier."""
+"""Pieces of JavaScript text: the hand-written helpers, literals, short names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import math
 import re
 from typing import Any
+
+from steptime.book.minify import tokens
 
 HELPERS = {
     # a - a is NaN for an infinity, and Python's x // 1.0 is too.
@@ -41,11 +43,6 @@ HELPERS = {
     "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",
 }
 """What Python does and JavaScript does otherwise, each as one arrow function."""
-
-_TOKEN = re.compile(
-    r"""(?P<space>\s+)|(?P<text>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)"""
-    r"""|(?P<word>[\w$]+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(?P<mark>.)"""
-)
 
 
 def helpers_used(code: str) -> list[str]:
@@ -87,35 +84,12 @@ def shortened(code: str) -> str:
     if head is None:
         return code
     names = [name for part in head.groups() if part for name in part.split(",")]
-    tokens = [match.group() for match in _TOKEN.finditer(code)]
-    taken = set(tokens) - set(names)
+    parts = tokens(code)
+    taken = set(parts) - set(names)
     fresh = (a + b for a in ("", *"abcdefgh") for b in "abcdefghijklmnopqrstuvwxyz")
     short = dict(zip(names, (name for name in fresh if name not in taken), strict=False))
-    for i, token in enumerate(tokens):
-        is_key = tokens[i + 1 : i + 2] == [":"] and tokens[i - 1] in "{,"
-        if token in short and tokens[i - 1] != "." and not is_key:
-            tokens[i] = short[token]
-    return "".join(tokens)
-
-
-def minified(code: str) -> str:
-    """Return JavaScript without comments, indentation and needless spaces.
-
-    Args:
-        code: Text as PScript writes it: every statement ends in ``;`` or a brace.
-    """
-    code = re.sub(r"^\s*//.*$", "", code, flags=re.MULTILINE)
-    out: list[str] = []
-    gap = False
-    for match in _TOKEN.finditer(code):
-        if match.lastgroup == "space":
-            gap = True
-            continue
-        token = match.group()
-        last = out[-1][-1] if out else ""
-        both_words = bool(re.match(r"[\w$]", token) and re.match(r"[\w$]", last))
-        if gap and (both_words or (token in "+-" and last == token)):
-            out.append(" ")
-        out.append(token)
-        gap = False
-    return "".join(out)
+    for i, token in enumerate(parts):
+        is_key = parts[i + 1 : i + 2] == [":"] and parts[i - 1] in "{,"
+        if token in short and parts[i - 1] != "." and not is_key:
+            parts[i] = short[token]
+    return "".join(parts)

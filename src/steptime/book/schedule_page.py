@@ -8,12 +8,12 @@ JavaScript (and in print, and for search), and a page of its own.
 from __future__ import annotations
 
 import json
-import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from steptime.book.javascript import BUNDLES, bundle
+from steptime.book.minify import small_script, small_style
 from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
 from steptime.pipeline.schedules import SCHEDULES
 
@@ -65,19 +65,13 @@ def write_schedule(out: Path) -> None:
         folder / "index.html": ALONE.format(fallback=fallback),
         out / "schedule.html": fallback,
     }
+    # What is written by hand goes out smaller: these copies stand in for the originals.
+    for path in sorted([*WEB.glob("schedule/*.js"), *WEB.glob("shared/*.js")]):
+        files[out / path.relative_to(WEB)] = small_script(path.read_text(encoding="utf-8"))
+    files[folder / "style.css"] = small_style((WEB / "schedule/style.css").read_text("utf-8"))
+    (out / "shared").mkdir(exist_ok=True)
     for path, text in files.items():
         path.write_text(text, encoding="utf-8")
-
-
-def write_alone(out: Path) -> None:
-    """Write the figure with its page into an empty folder, ready for any static server.
-
-    Args:
-        out: Where; the page is ``schedule/index.html`` in it.
-    """
-    for name in ("schedule", "shared"):
-        shutil.copytree(WEB / name, out / name)
-    write_schedule(out)
 
 
 def data_module() -> str:
@@ -173,7 +167,7 @@ def picture(line: dict[str, Any], verdict: str) -> str:
     """
     width = HEADS + UNIT * line["makespan"] + 30
     parts = [
-        f'<svg role="img" aria-label="{escape(verdict)}" width="100%" '
+        f'<svg class="boxes" role="img" aria-label="{escape(verdict)}" width="100%" '
         f'viewBox="0 0 {width:g} {RANKS * PITCH + 16}">'
         '<defs><pattern id="st-hatch" width="6" height="6" '
         'patternUnits="userSpaceOnUse"><path class="hatch" d="M-1 1 1-1M0 6 6 0M5 7 7 5"/>'
@@ -182,7 +176,7 @@ def picture(line: dict[str, Any], verdict: str) -> str:
     for rank in range(RANKS):
         y = rank * PITCH
         parts.append(
-            f'<text x="{HEADS - 6}" y="{y + 15}" text-anchor="end">GPU {rank}</text>'
+            f'<text x="{HEADS - 6}" y="{y + 15}" class="end">GPU {rank}</text>'
             f'<rect class="idle" style="fill:url(#st-hatch)" x="{HEADS}" y="{y}" '
             f'width="{UNIT * line["makespan"]:g}" height="{BOX}"/>'
             f'<text x="{width - 24:g}" y="{y + 15}">{line["peak"][rank]}</text>'
@@ -193,15 +187,12 @@ def picture(line: dict[str, Any], verdict: str) -> str:
         y = box["rank"] * PITCH
         number = box["micro_batch"] + 1
         parts.append(
-            f'<rect class="k{kind}" stroke="currentColor" data-gpu="{box["rank"]}" '
-            f'data-op="{box["letter"]}" data-mb="{box["micro_batch"]}" data-stage="{box["stage"]}" '
-            f'data-start="{box["start"]}" data-end="{box["end"]}" x="{x:g}" y="{y}" '
-            f'width="{wide:g}" height="{BOX}"/><text style="fill:var(--t{kind})" '
-            f'x="{x + wide / 2:g}" y="{y + 15}" text-anchor="middle">{box["letter"]}{number}</text>'
+            f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x="{x:g}" '
+            f'y="{y}" width="{wide:g}" height="{BOX}"/><text class="t{kind}" '
+            f'x="{x + wide / 2:g}" y="{y + 15}">{box["letter"]}{number}</text>'
         )
-    parts.append(
-        f'<text x="{HEADS}" y="{RANKS * PITCH + 8}">time in units; right: most held</text>'
-    )
+    note = "time in units; right: most held"
+    parts.append(f'<text x="{HEADS}" y="{RANKS * PITCH + 8}" class="first">{note}</text>')
     return "".join(parts) + "</svg>"
 
 
