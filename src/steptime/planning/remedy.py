@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from steptime.evidence.memory import Memory, step_memory
+from steptime.evidence.memory import Memory, fullest_bytes
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.training_step import TrainingStep
@@ -100,15 +100,15 @@ def _sizes(step: TrainingStep) -> Iterator[list[Change]]:
 def _remedy(change: Change, facts: MemoryFacts | None) -> Remedy | None:
     words, step = change
     try:
-        memory = step_memory(step, facts)
+        total = fullest_bytes(step, facts)
     except ConfigError:
         return None
     return Remedy(
         change=words,
         step=step,
         num_devices=step.layout.num_devices,
-        total_bytes=memory.total_bytes,
-        fits=memory.fits,
+        total_bytes=total,
+        fits=total <= step.accelerator.hbm_bytes,
     )
 
 

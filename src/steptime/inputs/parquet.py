@@ -1,0 +1,73 @@
+"""Rows in Parquet files, one file a piece of work, so that a stopped sweep can go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from steptime.inputs.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SUFFIX = ".parquet"
+
+
+def finished_keys(folder: Path) -> set[str]:
+    """Return the keys of the pieces that a folder already holds.
+
+    Args:
+        folder: May not exist yet.
+    """
+    return {path.stem for path in folder.glob(f"*{SUFFIX}")} if folder.is_dir() else set()
+
+
+def write_rows(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> Path:
+    """Write the rows of one piece of work; the file is there in full or not at all.
+
+    Args:
+        folder: Made if it does not exist.
+        key: Name of the piece.
+        rows: At least one; all with the same columns.
+
+    Raises:
+        ConfigError: If the folder cannot be written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"{key}{SUFFIX}"
+    part = folder / f".{key}.{os.getpid()}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(list(rows)), part)
+        part.replace(path)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+    return path
+
+
+def read_rows(folder: Path) -> pyarrow.Table:
+    """Return all rows of a folder as one table, pieces in the order of their keys.
+
+    Args:
+        folder: What `write_rows` filled.
+
+    Raises:
+        ConfigError: If there is nothing, or a file is no Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
+    if not paths:
+        raise ConfigError(f"{folder} holds no {SUFFIX} files")
+    tables = []
+    for path in paths:
+        try:
+            tables.append(pq.read_table(path))
+        except (pa.ArrowInvalid, OSError):
+            raise ConfigError(f"{path} is no Parquet file; delete it and start again") from None
+    return pa.concat_tables(tables, promote_options="permissive")

@@ -1,0 +1,201 @@
+"""Many searches: models x clusters x batches, on any executor, resumable.
+
+Each question that is done becomes one Parquet file, so a second start asks only what is
+not there yet. The executor may be of ``concurrent.futures`` or Dask's:
+``distributed.Client(...).get_executor()``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from steptime import __version__
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.parquet import finished_keys, write_rows
+from steptime.planning.question import Question
+from steptime.planning.search import search
+
+KEPT = 20
+LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "zero_stage", "recompute", "schedule")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepReport:
+    """What became of a sweep.
+
+    Attributes:
+        done: Questions answered by this start.
+        skipped: Questions whose answer was there already.
+        failed: Key and reason of each question that could not be asked.
+    """
+
+    done: int
+    skipped: int
+    failed: tuple[tuple[str, str], ...]
+
+
+def question_key(question: Question) -> str:
+    """Return a name for a question that changes with anything that could change its answer.
+
+    Args:
+        question: The question.
+    """
+    text = json.dumps([__version__, asdict(question)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def product_of(
+    base: Question,
+    *,
+    models: Sequence[Any] = (),
+    accelerators: Sequence[Any] = (),
+    num_devices: Sequence[int] = (),
+    batches: Sequence[int] = (),
+    seq_lengths: Sequence[int] = (),
+) -> list[Question]:
+    """Return every combination of the values given, the rest as in ``base``.
+
+    Args:
+        base: Gives all that is not listed.
+        models: Shapes.
+        accelerators: Devices.
+        num_devices: Sizes of the cluster.
+        batches: Global batch sizes.
+        seq_lengths: Tokens per sequence.
+
+    Raises:
+        ConfigError: If a combination is out of range.
+    """
+    from dataclasses import replace
+
+    axes = {
+        "model": models,
+        "accelerator": accelerators,
+        "num_devices": num_devices,
+        "global_batch_size": batches,
+        "seq_length": seq_lengths,
+    }
+    used = {name: values for name, values in axes.items() if values}
+    return [
+        replace(base, **dict(zip(used, values, strict=True)))
+        for values in itertools.product(*used.values())
+    ]
+
+
+def answer(question: Question) -> list[dict[str, Any]]:
+    """Return the rows of one question: its best layouts, or one row without any.
+
+    This is what workers run: it takes and returns plain data.
+
+    Args:
+        question: The question.
+    """
+    result = search(question, keep=KEPT)
+    asked = {
+        "model": question.model.name,
+        "accelerator": question.accelerator.name,
+        "num_gpus": question.num_devices,
+        "global_batch_size": question.global_batch_size,
+        "seq_length": question.seq_length,
+        "precision": question.precision,
+        "predictor": question.predictor,
+        "num_evaluated": result.num_evaluated,
+        "num_fitting": result.num_fitting,
+    }
+    empty = dict.fromkeys((*LAYOUT_FIELDS, "sequence_parallel", "micro_batch_size"))
+    rows = [
+        asked
+        | {"rank": place}
+        | {name: getattr(one.layout, name) for name in (*LAYOUT_FIELDS, "sequence_parallel")}
+        | {
+            "micro_batch_size": one.batch.micro_batch_size,
+            "step_time_s": one.step_time_s,
+            "memory_bytes": one.memory_bytes,
+        }
+        for place, one in enumerate(result.best, 1)
+    ]
+    return rows or [asked | {"rank": None} | empty | {"step_time_s": None, "memory_bytes": None}]
+
+
+def run_sweep(
+    questions: Iterable[Question],
+    folder: Path,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SweepReport:
+    """Answer every question that the folder does not hold yet.
+
+    Args:
+        questions: What to ask; the same question twice is asked once.
+        folder: Where the answers go, one Parquet file each.
+        executor: Where the work is done; here, one after another, if None.
+        progress: Called with the questions settled and all of them.
+
+    Returns:
+        The counts; answers are read with `steptime.inputs.parquet.read_rows`.
+
+    Raises:
+        ConfigError: If the folder cannot be written, or the executor's workers are lost for
+            good: what was answered stays, and a second start goes on from there.
+    """
+    wanted = {question_key(question): question for question in questions}
+    there = finished_keys(folder) & wanted.keys()
+    todo = [key for key in wanted if key not in there]
+    settled = len(there)
+    failed: list[tuple[str, str]] = []
+    if progress:
+        progress(settled, len(wanted))
+
+    def keep(key: str, rows: Callable[[], list[dict[str, Any]]]) -> None:
+        nonlocal settled
+        try:
+            found = rows()
+        except ConfigError as error:
+            failed.append((key, str(error)))
+        else:
+            write_rows(folder, key, found)
+        settled += 1
+        if progress:
+            progress(settled, len(wanted))
+
+    if executor is None:
+        for key in todo:
+            keep(key, lambda key=key: answer(wanted[key]))  # type: ignore[misc]
+    else:
+        _on_executor(executor, {key: wanted[key] for key in todo}, keep)
+    return SweepReport(done=len(todo) - len(failed), skipped=len(there), failed=tuple(failed))
+
+
+def _on_executor(
+    executor: Executor,
+    todo: dict[str, Question],
+    keep: Callable[[str, Callable[[], list[dict[str, Any]]]], None],
+) -> None:
+    """Send all questions out and keep the answers as they come."""
+    futures: dict[Future[list[dict[str, Any]]], str] = {
+        executor.submit(answer, question): key for key, question in todo.items()
+    }
+    left = len(futures)
+    for future in as_completed(futures):
+        try:
+            keep(futures[future], future.result)
+        except (ConfigError, KeyboardInterrupt):
+            for other in futures:
+                other.cancel()
+            raise
+        except Exception as error:
+            for other in futures:
+                other.cancel()
+            raise ConfigError(
+                f"a worker was lost ({type(error).__name__}) with {left} questions open; what was "
+                "answered is kept: start again to go on"
+            ) from error
+        left -= 1
