@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("scipy")
 
 from steptime.evidence.calibration import STAGES, calibrate
+from steptime.evidence.residuals import DENSE
 from steptime.evidence.roofline import roofline_inputs, roofline_validation
 from steptime.evidence.row_stack import stack_name, year_of
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.samples import (
-    DENSE,
     main_samples,
     sample_of,
     sweep_samples,
@@ -103,7 +103,7 @@ def test_software_that_is_not_named_is_assumed_and_said() -> None:
     new = run_of(row(gpu="H100-80GB SXM", precision="bf16"))
     assert stack_name(old) == (
         "megatron-2022",
-        "software: not stated, megatron-2022 assumed by the year",
+        "software: not stated, assumed by the year",
     )
     assert stack_name(new)[0] == "megatron-core"
     assert "assumed" in roofline_inputs(new).assumed[-1]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from steptime.evidence.samples import DENSE, EXPERTS, NARROW, Table
+from steptime.evidence.residuals import DENSE, EXPERTS, NARROW
+from steptime.evidence.samples import Table
 from steptime.inputs.constants import RooflineConstants, constant_entries
 
 if TYPE_CHECKING:

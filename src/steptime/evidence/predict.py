@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.memory import Memory, step_memory
 from steptime.formulas.baseline import baseline_step, num_microbatches
 from steptime.formulas.outcome import outcome
@@ -14,7 +15,7 @@ from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.job import Job
-from steptime.inputs.stack import default_stack, stack_facts, stack_named
+from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
 from steptime.inputs.training_step import TrainingStep, training_step
 
 PREDICTORS = ("roofline", "baseline")
@@ -112,10 +113,16 @@ def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = Non
         ConfigError: If the stack is unknown or the device beyond the model.
     """
     name = stack or default_stack(step.accelerator) or "megatron-core"
-    facts = stack_facts(stack_named(name), step.accelerator)
+    changes = layout_changes(step.model, step.layout)
+    facts = stack_facts(stack_named(name), step.accelerator, **changes)
     parts = roofline_step(record, facts, roofline_constants())
     assumed = step.assumed if stack else (*step.assumed, f"stack {name}")
-    return prediction("roofline", step, parts, record, assumed)
+    result = prediction("roofline", step, parts, record, assumed)
+    kind = kind_of(step.model.experts is not None, step.layout.precision)
+    ends = step_interval_s(parts, kind, assumed=stack is None)
+    if ends is None:
+        return result
+    return replace(result, step_time_low_s=ends[0], step_time_high_s=ends[1])
 
 
 def prediction(

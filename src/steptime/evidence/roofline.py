@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.outcome import flop_convention
 from steptime.evidence.row_stack import run_stack, stack_name
 from steptime.evidence.runs import Incomplete, Run
@@ -83,7 +84,13 @@ def roofline_result(run: Run, constants: RooflineConstants) -> RowResult:
     """
     inputs = roofline_inputs(run)
     parts = roofline_step(inputs.job, inputs.stack, constants)
-    return replace(row_result(run, parts), assumed=inputs.assumed)
+    result = replace(row_result(run, parts), assumed=inputs.assumed)
+    guessed = any(note.startswith("software:") for note in inputs.assumed)
+    kind = kind_of(run.model.experts is not None, run.layout.precision)
+    ends = step_interval_s(parts, kind, assumed=guessed)
+    if ends is None:
+        return result
+    return replace(result, step_time_low_s=ends[0], step_time_high_s=ends[1])
 
 
 def roofline_validation(

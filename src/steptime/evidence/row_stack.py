@@ -7,7 +7,13 @@ import re
 from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.stack import StackFacts, default_stack, stack_facts, stack_named
+from steptime.inputs.stack import (
+    StackFacts,
+    default_stack,
+    layout_changes,
+    stack_facts,
+    stack_named,
+)
 
 # The first pattern found in a row's words names its stack; general words come last.
 _STACKS = (
@@ -66,17 +72,28 @@ def stack_name(run: Run) -> tuple[str, str]:
             if name == "megatron-2021" and run.layout.zero_stage == 3:
                 name = "deepspeed-zero3-2021"
             return name, ""
+    name, note = assumed_stack(run)
+    if name == "megatron-2022" and "deepspeed" in words:
+        name = "megatron-deepspeed-2021"
+    return name, note
+
+
+def assumed_stack(run: Run) -> tuple[str, str]:
+    """Return the stack of a run whose words name none: by device and year, and a sentence.
+
+    Args:
+        run: The run.
+    """
     year = year_of(run.row)
     if run.accelerator.generation == "ampere" and year is not None and year < 2023:
-        old = "megatron-deepspeed-2021" if "deepspeed" in words else "megatron-2022"
-        return old, f"software: not stated, {old} assumed by the year"
+        return "megatron-2022", "software: not stated, assumed by the year"
     name = default_stack(run.accelerator) or "megatron-core"
     return name, f"software: not stated, {name} assumed"
 
 
 def _row_changes(run: Run, name: str) -> dict[str, float]:
     row, layout = run.row, run.layout
-    notes, recompute = row.notes.lower(), row.recompute.lower()
+    notes, recompute, said = row.notes.lower(), row.recompute.lower(), row.precision.lower()
     changes: dict[str, float] = {}
     if re.search(r"async[- ]?tp", notes):
         changes["overlap_tp"] = 1.0
@@ -101,23 +118,13 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes["recompute_latent"] = 1.0
     if re.search(r"\bmlp\b", recompute):
         changes["recompute_mlp"] = 1.0
-    return changes | _precision_changes(run) | _stage_changes(run, name) | _expert_changes(run)
-
-
-def _precision_changes(run: Run) -> dict[str, float]:
-    said = run.row.precision.lower()
-    return {
-        "fp4": float(run.layout.precision == "nvfp4"),
-        "rowwise": float("rowwise" in said or "row-wise" in said),
-        "block_scaled": float(run.layout.precision == "mxfp8" or "block" in said),
-    }
-
-
-def _stage_changes(run: Run, name: str) -> dict[str, float]:
-    chunks = run.layout.pp * run.layout.vpp
-    layers = run.model.num_layers
-    edges = layers % chunks != 0 and (layers + 2) % chunks == 0 and name != "nanotron"
-    return {"edges_count": float(edges)}
+    changes["rowwise"] = float("rowwise" in said or "row-wise" in said)
+    changes.update(layout_changes(run.model, layout))
+    if "block" in said:
+        changes["block_scaled"] = 1.0
+    if name == "nanotron":
+        changes["edges_count"] = 0.0
+    return changes | _expert_changes(run)
 
 
 def _expert_changes(run: Run) -> dict[str, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.residuals import kind_of
 from steptime.evidence.roofline import RooflineInputs, roofline_inputs
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-DENSE, NARROW, EXPERTS = "dense, 16 bits", "dense, 8 bits and below", "experts"
-KINDS = (DENSE, NARROW, EXPERTS)
 # Over 256 GPUs the playbook's cluster stalled: those runs are told apart.
 SICK_OVER_GPUS = 256
 # Its sweep is fitted to on one server only, where no network can stall.
@@ -41,7 +40,7 @@ class Sample:
         inputs: What the model takes.
         step_time_s: Measured.
         source: Who measured it: the part of the id before the last dash.
-        kind: One of ``KINDS``.
+        kind: One of `steptime.evidence.residuals.KINDS`.
         unit: What is left out together: the source, or the model where one source has all.
         sick: Whether it ran on more of the playbook's cluster than was healthy.
         fitted_to: Whether it may play a part in a constant.
@@ -77,9 +76,7 @@ def sample_of(row: PublishedRow) -> Sample:
     """
     inputs = roofline_inputs(run_of(row))
     source = _family(row)
-    narrow = inputs.run.layout.precision not in ("fp16", "bf16")
-    experts = inputs.run.model.experts is not None
-    kind = EXPERTS if experts else NARROW if narrow else DENSE
+    kind = kind_of(inputs.run.model.experts is not None, inputs.run.layout.precision)
     together = {"playbook": "nanotron"}.get(source, source)
     if source.startswith("nar21"):
         together = "nar21"

@@ -8,6 +8,8 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice, check_number
+from steptime.inputs.layout import Layout
+from steptime.inputs.model import ModelShape
 
 # Rates of attention kernels, TFLOP/s forward and backward together, by generation of device.
 # dao2023, Figs. 4-7 (FlashAttention 1, Triton and 2); shah2024, Figs. 5-6 (3 and cuDNN 9).
@@ -187,6 +189,25 @@ def stack_facts(stack: Stack, accelerator: Accelerator, **changes: float) -> Sta
         }
     )
     return replace(facts, **changes) if changes else facts
+
+
+def layout_changes(model: ModelShape, layout: Layout) -> dict[str, float]:
+    """Return the facts that follow from the layout, whatever the software.
+
+    Embedding and head count as a layer each where the layers alone do not divide over the
+    chunks, but with two more do.
+
+    Args:
+        model: Gives the layers.
+        layout: Gives precision, stages and chunks.
+    """
+    chunks = layout.pp * layout.vpp
+    layers = model.num_layers
+    return {
+        "fp4": float(layout.precision == "nvfp4"),
+        "block_scaled": float(layout.precision == "mxfp8"),
+        "edges_count": float(layers % chunks != 0 and (layers + 2) % chunks == 0),
+    }
 
 
 STACK_FIELDS = tuple(entry.name for entry in fields(StackFacts))

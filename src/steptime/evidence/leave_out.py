@@ -1,0 +1,145 @@
+"""Errors on runs that played no part in any constant used on them.
+
+What is left out together is a unit: all rows of a source, or of one model where one source
+has all runs of a kind. Run as a module it writes ``data/roofline_residuals.csv``, from which
+`steptime.evidence.intervals` makes intervals.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from steptime.evidence.calibration import calibrate
+from steptime.evidence.residuals import RESIDUALS
+from steptime.evidence.row_stack import assumed_stack
+from steptime.evidence.samples import Sample, Table, main_samples, sweep_samples, table
+from steptime.inputs.datafiles import data_path
+from steptime.inputs.stack import stack_facts, stack_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+# Facts that follow from the layout and the numbers it runs in, whatever the software.
+_KEPT = ("fp4", "block_scaled", "edges_count", "old_experts", "experts_age_years")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Errors of runs left out of all fits.
+
+    Attributes:
+        runs: The runs, scored ones only.
+        errors: ln(predicted / measured step time), shape (n,).
+        assumed_errors: The same where the software is not known but assumed, shape (n,).
+        exposed: Share of the predicted step that is no computing, shape (n,).
+    """
+
+    runs: Table
+    errors: Floats
+    assumed_errors: Floats
+    exposed: Floats
+
+
+def scored(sample: Sample) -> bool:
+    """Return whether a run counts in the score: healthy, and no row of a sweep.
+
+    Args:
+        sample: The run.
+    """
+    return not sample.sick and sample.source != "playbook"
+
+
+def all_runs() -> Table:
+    """Return every run: those that are scored, and those that may only be fitted to."""
+    chosen = [
+        sample for sample in main_samples() + sweep_samples() if scored(sample) or sample.fitted_to
+    ]
+    return table(chosen)
+
+
+def left_out_errors(runs: Table, groups: Sequence[str]) -> Floats:
+    """Return each run's error with the constants fitted without its group.
+
+    Args:
+        runs: Published runs.
+        groups: What each is left out with.
+    """
+    import numpy as np
+
+    names = np.array(groups)
+    errors = np.full(len(names), np.nan)
+    for name in np.unique(names):
+        out = names == name
+        if not any(scored(s) for s, held in zip(runs.samples, out, strict=True) if held):
+            continue
+        constants = calibrate(runs, ~out)
+        errors[out] = runs.errors(constants)[out]
+    return errors
+
+
+def with_assumed_software(runs: Table) -> Table:
+    """Return the runs as if nothing were known of their software.
+
+    Args:
+        runs: Published runs.
+    """
+    changed = []
+    for sample in runs.samples:
+        inputs = sample.inputs
+        kept = {name: getattr(inputs.stack, name) for name in _KEPT}
+        name, _ = assumed_stack(inputs.run)
+        facts = stack_facts(stack_named(name), inputs.run.accelerator, **kept)
+        changed.append(replace(sample, inputs=replace(inputs, stack=facts)))
+    return table(changed)
+
+
+def left_out(runs: Table) -> LeftOut:
+    """Return the scored runs with their left-out errors, their software known and assumed.
+
+    Args:
+        runs: Every run.
+    """
+    import numpy as np
+
+    units = runs.column(lambda sample: sample.unit)
+    assumed = with_assumed_software(runs)
+    count = len(units)
+    errors, guesses, exposed = np.empty(count), np.empty(count), np.empty(count)
+    for unit in np.unique(units):
+        out = units == unit
+        constants = calibrate(runs, ~out)
+        parts = runs.parts(constants)
+        total = sum(parts.values())
+        errors[out] = np.log(total / runs.step_time_s)[out]
+        exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]
+        guesses[out] = assumed.errors(constants)[out]
+    keep = runs.column(scored)
+    chosen = [sample for sample, kept in zip(runs.samples, keep, strict=True) if kept]
+    return LeftOut(table(chosen), errors[keep], guesses[keep], exposed[keep])
+
+
+def write_residuals(result: LeftOut, path: Path) -> None:
+    """Write left-out errors, four digits each.
+
+    Args:
+        result: The errors.
+        path: File to write.
+    """
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["id", "unit", "kind", "exposed", "error", "assumed_error"])
+        for index, sample in enumerate(result.runs.samples):
+            numbers = (result.exposed, result.errors, result.assumed_errors)
+            cells = [f"{float(values[index]):.4f}" for values in numbers]
+            writer.writerow([sample.id, sample.unit, sample.kind, *cells])
+
+
+if __name__ == "__main__":
+    write_residuals(left_out(all_runs()), data_path(RESIDUALS))

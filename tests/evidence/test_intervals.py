@@ -1,0 +1,81 @@
+"""Intervals from left-out errors."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from steptime.evidence.intervals import FEWEST, coverage, interval_s, width
+from steptime.evidence.predict import predict
+from steptime.evidence.residuals import DENSE, KINDS, kind_of, residuals
+
+# ---- published
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nine_of_ten_left_out_runs_lie_inside(kind: str) -> None:
+    found = coverage(residuals(), kind, assumed=False)
+    assert found.runs >= 60
+    assert 0.87 <= found.covered <= 0.93
+
+
+def test_left_out_errors_meet_their_aims() -> None:
+    by_kind = {
+        kind: sorted(abs(row.error) for row in residuals() if row.kind == kind) for kind in KINDS
+    }
+    means = [math.fsum(by_kind[kind]) / len(by_kind[kind]) for kind in KINDS]
+    medians = [by_kind[kind][len(by_kind[kind]) // 2] for kind in KINDS]
+    assert [m < most for m, most in zip(means, (0.065, 0.06, 0.15), strict=True)] == [True] * 3
+    assert [m < most for m, most in zip(medians, (0.045, 0.04, 0.12), strict=True)] == [True] * 3
+
+
+# ---- invariant
+
+
+def test_the_width_covers_what_it_promises_on_drawn_errors() -> None:
+    rng = random.Random(7)
+    inside = 0
+    for _ in range(400):
+        drawn = [(rng.random(), rng.gauss(0.0, 0.05)) for _ in range(60)]
+        found = width(drawn)
+        assert found is not None
+        inside += abs(rng.gauss(0.0, 0.05)) <= found.half(rng.random())
+    assert 0.87 <= inside / 400 <= 0.94
+
+
+def test_an_interval_holds_its_prediction_and_grows_with_doubt() -> None:
+    known = interval_s(10.0, DENSE, 0.2, assumed=False)
+    guessed = interval_s(10.0, DENSE, 0.2, assumed=True)
+    assert known is not None
+    assert guessed is not None
+    assert guessed[0] < known[0] < 10.0 < known[1] < guessed[1]
+
+
+def test_a_prediction_carries_its_interval() -> None:
+    made = predict(
+        model="gpt3-175b",
+        accelerator="a100",
+        tp=8,
+        pp=8,
+        dp=2,
+        seq_length=2048,
+        global_batch_size=128,
+        recompute="full",
+        stack="megatron-2021",
+    )
+    assert made.step_time_low_s is not None
+    assert made.step_time_high_s is not None
+    assert made.step_time_low_s < made.step_time_s < made.step_time_high_s
+
+
+def test_kinds_follow_experts_and_precision() -> None:
+    assert [kind_of(False, "bf16"), kind_of(False, "mxfp8"), kind_of(True, "bf16")] == list(KINDS)
+
+
+# ---- refusal
+
+
+def test_too_few_runs_give_no_interval() -> None:
+    assert width([(0.1, 0.05)] * (FEWEST - 1)) is None
