@@ -24,6 +24,7 @@ def test_json_has_bytes_by_part_and_by_rank(capsys: pytest.CaptureFixture[str]) 
     assert found["nearest"] is None
     assert tuple(found["bytes"]) == PARTS
     assert sum(found["bytes"].values()) == pytest.approx(found["total_bytes"])
+    assert sum(found["activations_bytes"].values()) == pytest.approx(found["bytes"]["activations"])
     assert len(found["ranks"]) == 16
     assert max(rank["total_bytes"] for rank in found["ranks"]) == found["total_bytes"]
     assert found["ranks"][found["rank"]]["bytes"] == found["bytes"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from steptime.evidence.memory import default_stack, step_memory
 from steptime.evidence.memory_left_out import left_out
@@ -12,6 +14,8 @@ from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.runs import Incomplete
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.formulas.memory import memory_bytes
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.memory_facts import STACKS, memory_facts
 from steptime.inputs.training_step import TrainingStep, training_step
 
@@ -123,6 +127,45 @@ def test_the_wrapper_says_what_the_formula_says() -> None:
     assert max(rank.total_bytes for rank in found.ranks) == found.total_bytes
     assert found.reason.startswith("fits: ")
     assert f"pipeline rank {found.fullest.rank}" in found.reason
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    name=st.sampled_from(["gpt3-175b", "llama2-7b", "mixtral-8x7b", "deepseek-v3", "gpt-oss-20b"]),
+    sizes=st.fixed_dictionaries(
+        {size: st.integers(1, 16) for size in ("tp", "cp", "pp", "dp", "ep", "etp")}
+    ),
+    seq_length=st.integers(1, 10**6),
+    batch=st.integers(1, 4096),
+    schedule=st.sampled_from([None, *SCHEDULES]),
+    stack=st.sampled_from(sorted(STACKS)),
+    zero=st.sampled_from([None, 0, 1, 2, 3]),
+)
+def test_any_input_is_refused_or_gives_a_finite_answer(
+    name: str,
+    sizes: dict[str, int],
+    seq_length: int,
+    batch: int,
+    schedule: str | None,
+    stack: str,
+    zero: int | None,
+) -> None:
+    try:
+        step = training_step(
+            model=name,
+            accelerator="h100",
+            seq_length=seq_length,
+            global_batch_size=batch,
+            schedule=schedule,
+            zero_stage=zero,
+            **sizes,  # type: ignore[arg-type]
+        )
+        found = step_memory(step, memory_facts(stack))
+    except ConfigError:
+        return
+    for rank in found.ranks:
+        assert all(0 <= part < float("inf") for part in rank.parts_bytes.values())
+    assert found.total_bytes >= max(rank.total_bytes for rank in found.ranks) * 0.8
 
 
 # refusal

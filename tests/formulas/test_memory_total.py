@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steptime.formulas.memory import (
+    activation_parts,
     memory_bytes,
     memory_total_bytes,
     rank_memory_bytes,
@@ -104,6 +105,18 @@ def test_parts_add_up_to_the_total() -> None:
     asked = record("deepseek-v3", (960, 4096), pp=16, dp=8, ep=8, zero_stage=1)
     found = memory_bytes(asked, memory_facts("megatron", fragmentation=0.1))
     assert sum(found[part] for part in PARTS) == pytest.approx(found["total"], rel=1e-14)
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("stack", ["megatron-2021", "deepspeed-bf16", "nanotron"])
+def test_activations_by_part_add_up(recompute: str, stack: str) -> None:
+    asked = record("deepseek-v3", (960, 4096), tp=2, pp=8, dp=8, ep=8, recompute=recompute)
+    facts = memory_facts(stack, recompute_layers=3.0 if recompute == "full" else 0.0)
+    for rank in range(8):
+        whole = rank_memory_bytes(asked, facts, float(rank))["activations"]
+        parts = activation_parts(asked, facts, float(rank))
+        assert sum(parts.values()) == pytest.approx(whole, rel=1e-13)
+        assert min(parts.values()) >= 0
 
 
 # invariant

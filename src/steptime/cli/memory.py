@@ -96,6 +96,7 @@ def as_dict(
         "headroom_bytes": result.limit_bytes - result.total_bytes,
         "rank": result.fullest.rank,
         "bytes": result.fullest.parts_bytes,
+        "activations_bytes": result.activations_bytes,
         "ranks": [rank_dict(rank) for rank in result.ranks],
         "nearest": None if nearest is None else remedy_dict(nearest),
         "would_help": [remedy_dict(remedy) for remedy in helps],

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from steptime.formulas.memory import memory_bytes, rank_memory_bytes
+from steptime.formulas.memory import (
+    activation_parts,
+    memory_bytes,
+    memory_total_bytes,
+    rank_memory_bytes,
+)
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.job import Job
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
@@ -42,6 +47,7 @@ class Memory:
     Attributes:
         fullest: The rank that needs the most.
         ranks: Every pipeline rank, first to last.
+        activations_bytes: The fullest rank's activations by what leaves them.
         limit_bytes: Memory of the device, as its data sheet prints it.
         facts: What was taken for the software.
         assumed: A sentence for each thing that was not given.
@@ -49,6 +55,7 @@ class Memory:
 
     fullest: RankMemory
     ranks: tuple[RankMemory, ...]
+    activations_bytes: dict[str, float]
     limit_bytes: float
     facts: MemoryFacts
     assumed: tuple[str, ...]
@@ -101,9 +108,11 @@ def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[str, ...] = ()) -
     """
     stages = int(record.pp)
     shown = range(stages) if stages <= MOST_RANKS else (0, 1, stages - 1)
+    fullest = memory_bytes(record, facts)
     return Memory(
-        fullest=rank_memory(memory_bytes(record, facts)),
+        fullest=rank_memory(fullest),
         ranks=tuple(rank_memory(rank_memory_bytes(record, facts, float(rank))) for rank in shown),
+        activations_bytes=activation_parts(record, facts, fullest["rank"]),
         limit_bytes=float(record.hbm_bytes),
         facts=facts,
         assumed=assumed,
@@ -117,6 +126,21 @@ def default_stack(step: TrainingStep) -> str:
         step: The training step.
     """
     return "fsdp" if step.layout.zero_stage == 3 else "megatron"
+
+
+def fullest_bytes(step: TrainingStep, facts: MemoryFacts | None = None) -> float:
+    """Return the bytes on the fullest rank alone: for those who try many steps.
+
+    Args:
+        step: The training step.
+        facts: What the software keeps; the usual stack's if None.
+
+    Raises:
+        ConfigError: If the layout does not fit the model or the batch.
+    """
+    known = memory_facts(default_stack(step)) if facts is None else facts
+    total: float = memory_total_bytes(step.job(), known)
+    return total
 
 
 def step_memory(
