@@ -18,12 +18,24 @@ from steptime.cli import (
     presets,
     schedule,
     search,
+    sweep,
     validate,
     validate_memory,
 )
 from steptime.inputs.errors import ConfigError
 
-COMMANDS = (predict, search, explain, place, memory, validate, validate_memory, schedule, presets)
+COMMANDS = (
+    predict,
+    search,
+    sweep,
+    explain,
+    place,
+    memory,
+    validate,
+    validate_memory,
+    schedule,
+    presets,
+)
 
 # Typer brings its own copy of click or uses an installed one; its errors tell which.
 _ClickError: type[Any] = next(

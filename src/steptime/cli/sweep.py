@@ -1,0 +1,149 @@
+"""`steptime sweep`: many searches, here, on processes, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steptime.cli.output import console, print_json
+from steptime.inputs.datafiles import read_toml
+from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.presets import accelerator as accelerator_preset
+from steptime.inputs.training_step import shape_named
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from steptime.planning.question import Question
+
+EXAMPLES = """
+A plan lists what to combine:
+
+    models = ["llama3-8b", "llama3-70b"]
+    accelerators = ["h100", "gb200"]
+    gpus = [256, 512, 1024]
+    global_batch_sizes = [1024]
+    seq_lengths = [8192]
+
+Examples:
+
+- `steptime sweep plan.toml --out answers --processes 2`
+
+- `steptime sweep plan.toml --out answers --scheduler tcp://10.0.0.1:8786`
+"""
+
+COLUMNS = ("models", "accelerators", "gpus", "global_batch_sizes", "seq_lengths")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application.
+
+    Args:
+        app: The application.
+    """
+    app.command("sweep", epilog=EXAMPLES)(sweep_command)
+
+
+def plan_questions(path: Path) -> list[Question]:
+    """Return every combination that a plan asks for.
+
+    Args:
+        path: A TOML file with the lists of `COLUMNS`.
+
+    Raises:
+        ConfigError: If a list is missing, empty, or holds something else.
+    """
+    from steptime.planning.question import Question, default_predictor
+
+    table = read_toml(path)
+    for name in COLUMNS:
+        values = table.get(name)
+        if not isinstance(values, list) or not values:
+            raise ConfigError(f"{path}: {name} must be a list with at least one value")
+    unknown = set(table) - set(COLUMNS)
+    if unknown:
+        raise ConfigError(f"{path}: unknown {sorted(unknown)[0]!r}; known: {', '.join(COLUMNS)}")
+    found = []
+    for name in table["accelerators"]:
+        device = accelerator_preset(name)
+        found += [
+            Question(
+                model=shape_named(model),
+                accelerator=device,
+                num_devices=gpus,
+                global_batch_size=batch,
+                seq_length=length,
+                predictor=default_predictor(device),
+            )
+            for model in table["models"]
+            for gpus in table["gpus"]
+            for batch in table["global_batch_sizes"]
+            for length in table["seq_lengths"]
+        ]
+    return found
+
+
+@contextlib.contextmanager
+def executor_for(processes: int, scheduler: str | None) -> Iterator[Executor | None]:
+    """Yield where the work is done, and close it afterwards.
+
+    Args:
+        processes: Of this machine; 1 for no executor at all.
+        scheduler: Address of a Dask scheduler.
+    """
+    if scheduler is not None:
+        import distributed
+
+        connect: Any = distributed.Client
+        try:
+            client = connect(scheduler, timeout=10)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"no Dask scheduler at {scheduler}: {error}") from None
+        with client:
+            yield client.get_executor()
+    elif processes > 1:
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ProcessPoolExecutor(max_workers=processes) as executor:
+            yield executor
+    else:
+        yield None
+
+
+def sweep_command(
+    plan: Annotated[Path, typer.Argument(help="TOML file with the lists to combine.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the Parquet files.")],
+    processes: Annotated[int, typer.Option("--processes", help="Of this machine.")] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="Address of a Dask scheduler.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no progress.")] = False,
+) -> None:
+    """Search every combination of a plan; a second start skips what is there."""
+    from rich.progress import Progress
+
+    from steptime.planning.sweep import run_sweep
+
+    check_count("processes", processes, most=1024)
+    questions = plan_questions(plan)
+    with (
+        executor_for(processes, scheduler) as executor,
+        Progress(console=console(), disable=as_json) as bar,
+    ):
+        task = bar.add_task("questions", total=len(questions))
+
+        def show(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+
+        report = run_sweep(questions, out, executor=executor, progress=show)
+    told = {"done": report.done, "skipped": report.skipped, "failed": dict(report.failed)}
+    if as_json:
+        print_json({**told, "folder": str(out)})
+        return
+    console().print(f"{report.done} answered, {report.skipped} were there already, in {out}")
+    for key, reason in report.failed:
+        console().print(f"failed {key}: {reason}", markup=False)
