@@ -8,11 +8,13 @@ import { OWN_FIELDS, ownShape } from "./state.js";
 /** Parts of the step in the order they are drawn, with the words of the page. */
 export const STEP_PARTS = [
   ["compute", "compute"],
+  ["recompute", "recomputation"],
   ["tensor_parallel", "tensor-parallel"],
   ["context_parallel", "context-parallel"],
   ["expert_parallel", "all-to-all"],
   ["pipeline_sends", "stage sends"],
   ["data_parallel", "data-parallel"],
+  ["optimizer", "optimizer step"],
   ["bubble", "bubble"],
 ];
 
@@ -93,22 +95,34 @@ function sentence(template, values) {
 
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
-  const models = data.step_models.filter((one) => formulas[one.function]);
-  const { facts } = data.memory;
-
   function memory(job) {
+    const facts = factsOf(job, data);
     const stages = [];
     for (let rank = 0; rank < job.pp; rank += 1) {
       stages.push(formulas.rank_memory_bytes(job, facts, rank));
     }
     const worst = formulas.worst_rank(job, facts).rank;
-    return { stages, worst, ...verdict(stages[worst].total, job.hbm_bytes) };
+    return { stages, worst, facts, ...verdict(stages[worst].total, job.hbm_bytes) };
+  }
+
+  /** The models that can tell the time of a step here, and what each takes besides the job. */
+  function modelsFor(state, job) {
+    const { stack } = data.accelerators.find((one) => one.key === state.gpu);
+    const known = data.step_models.filter((one) => {
+      if (one.sixteen_bits_only && job.fp8) return false;
+      return stack || !one.records.includes("stack");
+    });
+    const list = known.length ? known : data.step_models.slice(0, 1);
+    return list.map((one) => ({
+      ...one,
+      records: one.records.map((record) => (record === "stack" ? stack : record)),
+    }));
   }
 
   function step(job, model) {
     const parts = formulas[model.function](job, ...model.records);
     const total = formulas[model.total](parts);
-    return { model, parts, total, low: total * model.low, high: total * model.high };
+    return { model, parts, total, ...band(model, job, parts, total) };
   }
 
   const chosenOf = (list, state) => list.find((one) => (one.model ?? one).key === state.by) ?? list[0];
@@ -117,7 +131,7 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, job, refused };
-    const steps = models.map((model) => step(job, model));
+    const steps = modelsFor(state, job).map((model) => step(job, model));
     const chosen = chosenOf(steps, state);
     const outcome = formulas.outcome(job, chosen.total, state.tokens);
     return {
@@ -137,18 +151,34 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, refused };
-    const total = formulas.memory_total_bytes(job, facts);
+    const total = formulas.memory_total_bytes(job, factsOf(job, data));
     return {
       state,
       memory: verdict(total, job.hbm_bytes),
-      seconds: step(job, chosenOf(models, state)).total,
+      seconds: step(job, chosenOf(modelsFor(state, job), state)).total,
     };
   }
 
   /** Why a state cannot be cut, or null. */
   const legal = (state) => refusal(state, jobOf(state, data), data, formulas);
 
-  return { answer, quick, legal, models };
+  return { answer, quick, legal };
+}
+
+/** The facts of the software that memory is reckoned with: FSDP for ZeRO-3, else Megatron-LM. */
+function factsOf(job, data) {
+  return data.memory.stacks[job.zero_stage === 3 ? "fsdp" : "megatron"];
+}
+
+/** Between which ends published runs lay, or nine in ten that were left out of the fit. */
+function band(model, job, parts, total) {
+  if (!model.widths) return { low: total * model.low, high: total * model.high };
+  const kind = job.num_experts > 0 ? "experts" : job.fp8 ? "eight_bits" : "dense";
+  const width = model.widths[kind];
+  if (!width) return { low: null, high: null };
+  const exposed = 1 - (parts.compute + parts.recompute) / total;
+  const factor = Math.exp(width.factor * (width.base + width.slope * exposed));
+  return { low: total / factor, high: total * factor };
 }
 
 function verdict(total, limit) {

@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 
-const PAD = { top: 18, bottom: 18, gap: 12 };
+const PAD = { top: 18, bottom: 18, gap: 17 };
 
 /** The end of a time scale and its steps: round in the unit that the ticks are printed in. */
 export function timeScale(value) {
@@ -87,11 +87,13 @@ function drawRow(row, y, at, width, chart) {
     sum += part.value;
   }
   if (row.range) marks.push(whisker(row.range, y - 5, at));
-  const room = ((chart.top - Math.max(sum, row.range?.[1] ?? 0)) / chart.top) * width;
-  if (row.name && room > row.name.length * 6.5 + 14) {
-    const x = at(Math.max(sum, row.range?.[1] ?? 0));
-    const name = { class: "row-name", x, dx: 8, y: y + row.height / 2 + 4 };
-    marks.push(h("text", name, row.name));
+  if (row.name) {
+    // Above the bar, or behind it where the range of a short bar would cross the words.
+    const low = ((row.range?.[0] ?? chart.top) / chart.top) * width;
+    const above = row.name.length * 6.5 + 10 < low;
+    const end = Math.max(sum, row.range?.[1] ?? 0);
+    const place = above ? { x: 0, y: y - 4 } : { x: at(end), dx: 8, y: y + row.height / 2 + 4 };
+    marks.push(h("text", { class: "row-name", ...place }, row.name));
   }
   if (row.ghost) marks.push(...drawGhost(row.ghost, y + row.height + 3, at, chart.top));
   return marks;
@@ -104,14 +106,14 @@ function block(part, start, y, row, at, width, chart) {
   );
   return h(
     "g",
-    { class: `block slot-${part.slot}${row.faded ? " faded" : ""}`, "data-block": part.key },
+    { class: `block slot-${part.slot}${row.faded ? " faded" : ""}${row.quiet ? " quiet" : ""}`, "data-block": part.key },
     h("rect", {
       x: at(start),
       width: at(part.value),
       y: y + 0.5,
       height: row.height - 1,
       "data-value": part.value,
-      fill: part.slot === "idle" ? `url(#${chart.id}-hatch)` : null,
+      fill: ["idle", "again"].includes(part.slot) ? `url(#${chart.id}-${part.slot})` : null,
     }),
     label &&
       h("text", { x: at(start + part.value / 2), y: y + row.height / 2 + 4, "text-anchor": "middle" }, label),
@@ -140,21 +142,20 @@ function whisker([low, high], y, at) {
   );
 }
 
+/** Idle time is hatched one way, work done twice the other way. */
 function hatch(id) {
-  return h(
-    "defs",
-    {},
+  const pattern = (name, degrees) =>
     h(
       "pattern",
       {
-        id: `${id}-hatch`,
+        id: `${id}-${name}`,
         width: 6,
         height: 6,
         patternUnits: "userSpaceOnUse",
-        patternTransform: "rotate(45)",
+        patternTransform: `rotate(${degrees})`,
       },
       h("rect", { width: 6, height: 6, class: "hatch-ground" }),
-      h("line", { x1: 0, x2: 0, y1: 0, y2: 6, class: "hatch-line" }),
-    ),
-  );
+      h("line", { x1: 0, x2: 0, y1: 0, y2: 6, class: `hatch-line hatch-${name}` }),
+    );
+  return h("defs", {}, pattern("idle", 45), pattern("again", -45));
 }

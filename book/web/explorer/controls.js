@@ -33,6 +33,7 @@ export const NUMBERS = [
 const WORDS = {
   sp: { 0: "off", 1: "on" },
   domain: { 0: "as built", 8: "8, a server", 72: "72, NVL72" },
+  by: { baseline: "baseline", roofline: "roofline" },
   schedule: { gpipe: "GPipe", "1f1b": "1F1B", "interleaved-1f1b": "interleaved" },
 };
 
@@ -71,7 +72,7 @@ export function radioRow([key, letter, name, unit], id, change) {
     if (shown !== values.join()) draw(values);
     [...box.children].forEach((label, index) => {
       const value = values[index];
-      const input = label.firstChild;
+      const input = label.firstElementChild;
       input.checked = value === state[key];
       if (!check) return;
       const mark = check(key, value);

@@ -6,6 +6,7 @@ import * as formulas from "./formulas.js";
 // Named here too, so that the browser fetches all of them at once.
 import "./answer.js";
 import "./bars.js";
+import "./charts.js";
 import "./controls.js";
 import "./dom.js";
 import "./format.js";

@@ -17,13 +17,18 @@ export const MEMORY_PARTS = [
 /** Colour slots of the parts of the step; idle time is hatched. */
 export const STEP_SLOTS = {
   compute: "m1",
+  recompute: "again",
   tensor_parallel: "m2",
   context_parallel: "m3",
   expert_parallel: "m4",
   pipeline_sends: "m5",
   data_parallel: "m6",
+  optimizer: "m7",
   bubble: "idle",
 };
+
+/** The name of a part of the step among the numbers: memory has an optimizer too. */
+export const stepOut = (key) => (key === "optimizer" ? "update" : key);
 
 /** Return the parts of a step that any model on the page gives, in drawing order. */
 export function stepParts(parts) {
@@ -37,9 +42,9 @@ export function stepParts(parts) {
 /**
  * Return name -> {text, value, formula}; `formula` is [function, arguments, key of its result].
  */
-export function outs(answer, data) {
+export function outs(answer) {
   const { job, memory, chosen, outcome, state } = answer;
-  const { facts } = data.memory;
+  const { facts } = memory;
   const full = memory.stages[memory.worst];
   const rank = ["rank_memory_bytes", [job, facts, memory.worst]];
   const result = ["outcome", [job, chosen.total, state.tokens]];
@@ -80,8 +85,8 @@ export function outs(answer, data) {
   }
   for (const [key] of stepParts(chosen.parts)) {
     const formula = [chosen.model.function, [job, ...chosen.model.records], key];
-    out[key] = entry(seconds(chosen.parts[key]), chosen.parts[key], formula);
-    out[`${key}_share`] = entry(percent(chosen.parts[key] / chosen.total), chosen.parts[key] / chosen.total);
+    out[stepOut(key)] = entry(seconds(chosen.parts[key]), chosen.parts[key], formula);
+    out[`${stepOut(key)}_share`] = entry(percent(chosen.parts[key] / chosen.total), chosen.parts[key] / chosen.total);
   }
   out.idle = out.bubble_share;
   for (const step of answer.steps) {
@@ -96,9 +101,9 @@ function entry(text, value, formula = null) {
 }
 
 /** Say what changed between two answers: "optimizer 262 → 33 GB, step 4.1 → 3.9 s". */
-export function changes(before, after, data) {
+export function changes(before, after) {
   if (!before?.memory || !after?.memory) return "";
-  const [from, to] = [outs(before, data), outs(after, data)];
+  const [from, to] = [outs(before), outs(after)];
   const scale = Math.max(from.memory.value, to.memory.value);
   const parts = MEMORY_PARTS.map(([key, word]) => [key, word, Math.abs(to[key].value - from[key].value)])
     .filter(([, , size]) => size > 0.01 * scale)

@@ -18,6 +18,7 @@ export const CHOICES = {
   sp: [0, 1],
   precision: ["bf16", "fp8"],
   schedule: ["gpipe", "1f1b", "interleaved-1f1b"],
+  by: ["baseline", "roofline"],
 };
 
 export const DEFAULTS = {

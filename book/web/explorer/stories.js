@@ -60,8 +60,8 @@ export const STORIES = [
   {
     key: "far",
     title: "Tensor parallel across servers",
-    change: { tp: 16, pp: 4, n: 64 },
-    pin: { tp: 8, pp: 8, n: 64 },
+    change: { tp: 16, pp: 4, n: 64, by: "roofline" },
+    pin: { tp: 8, pp: 8, n: 64, by: "roofline" },
     say: "Sixteen-way tensor parallelism spends {tensor_parallel_share} of the step in its messages, eight-way {pin.tensor_parallel_share}.",
   },
   {

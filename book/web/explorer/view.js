@@ -1,25 +1,15 @@
 /** Everything the page says and draws about one answer. */
 
-import { drawBars, memoryTop, timeScale } from "./bars.js";
+import { drawAll, pictureParts } from "./charts.js";
 import { fill, h, roving, text } from "./dom.js";
 import { makeFormulaDialog } from "./formula.js";
-import { digits, gb, percent, seconds } from "./format.js";
+import { percent } from "./format.js";
 import { makeMap } from "./map.js";
-import { MEMORY_PARTS, STEP_SLOTS, changes, outs, stepParts } from "./outs.js";
-import { drawServers, drawStages } from "./pictures.js";
+import { changes, outs } from "./outs.js";
 import { STORIES, pieces, storyOf } from "./stories.js";
 import { makeTables } from "./tables.js";
 import { makeTools } from "./tools.js";
 import { makeVerdict } from "./verdict.js";
-
-const HEADLINES = [
-  ["step", "a step"],
-  ["mfu", "of peak useful"],
-  ["tflops", "a GPU"],
-  ["tokens_per_s", ""],
-  ["days", ""],
-  ["m", "micro-batches"],
-];
 
 /** Make the view; `show` draws an answer, `showMap` the map, `resize` draws again. */
 export function makeView(root, data, machine, panel, actions, loadTexts) {
@@ -30,7 +20,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   const tools = makeTools(actions);
   const tables = makeTables();
   const live = h("p", { class: "hidden-text", role: "status", "aria-live": "polite" });
-  const parts = pictureParts();
+  const parts = pictureParts(id, actions.change);
   const stories = storyRow(actions);
   const assumptions = h("p", { class: "assumptions", "data-out": "assumptions" });
   let current = null;
@@ -61,13 +51,13 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     current = { ...next, width };
     const { answer, good, before, pinned, story, bad } = next;
     root.classList.toggle("stale", Boolean(answer.refused));
-    const numbers = good && outs(good, data);
+    const numbers = good && outs(good);
     const ghost = pinned ?? (before !== good ? before : null);
-    const change = pinned ? changes(pinned, good, data) : changes(before, good, data);
+    const change = pinned ? changes(pinned, good) : changes(before, good);
     verdict.show({ ...next, numbers, change });
     if (good) {
       drawAll(parts, good, ghost, room);
-      const against = pinned && outs(pinned, data);
+      const against = pinned && outs(pinned);
       tables.show(good, numbers, against);
       writeNumbers(root, numbers, (name, item, label) => formula.show(label, item.formula), parts);
       stories.show(story, storyOf(answer.state) === story, numbers, against);
@@ -100,148 +90,28 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   };
 }
 
+/** What every number rests on, in words. */
 function assumed(answer) {
-  const { step } = { step: answer.chosen.model };
-  const facts = "16-bit weights, 32-bit gradients, Adam: 18 bytes a parameter before ZeRO";
-  const fast = Math.round((1 - step.low) * 100);
-  const slow = Math.round((step.high - 1) * 100);
-  const range = slow > 0 ? `${fast} % less to ${slow} % more` : `0 to ${fast} % less`;
+  const { model } = answer.chosen;
+  const { facts } = answer.memory;
+  const state = facts.weight_bytes + facts.gradient_bytes + facts.master_bytes + facts.moment_bytes;
+  const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
   return (
-    `An estimate, not a measurement. Assumed: ${facts}; flash attention; no stops. ` +
-    `Step by the ${step.name.toLowerCase()} model (${step.says}): ${step.rows} published runs took ` +
-    `${range} time than it says, ${percent(step.mean)} apart on average.`
+    `An estimate, not a measurement. Assumed: ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
+    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
   );
 }
 
-function pictureParts() {
-  const memory = h("div", { class: "bars bars-memory" });
-  const memoryKey = h("div", { class: "legend legend-memory", role: "group", "aria-label": "Parts of memory" });
-  const time = h("div", { class: "bars bars-time" });
-  const timeKey = h("div", { class: "legend legend-time", role: "group", "aria-label": "Numbers of the step" });
-  const heads = h("div", { class: "heads" });
-  const timeKeys = h("div", { class: "keys" });
-  const stages = h("div", { class: "stages" });
-  const servers = h("div", { class: "servers" });
-  const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
-  timeKey.append(heads, timeKeys);
-  const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
-  const element = h(
-    "div",
-    { class: "pictures" },
-    h("section", { class: "box" }, memoryTitle, memory, memoryKey),
-    h("section", { class: "box" }, h("h2", {}, "Time of one step, and the range of published runs ⊢⊣"), time, timeKey),
-    h("section", { class: "box small" }, h("h2", {}, "Memory by stage"), stages),
-    h("section", { class: "box small" }, h("h2", {}, "Who talks to whom"), servers),
-  );
-  return { element, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
-}
-
-function drawAll(parts, answer, ghost, room) {
-  const { memory } = answer;
-  const full = memory.stages[memory.worst];
-  const top = memoryTop(memory.limit, memory.total, ghost ? ghost.memory.total : 0);
-  const blocks = (stage) =>
-    MEMORY_PARTS.map(([key, label, slot]) => ({
-      key,
-      label,
-      slot,
-      value: stage[key],
-      text: `${gb(stage[key])} GB`,
-    }));
-  text(parts.memoryTitle, `Memory of the fullest GPU, ${answer.job.pp > 1 ? `stage ${memory.worst + 1} of ${answer.job.pp}` : "of " + gb(memory.limit) + " GB"}`);
-  const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
-  drawBars(parts.memory, {
-    id: "memory",
-    width: room.bars,
-    label: `Memory of the fullest GPU: ${gb(memory.total)} of ${gb(memory.limit)} GB: ${list}`,
-    top,
-    ticks: [0, 1, 2, 3, 4].map((part) => [(top * part) / 4, `${digits((top * part) / 4 / 1e9)}${part === 4 ? " GB" : ""}`]),
-    limit: { value: memory.limit, text: `${gb(memory.limit)} GB` },
-    rows: [
-      { name: "", height: 40, parts: blocks(full), ghost: ghost && blocks(ghost.memory.stages[ghost.memory.worst]) },
-    ],
-  });
-  drawTime(parts, answer, ghost, room.bars);
-  drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
-  drawServers(parts.servers, answer, room.servers);
-  drawKeys(parts, answer, top);
-  for (const one of parts.settle) one();
-}
-
-function drawTime(parts, answer, ghost, width) {
-  const row = (step, index) => ({
-    name: answer.steps.length > 1 || index ? step.model.name : seconds(step.total),
-    height: answer.steps.length > 1 ? 26 : 34,
-    faded: answer.memory.verdict === "over",
-    range: [step.low, step.high],
-    parts: stepParts(step.parts).map(([key, label]) => ({
-      key,
-      label,
-      slot: STEP_SLOTS[key] ?? "m7",
-      value: step.parts[key],
-      text: seconds(step.parts[key]),
-    })),
-  });
-  const rows = answer.steps.map(row);
-  const chosen = answer.steps.indexOf(answer.chosen);
-  const longest = Math.max(...answer.steps.map((step) => Math.max(step.total, step.high)));
-  const before = ghost?.chosen.total ?? 0;
-  // A step that was much longer would squeeze the present one: its outline is cut at the end.
-  const { top, ticks } = timeScale(Math.max(longest, before < 4 * longest ? before : 0));
-  if (ghost) rows[chosen].ghost = row(ghost.chosen, 0).parts;
-  const over = answer.memory.verdict === "over" ? "if it fitted, " : "";
-  const list = rows[chosen].parts.map((part) => `${part.label} ${part.text}`).join(", ");
-  drawBars(parts.time, {
-    id: "time",
-    width,
-    label: `Time of one step, ${over}${seconds(answer.chosen.total)}: ${list}`,
-    top,
-    ticks: ticks.map((value) => [value, seconds(value)]),
-    rows,
-  });
-}
-
-function drawKeys(parts, answer, top) {
-  const { memory, chosen } = answer;
-  const full = memory.stages[memory.worst];
-  keyItems(parts.memoryKey, MEMORY_PARTS.map(([key, label, slot]) => [key, label, slot, full[key] / top]));
-  const steps = stepParts(chosen.parts)
-    .filter(([key]) => chosen.parts[key] > 0)
-    .map(([key, label]) => [key, label, STEP_SLOTS[key] ?? "m7", chosen.parts[key] / chosen.total]);
-  keyItems(parts.timeKeys, steps);
-  if (!parts.heads.firstChild) {
-    fill(
-      parts.heads,
-      HEADLINES.map(([key, word]) =>
-        h("button", { type: "button", class: "number head", "data-number": key, tabindex: -1 }, h("b", { "data-out": key }), word && ` ${word}`),
-      ),
-    );
+/** How far the model was from published runs, in words. */
+function errorWords({ model, low, high, total }) {
+  if (low === null) return "No published run is like this one.";
+  const fast = Math.round((1 - low / total) * 100);
+  const slow = Math.round((high / total - 1) * 100);
+  if (model.widths) {
+    return `Nine in ten published runs that were left out of its fit lay within ${fast} % less and ${slow} % more time.`;
   }
-}
-
-/** A key of buttons, each the name, the number and (on a small screen) a bar of its own. */
-function keyItems(host, items) {
-  const shown = items.map(([key]) => key).join();
-  if (host.dataset.shown !== shown) {
-    host.dataset.shown = shown;
-    fill(
-      host,
-      items.map(([key, label, slot]) =>
-        h(
-          "button",
-          { type: "button", class: "number", "data-number": key, tabindex: -1 },
-          h("i", { class: `swatch slot-${slot}` }),
-          h("span", { class: "key-name" }, label),
-          " ",
-          h("b", { "data-out": key }),
-          h("span", { class: "key-bar" }, h("i", { class: `slot-${slot}` })),
-        ),
-      ),
-    );
-  }
-  [...host.children].forEach((button, index) => {
-    button.querySelector(".key-bar i").style.width = `${Math.min(100, items[index][3] * 100)}%`;
-  });
+  const range = slow > 0 ? `${fast} % less to ${slow} % more` : `0 to ${fast} % less`;
+  return `${model.rows} published runs took ${range} time than it says, ${percent(model.mean)} apart on average.`;
 }
 
 /** Put every number where it is asked for, and its formula behind it. */
@@ -274,8 +144,8 @@ function storyRow(actions) {
   const row = h("div", { class: "story-row", role: "group", "aria-label": "Stories" }, buttons);
   const changed = h("span", { class: "changed", "data-out": "changed" });
   const sentence = h("span", { "data-out": "sentence" });
-  const again = h("button", { type: "button", class: "link", hidden: true, onclick: actions.reset }, "reset");
-  const element = h("section", { class: "stories" }, h("h2", {}, "Stories"), row, h("p", { class: "say" }, changed, again, sentence));
+  const again = h("button", { type: "button", class: "link", hidden: true, onclick: actions.reset }, "back to the story");
+  const element = h("section", { class: "stories" }, h("h2", {}, "Stories"), row, h("p", { class: "say" }, changed, sentence, " ", again));
   roving(row, "button")();
 
   function show(story, same, numbers, pinned) {
@@ -285,7 +155,7 @@ function storyRow(actions) {
     again.hidden = !story || same;
     text(changed, story && !same ? `Story ${STORIES.indexOf(story) + 1}, changed: ` : "");
     if (!story || !same) {
-      fill(sentence, "");
+      fill(sentence, story ? "what you see is yours." : "Pick a story, or change anything.");
       return;
     }
     fill(

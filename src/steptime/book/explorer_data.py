@@ -6,16 +6,20 @@ from dataclasses import asdict
 from typing import Any
 
 from steptime.evidence.baseline import chapter_rows
+from steptime.evidence.intervals import COVERAGE, comparable, width
+from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
 from steptime.evidence.validate import baseline_validation
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.constants import roofline_constants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.job import JOB_FIELDS, job
 from steptime.inputs.layout import FAULTS, SCHEDULES, Batch, Layout
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.stack import default_stack, stack_facts, stack_named
 from steptime.inputs.training_step import NO_EIGHT_BITS
 
 CHAPTER_MODELS = ("gpt3-175b", "megatron-1008b", "llama3-405b")
@@ -72,6 +76,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "name": str(table[key].get("name", key)),
                 "source": device.source,
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
+                "stack": stack_of(device),
             }
         )
     return entries
@@ -92,12 +97,47 @@ def baseline_entry() -> dict[str, Any]:
         "function": "baseline_step",
         "total": "step_s",
         "records": [{"eta": constants.eta, "latency_s": constants.latency_s}],
+        "sixteen_bits_only": True,
         "low": 1.0 + min(errors),
         "high": 1.0 + max(errors),
         "mean": validation.summary.mean_abs_error_fraction,
         "rows": validation.summary.rows,
         "says": "one fitted constant, nothing overlaps",
     }
+
+
+def roofline_entry() -> dict[str, Any]:
+    """Return the roofline model: its constants, and the widths of its intervals by kind.
+
+    A width is in ln(step time), for software that is assumed: ``factor`` times ``base`` plus
+    ``slope`` times the share of the step that is no computing.
+    """
+    widths = {}
+    for name, kind in (("dense", DENSE), ("eight_bits", NARROW), ("experts", EXPERTS)):
+        found = width(comparable(residuals(), kind, assumed=True))
+        if found is not None:
+            widths[name] = asdict(found)
+    return {
+        "key": "roofline",
+        "name": "Roofline",
+        "function": "roofline_step",
+        "total": "roofline_step_s",
+        "records": ["stack", asdict(roofline_constants())],
+        "sixteen_bits_only": False,
+        "widths": widths,
+        "coverage": COVERAGE,
+        "says": "each product and message by its size and its link",
+    }
+
+
+def stack_of(device: Accelerator) -> dict[str, float] | None:
+    """Return the facts of the software that is assumed on a device, None where none is known.
+
+    Args:
+        device: The accelerator.
+    """
+    name = default_stack(device)
+    return asdict(stack_facts(stack_named(name), device)) if name else None
 
 
 def explorer_data() -> dict[str, Any]:
@@ -113,8 +153,11 @@ def explorer_data() -> dict[str, Any]:
         "faults": [list(one) for one in FAULTS],
         "device_fault": DEVICE_FAULT,
         "precision_fault": NO_EIGHT_BITS,
-        "step_models": [baseline_entry()],
-        "memory": {"facts": asdict(memory_facts()), "parts": list(PARTS)},
+        "step_models": [baseline_entry(), roofline_entry()],
+        "memory": {
+            "stacks": {name: asdict(memory_facts(name)) for name in ("megatron", "fsdp")},
+            "parts": list(PARTS),
+        },
     }
 
 

@@ -28,6 +28,8 @@ ROOTS = (
     "steptime.formulas.baseline:baseline_step",
     "steptime.formulas.baseline:step_s",
     "steptime.formulas.baseline:num_microbatches",
+    "steptime.formulas.roofline.step:roofline_step",
+    "steptime.formulas.roofline.step:roofline_step_s",
     "steptime.formulas.parameters:num_parameters",
     "steptime.formulas.outcome:outcome",
 )

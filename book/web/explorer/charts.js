@@ -1,0 +1,154 @@
+/** The pictures and their keys: memory, time, stages, servers. */
+
+import { drawBars, memoryTop, timeScale } from "./bars.js";
+import { radioRow } from "./controls.js";
+import { fill, h, roving, text } from "./dom.js";
+import { digits, gb, seconds } from "./format.js";
+import { MEMORY_PARTS, STEP_SLOTS, stepOut, stepParts } from "./outs.js";
+import { drawServers, drawStages } from "./pictures.js";
+
+const HEADLINES = [
+  ["step", "a step"],
+  ["mfu", "of peak useful"],
+  ["tflops", "a GPU"],
+  ["tokens_per_s", ""],
+  ["days", ""],
+  ["m", "micro-batches"],
+];
+
+/** Make the places of all pictures; numbers in their keys are buttons. */
+export function pictureParts(id, change) {
+  const by = radioRow(["by", "", "Numbers by", ""], id, change);
+  const memory = h("div", { class: "bars bars-memory" });
+  const memoryKey = h("div", { class: "legend legend-memory", role: "group", "aria-label": "Parts of memory" });
+  const time = h("div", { class: "bars bars-time" });
+  const timeKey = h("div", { class: "legend legend-time", role: "group", "aria-label": "Numbers of the step" });
+  const heads = h("div", { class: "heads" });
+  const timeKeys = h("div", { class: "keys" });
+  const stages = h("div", { class: "stages" });
+  const servers = h("div", { class: "servers" });
+  const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
+  timeKey.append(heads, timeKeys);
+  const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
+  const element = h(
+    "div",
+    { class: "pictures" },
+    h("section", { class: "box" }, memoryTitle, memory, memoryKey),
+    h("section", { class: "box" }, h("div", { class: "head-row" }, h("h2", {}, "Time of one step; ⊢⊣ where runs may lie"), by.element), time, timeKey),
+    h("section", { class: "box small" }, h("h2", {}, "Memory by stage"), stages),
+    h("section", { class: "box small" }, h("h2", {}, "Who talks to whom"), servers),
+  );
+  return { element, by, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
+}
+
+/** Draw everything about one answer, with the outline of another. */
+export function drawAll(parts, answer, ghost, room) {
+  const { memory } = answer;
+  const full = memory.stages[memory.worst];
+  const top = memoryTop(memory.limit, memory.total, ghost ? ghost.memory.total : 0);
+  const blocks = (stage) =>
+    MEMORY_PARTS.map(([key, label, slot]) => ({
+      key,
+      label,
+      slot,
+      value: stage[key],
+      text: `${gb(stage[key])} GB`,
+    }));
+  text(parts.memoryTitle, `Memory of the fullest GPU, ${answer.job.pp > 1 ? `stage ${memory.worst + 1} of ${answer.job.pp}` : "of " + gb(memory.limit) + " GB"}`);
+  const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
+  drawBars(parts.memory, {
+    id: "memory",
+    width: room.bars,
+    label: `Memory of the fullest GPU: ${gb(memory.total)} of ${gb(memory.limit)} GB: ${list}`,
+    top,
+    ticks: [0, 1, 2, 3, 4].map((part) => [(top * part) / 4, `${digits((top * part) / 4 / 1e9)}${part === 4 ? " GB" : ""}`]),
+    limit: { value: memory.limit, text: `${gb(memory.limit)} GB` },
+    rows: [
+      { name: "", height: 40, parts: blocks(full), ghost: ghost && blocks(ghost.memory.stages[ghost.memory.worst]) },
+    ],
+  });
+  drawTime(parts, answer, ghost, room.bars);
+  parts.by.update(answer.state, null);
+  parts.by.element.hidden = answer.steps.length < 2;
+  drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
+  drawServers(parts.servers, answer, room.servers);
+  drawKeys(parts, answer, top);
+  for (const one of parts.settle) one();
+}
+
+function drawTime(parts, answer, ghost, width) {
+  const row = (step) => ({
+    name: `${step.model.name} ${seconds(step.total)}`,
+    height: answer.steps.length > 1 ? 24 : 34,
+    quiet: step !== answer.chosen,
+    faded: answer.memory.verdict === "over",
+    range: step.low === null ? null : [step.low, step.high],
+    parts: stepParts(step.parts).map(([key, label]) => ({
+      key,
+      label,
+      slot: STEP_SLOTS[key] ?? "m7",
+      value: step.parts[key],
+      text: seconds(step.parts[key]),
+    })),
+  });
+  const rows = answer.steps.map(row);
+  const chosen = answer.steps.indexOf(answer.chosen);
+  const longest = Math.max(...answer.steps.map((step) => Math.max(step.total, step.high ?? 0)));
+  const before = ghost?.chosen.total ?? 0;
+  // A step that was much longer would squeeze the present one: its outline is cut at the end.
+  const { top, ticks } = timeScale(Math.max(longest, before < 4 * longest ? before : 0));
+  if (ghost) rows[chosen].ghost = row(ghost.chosen).parts;
+  const over = answer.memory.verdict === "over" ? "if it fitted, " : "";
+  const list = rows[chosen].parts.map((part) => `${part.label} ${part.text}`).join(", ");
+  drawBars(parts.time, {
+    id: "time",
+    width,
+    label: `Time of one step, ${over}${seconds(answer.chosen.total)}: ${list}`,
+    top,
+    ticks: ticks.map((value) => [value, seconds(value)]),
+    rows,
+  });
+}
+
+function drawKeys(parts, answer, top) {
+  const { memory, chosen } = answer;
+  const full = memory.stages[memory.worst];
+  keyItems(parts.memoryKey, MEMORY_PARTS.map(([key, label, slot]) => [key, label, slot, full[key] / top]));
+  const steps = stepParts(chosen.parts)
+    .filter(([key]) => chosen.parts[key] > 0)
+    .map(([key, label]) => [stepOut(key), label, STEP_SLOTS[key] ?? "m7", chosen.parts[key] / chosen.total]);
+  keyItems(parts.timeKeys, steps);
+  if (!parts.heads.firstChild) {
+    fill(
+      parts.heads,
+      HEADLINES.map(([key, word]) =>
+        h("button", { type: "button", class: "number head", "data-number": key, tabindex: -1 }, h("b", { "data-out": key }), word && ` ${word}`),
+      ),
+    );
+  }
+}
+
+/** A key of buttons, each the name, the number and (on a small screen) a bar of its own. */
+function keyItems(host, items) {
+  const shown = items.map(([key]) => key).join();
+  if (host.dataset.shown !== shown) {
+    host.dataset.shown = shown;
+    fill(
+      host,
+      items.map(([key, label, slot]) =>
+        h(
+          "button",
+          { type: "button", class: "number", "data-number": key, tabindex: -1 },
+          h("i", { class: `swatch slot-${slot}` }),
+          h("span", { class: "key-name" }, label),
+          " ",
+          h("b", { "data-out": key }),
+          h("span", { class: "key-bar" }, h("i", { class: `slot-${slot}` })),
+        ),
+      ),
+    );
+  }
+  [...host.children].forEach((button, index) => {
+    button.querySelector(".key-bar i").style.width = `${Math.min(100, items[index][3] * 100)}%`;
+  });
+}
