@@ -41,7 +41,7 @@ class NodeError(RuntimeError):
 
 
 def node_path() -> str:
-    """Return the Node program: the one on the PATH, else the one that Playwright carries.
+    """Return the Node program: the one on the PATH, else the one in Playwright's wheel.
 
     Raises:
         NodeError: If there is neither.
@@ -50,11 +50,10 @@ def node_path() -> str:
     if found:
         return found
     spec = find_spec("playwright")
-    if spec and spec.origin:
-        carried = Path(spec.origin).parent / "driver" / "node"
-        if carried.is_file():
-            return str(carried)
-    raise NodeError("no Node: install it, or the playwright package, which carries one")
+    carried = Path(spec.origin or "").parent / "driver" / "node" if spec else Path("node")
+    if not carried.is_file():
+        raise NodeError("node is not on the PATH; install it, or steptime[test], which carries it")
+    return str(carried)
 
 
 def call_in_node(module: str, calls: Sequence[tuple[str, Sequence[Any]]]) -> list[Any]:
