@@ -33,8 +33,8 @@ def idle_time(
     For equal stages, free sends and m >= p. Exact for GPipe, 1F1B and ZB-H1 (any m >= p), for
     the interleaved ones where m is a multiple of p, for ZB-H2 from ``2 p - 1`` on, in all of
     them with W no longer than I; for the V shapes where F = I = W and m >= ``2 p - 1``, but
-    V-Half with an even p, which is within three F of it; for DualPipe where F = I = W and
-    pairs run as one.
+    V-Half with an even p and V-Min with 2, 3 or 5 ranks, which are within three F of it; for
+    DualPipe where F = I = W and pairs run as one.
 
     Args:
         schedule: Place of its name.

@@ -4,7 +4,8 @@ In the middle of a step every micro-batch repeats the same block of actions six 
 the one before it. How far apart a rank's F and I lie in the block is how long it holds the
 micro-batch, so the block decides the memory. At both ends the block leaves slots empty:
 there a rank runs what is ready, in the block's order of time and within the block's memory.
-W goes into the slots that stay empty.
+W goes into the slots that stay empty. Three ways to fill the pipeline are tried, and the one
+with the shortest step where F, I and W take one slot each is kept.
 
 Also turned into JavaScript: whole numbers, lists and loops only.
 """
@@ -60,8 +61,27 @@ def repeat_blocks(blocks: list[list[int]], most_held: int, m: int) -> list[list[
         most_held: Micro-batches times chunks that a rank may hold.
         m: Micro-batches.
     """
+    best: list[list[int]] = []
+    shortest = 0
+    # At least two places must stay for the first micro-batch to get through.
+    for spare in range(min(3, most_held - 1)):
+        orders: list[list[int]] = [[] for _ in blocks]
+        slots = _fill_slots(blocks, most_held, m, spare, orders)
+        if spare == 0 or slots < shortest:
+            best = orders
+            shortest = slots
+    return best
+
+
+def _fill_slots(
+    blocks: list[list[int]], most_held: int, m: int, spare: int, orders: list[list[int]]
+) -> int:
+    """Fill the orders and return the slots they take where every action takes one.
+
+    Until its first I of the first chunk, a rank runs the first chunk's F ahead of the
+    block's order as long as that leaves ``spare`` places in memory; never where that is 0.
+    """
     p = len(blocks)
-    orders: list[list[int]] = [[] for _ in blocks]
     taken = [[0, 0, 0, 0] for _ in blocks]
     # Per rank and stream the slot in which each micro-batch's result is there.
     done: list[list[list[int]]] = [[[], [], [], []] for _ in blocks]
@@ -72,7 +92,8 @@ def repeat_blocks(blocks: list[list[int]], most_held: int, m: int) -> list[list[
     slot = 0
     while left > 0:
         for rank in range(p):
-            stream = _next_stream(blocks, taken, done, rank, slot, held[rank] < most_held, m)
+            room = _room(blocks[rank], taken[rank], most_held - held[rank], spare, m)
+            stream = _next_stream(blocks, taken, done, rank, slot, room, m)
             if stream >= 0:
                 code = _first_code(stream, rank, p, m) + taken[rank][stream]
                 orders[rank].append(code)
@@ -89,7 +110,7 @@ def repeat_blocks(blocks: list[list[int]], most_held: int, m: int) -> list[list[
                 held[rank] -= 1
                 left -= 1
         slot += 1
-    return orders
+    return slot
 
 
 def _first_code(stream: int, rank: int, p: int, m: int) -> int:
@@ -103,25 +124,31 @@ def _first_code(stream: int, rank: int, p: int, m: int) -> int:
     return (6 * p - rank) * m
 
 
+def _room(block: list[int], at: list[int], free: int, spare: int, m: int) -> list[int]:
+    """Return the places in memory that each of a rank's two F streams may use now."""
+    if spare > 0 and at[3] == 0:
+        return [free - spare, free]
+    # They keep the block's order: a place for one is never spent on the other.
+    if at[0] >= m or (at[1] < m and block[1] + 6 * at[1] < block[0] + 6 * at[0]):
+        return [0, free]
+    return [free, 0]
+
+
 def _next_stream(
     blocks: list[list[int]],
     taken: list[list[int]],
     done: list[list[list[int]]],
     rank: int,
     slot: int,
-    room: bool,
+    room: list[int],
     m: int,
 ) -> int:
     """Return which of a rank's streams runs in a slot: the ready one that the block has first."""
     block, at = blocks[rank], taken[rank]
     best = -1
     earliest = 0
-    # The two F streams keep the block's order: room for one is never spent on the other.
-    first_forward = 0
-    if at[0] >= m or (at[1] < m and block[1] + 6 * at[1] < block[0] + 6 * at[0]):
-        first_forward = 1
     for stream in range(4):
-        if at[stream] < m and (stream > 1 or (room and stream == first_forward)):
+        if at[stream] < m and (stream > 1 or room[stream] > 0):
             when = block[stream] + 6 * at[stream]
             if (best < 0 or when < earliest) and _is_ready(done, stream, rank, at[stream], slot):
                 best = stream
