@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("jax")
 
-from steptime.parallel import compare, devices, program
+from steptime.parallel import compare, devices, program, training
 
 devices.start()
 
@@ -45,3 +45,20 @@ def agrees(measured: Callable[..., Any]) -> Callable[..., None]:
         assert [line for line in account if not line.equal] == []
 
     return check
+
+
+@pytest.fixture(scope="session")
+def trained() -> Callable[..., tuple[training.Training, training.TrainingRun]]:
+    """Return a function that builds a training and takes its steps, once per set of sizes."""
+    kept: dict[Any, tuple[training.Training, training.TrainingRun]] = {}
+
+    def run(
+        build: Callable[..., training.Training], **sizes: Any
+    ) -> tuple[training.Training, training.TrainingRun]:
+        key = (build.__module__, tuple(sorted(sizes.items())))
+        if key not in kept:
+            built = build(**sizes)
+            kept[key] = (built, training.train(built))
+        return kept[key]
+
+    return run

@@ -23,6 +23,9 @@ PROGRAM = """HloModule jit_f, is_scheduled=true, num_partitions=8
 }
 
 ENTRY %main (x: f64[2,3]) -> f64[2,3] {
+  %x = f64[2,3] parameter(0), metadata={op_name="jit(f)/jvp()/dot"}
+  %v = f64[5] multiply(%x, %x), metadata={op_name="jit(f)/transpose(jvp())/mul"}
+  %y = f64[5]{0} bitcast(%v)
   %a = (f64[2,3]{1,0}, f64[5]{0}) all-reduce(%x, %y), replica_groups={{0,1},{2,3}}, to_apply=%add, \
 metadata={op_name="jit(f)/transpose(jvp())/psum"}
   %g = (f32[2]{0}, f32[8]{0}) all-gather-start(%x), replica_groups={{0,1,2,3}}, dimensions={0}
@@ -47,6 +50,12 @@ def test_every_form_is_read() -> None:
     assert found["all_to_all"].part_bytes == (8,)
     assert found["reduce_scatter"].part_bytes == (16,)
     assert found["reduce_scatter"].groups == ((0, 1, 2, 3), (4, 5, 6, 7))
+
+
+def test_merged_arrays_keep_the_phase_of_what_computed_them() -> None:
+    merged = hlo.collectives(PROGRAM)[0]
+    assert merged.merged
+    assert [hlo.phase(name) for name in merged.part_names] == ["forward", "backward"]
 
 
 def test_a_loop_counts_each_of_its_rounds() -> None:

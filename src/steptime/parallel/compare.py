@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from jax.sharding import Mesh
 
 from steptime.formulas import collectives as formulas
-from steptime.parallel import devices, hlo
-from steptime.parallel.program import Program, Run
+from steptime.parallel import devices, hlo, links
 
 Key: TypeAlias = tuple[str, str, frozenset[tuple[int, ...]], float]
 
@@ -22,13 +22,32 @@ SENT_BYTES = {
 }
 
 
+class Split(Protocol):
+    """What a comparison needs of a split program or training step."""
+
+    @property
+    def mesh(self) -> Mesh: ...  # noqa: D102
+    @property
+    def traffic(self) -> list[dict[str, Any]]: ...  # noqa: D102
+    @property
+    def axes(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102
+
+
+class Emitted(Protocol):
+    """What a comparison needs of its run."""
+
+    @property
+    def collectives(self) -> Mapping[str, list[hlo.Collective]]: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """One kind and size of collective, as the formula has it and as it was emitted.
 
     Attributes:
         phase: forward, backward or update.
-        kind: all_reduce, all_gather, reduce_scatter, all_to_all or permute.
+        kind: all_reduce, all_gather, reduce_scatter, all_to_all, permute (round a ring) or
+            send (across one stage boundary).
         axis: Whose devices take part; "?" for a group that no formula named.
         size_bytes: The whole buffer of one collective.
         formula: How many the formula says.
@@ -50,7 +69,7 @@ class Line:
         return self.formula == self.measured
 
 
-def lines(program: Program, run: Run) -> list[Line]:
+def lines(program: Split, run: Emitted) -> list[Line]:
     """Return the two accounts of a program's traffic, joined: formula order, then the rest.
 
     Kind, devices, bytes and phase must all agree to meet on one line.
@@ -59,23 +78,16 @@ def lines(program: Program, run: Run) -> list[Line]:
         program: Its formulas and mesh.
         run: What was compiled.
     """
-    wanted: Counter[Key] = Counter()
-    names: dict[Key, str] = {}
-    for entry in program.traffic:
-        key = (entry["phase"], entry["kind"], _members(program, entry), float(entry["bytes"]))
-        names.setdefault(key, str(entry["axis"]))
-        wanted[key] += _whole(entry["count"])
+    wanted, names = _wanted(program)
     found: Counter[Key] = Counter()
     merged: defaultdict[Key, bool] = defaultdict(bool)
     for part, emitted in run.collectives.items():
         for one in emitted:
-            members = frozenset(
-                group if one.kind == "permute" else tuple(sorted(group)) for group in one.groups
-            )
-            if max(map(len, members)) > 1:
+            for kind, members in _moves(program.mesh, one):
                 for size in one.part_bytes:
-                    found[(part, one.kind, members, float(size))] += one.count
-                    merged[(part, one.kind, members, float(size))] |= len(one.part_bytes) > 1
+                    key = (part, kind, members, float(size))
+                    found[key] += one.count
+                    merged[key] |= one.merged
     known = [key for key in wanted if wanted[key] or key in found]
     return [
         Line(
@@ -91,7 +103,28 @@ def lines(program: Program, run: Run) -> list[Line]:
     ]
 
 
-def axis_name(program: Program, members: frozenset[tuple[int, ...]]) -> str:
+def _wanted(program: Split) -> tuple[Counter[Key], dict[Key, str]]:
+    wanted: Counter[Key] = Counter()
+    names: dict[Key, str] = {}
+    for entry in program.traffic:
+        for name, members in _members(program, entry):
+            key = (entry["phase"], entry["kind"], members, float(entry["bytes"]))
+            names.setdefault(key, name)
+            wanted[key] += _whole(entry["count"])
+    return wanted, names
+
+
+def _moves(mesh: Mesh, one: hlo.Collective) -> list[tuple[str, frozenset[tuple[int, ...]]]]:
+    """Return what an instruction moves: nothing in groups of one, a send for each boundary."""
+    if one.kind == "permute":
+        pairs = frozenset(one.groups)
+        edges = links.split(mesh, pairs)
+        return [("send", edge) for edge in edges] if edges else [("permute", pairs)]
+    members = frozenset(tuple(sorted(group)) for group in one.groups)
+    return [(one.kind, members)] if max(map(len, members)) > 1 else []
+
+
+def axis_name(program: Split, members: frozenset[tuple[int, ...]]) -> str:
     """Return which of a program's axes has these groups of devices, "?" if none."""
     for name in (*program.axes, *program.mesh.axis_names):
         if devices.groups(program.mesh, program.axes.get(name, (name,))) == members:
@@ -123,15 +156,12 @@ def sent_bytes(mesh: Mesh, emitted: list[hlo.Collective]) -> np.ndarray:
     return sent
 
 
-def _members(program: Program, entry: dict[str, object]) -> frozenset[tuple[int, ...]]:
+def _members(program: Split, entry: dict[str, Any]) -> list[tuple[str, frozenset[tuple[int, ...]]]]:
     axis = str(entry["axis"])
-    pairs = entry.get("pairs")
-    if isinstance(pairs, frozenset):
-        return pairs
+    if entry["kind"] == "send":
+        return links.boundaries(program.mesh, axis, back=entry["phase"] == "backward")
     whole = devices.groups(program.mesh, program.axes.get(axis, (axis,)))
-    if entry["kind"] != "permute":
-        return whole
-    return frozenset((g[i], g[(i + 1) % len(g)]) for g in whole for i in range(len(g)))
+    return [(axis, links.ring(whole) if entry["kind"] == "permute" else whole)]
 
 
 def _whole(count: object) -> int:

@@ -25,7 +25,8 @@ KINDS = {
 WIDTHS = {"pred": 1, "bf16": 2, "f16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
 
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\) -> .*\{$")
-_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?[\w.\-]+ = (.*?) ([a-z][\w\-]*)\((.*)$")
+_INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%?([\w.\-]+) = (.*?) ([a-z][\w\-]*)\((.*)$")
+_OPERAND = re.compile(r"%([\w.\-]+)")
 _SHAPE = re.compile(r"\b([a-z]+\d*[a-z0-9]*)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body)=%?([\w.\-]+)")
 _BRANCHES = re.compile(
@@ -45,14 +46,18 @@ class Collective:
         part_bytes: The whole buffer, as `steptime.formulas.collectives` means it, of each
             array in it: over one where the compiler has merged several collectives.
         count: Times it runs, loops included.
-        op_name: What in the traced program it comes from.
+        part_names: What in the traced program each array comes from. Where the compiler
+            has merged, the instruction bears one name only: then the name of what computed
+            the array.
+        merged: Whether it carries several arrays.
     """
 
     kind: str
     groups: tuple[tuple[int, ...], ...]
     part_bytes: tuple[int, ...]
     count: int
-    op_name: str
+    part_names: tuple[str, ...]
+    merged: bool
 
     @property
     def size_bytes(self) -> int:
@@ -80,12 +85,13 @@ def phase(op_name: str) -> str:
     """Return whether an instruction is of the ``forward``, ``backward`` or ``update``.
 
     Args:
-        op_name: Name stack that JAX leaves on it: transposition marks the backward, a
-            scope called ``update`` the optimizer.
+        op_name: Name stack that JAX leaves on it: transposition marks the backward, as does
+            a scope called ``gradients``; a scope called ``update`` marks the optimizer.
     """
     if "/update/" in op_name:
         return "update"
-    return "backward" if "transpose(" in op_name or "/rematted" in op_name else "forward"
+    marks = ("transpose(", "/rematted", "/gradients/")
+    return "backward" if any(mark in op_name for mark in marks) else "forward"
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:
@@ -105,16 +111,40 @@ def _computations(text: str) -> tuple[dict[str, list[str]], str]:
 
 
 def _walk(bodies: dict[str, list[str]], name: str, times: int, found: list[Collective]) -> None:
-    for line in bodies.get(name, ()):
-        match = _INSTRUCTION.match(line)
-        if not match:
-            continue
-        shape, opcode, rest = match.groups()
+    matches = [match for line in bodies.get(name, ()) if (match := _INSTRUCTION.match(line))]
+    inside = {match.group(1): match.group(4) for match in matches}
+    for match in matches:
+        _, shape, opcode, rest = match.groups()
         kind = KINDS.get(opcode.removesuffix("-start"))
         if kind:
-            found.append(_collective(kind, shape, opcode.endswith("-start"), rest, times))
+            one = _collective(kind, shape, opcode.endswith("-start"), rest, times)
+            found.append(_with_names(one, rest, inside))
         elif not opcode.endswith(("-done", "-update")):
             _follow(bodies, opcode, rest, times, found)
+
+
+def _with_names(one: Collective, rest: str, inside: dict[str, str]) -> Collective:
+    if not one.merged:
+        return one
+    operands = _OPERAND.findall(rest.split("),")[0])
+    names = [_origin(operand, inside) or one.part_names[0] for operand in operands]
+    if len(names) != len(one.part_bytes):
+        raise ValueError(f"{len(names)} operands for {len(one.part_bytes)} results: {rest[:200]}")
+    return replace(one, part_names=tuple(names))
+
+
+def _origin(name: str, inside: dict[str, str]) -> str:
+    """Return the traced name of an instruction, or of what it copies if it has none."""
+    for _ in range(8):
+        rest = inside.get(name, "")
+        traced = _OP_NAME.search(rest)
+        if traced:
+            return traced.group(1)
+        operand = _OPERAND.search(rest)
+        if not operand:
+            break
+        name = operand.group(1)
+    return ""
 
 
 def _follow(
@@ -144,13 +174,15 @@ def _collective(kind: str, shape: str, started: bool, rest: str, times: int) -> 
         arrays = arrays[len(arrays) // 2 :] if kind == "all_gather" else arrays[1:2]
     scale = len(members[0]) if kind == "reduce_scatter" and members else 1
     name = _OP_NAME.search(rest)
+    # A tuple of pieces is how one all-to-all is printed, never several.
+    parts = (sum(arrays),) if kind == "all_to_all" else tuple(scale * n for n in arrays)
     return Collective(
         kind=kind,
         groups=members,
-        # A tuple of pieces is how one all-to-all is printed, never several.
-        part_bytes=(sum(arrays),) if kind == "all_to_all" else tuple(scale * n for n in arrays),
+        part_bytes=parts,
         count=times,
-        op_name=name.group(1) if name else "",
+        part_names=(name.group(1) if name else "",) * len(parts),
+        merged=len(parts) > 1,
     )
 
 

@@ -57,7 +57,7 @@ def transformer_layer(given: Arrays, x: jax.Array, cut: Cut) -> jax.Array:
     x = x + _dropout(cut.leave(mixed) + given["bias_o"], 1, (0, cut.first_token, 0))
     x = checkpoint_name(x, "norm_in")
     hidden = checkpoint_name(cut.enter(_norm(x, given["norm_2"])) @ given["w_in"], "gelu_in")
-    hidden = checkpoint_name(jax.nn.gelu(hidden, approximate=False), "gelu_out")
+    hidden = checkpoint_name(jax.nn.gelu(hidden, approximate=True), "gelu_out")
     out = cut.leave(hidden @ given["w_out"]) + given["bias_out"]
     return x + _dropout(out, 2, (0, cut.first_token, 0))
 

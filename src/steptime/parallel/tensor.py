@@ -43,7 +43,7 @@ def activate(x: jax.Array, w_in: jax.Array, gated: bool) -> jax.Array:
     """
     if gated:
         return jax.nn.silu(x @ w_in[:, 0]) * (x @ w_in[:, 1])
-    return jax.nn.gelu(x @ w_in[:, 0], approximate=False)
+    return jax.nn.gelu(x @ w_in[:, 0], approximate=True)
 
 
 def feed_forward(
