@@ -23,7 +23,7 @@ _STACKS = (
     (r"nanotron|ultra-scale|tazi2025", "nanotron"),
     (r"torchtitan", "torchtitan"),
     (r"llm-?foundry|mosaic|\bmpt-", "llm-foundry"),
-    (r"megatron-bridge|\bnemo\b|dgxc|megatronbridge", "megatron-bridge"),
+    (r"megatron-bridge|\bnemo\b|nemotron|dgxc|megatronbridge|megascale", "megatron-bridge"),
     (r"korthikanti|2205\.05198", "megatron-2022"),
     (r"narayanan|2104\.04473|sc21", "megatron-2021"),
     (r"grattafiori|llama 3 herd", "megatron-core"),
@@ -91,10 +91,34 @@ def assumed_stack(run: Run) -> tuple[str, str]:
     return name, f"software: not stated, {name} assumed"
 
 
+# What a row's words on overlap say, for stacks whose settings differ from run to run.
+_OVERLAPS = (
+    (
+        "overlap_tp",
+        r"\b(tp|tensor)\b[^;,.]{0,40}overlap|overlap[^;,.]{0,30}\b(tp|tensor)|user.buffer",
+    ),
+    ("overlap_dp", r"\b(dp|fsdp|grad\w*|data.parallel|param\w*)\b[^;,.]{0,40}overlap"),
+    ("overlap_dp", r"overlap[^;,.]{0,30}\b(dp|grad\w*|data.parallel|param\w*|reduce)"),
+    ("overlap_sends", r"\b(pp|p2p|pipeline)\b[^;,.]{0,40}overlap|async p2p"),
+    ("overlap_sends", r"overlap[^;,.]{0,30}\b(pp|p2p|pipeline)"),
+)
+_GENERAL = ("megatron-core", "torch-fsdp", "megatron-2022", "megatron-deepspeed-2021")
+
+
+def _stated_overlaps(name: str, text: str) -> dict[str, float]:
+    if name not in _GENERAL or not text:
+        return {}
+    if re.search(r"\b(no|not|without|non)\b[^;,.]{0,20}overlap", text):
+        return {"overlap_dp": 0.0, "overlap_tp": 0.0, "overlap_sends": 0.0}
+    return {fact: 1.0 for fact, pattern in _OVERLAPS if re.search(pattern, text)}
+
+
 def _row_changes(run: Run, name: str) -> dict[str, float]:
     row, layout = run.row, run.layout
     notes, recompute, said = row.notes.lower(), row.recompute.lower(), row.precision.lower()
-    changes: dict[str, float] = {}
+    changes = _stated_overlaps(name, f"{row.overlap} {row.notes}".lower())
+    if re.search(r"flash", notes):
+        changes["flash"] = 1.0
     if re.search(r"async[- ]?tp", notes):
         changes["overlap_tp"] = 1.0
     if "scatter/gather off" in notes or "scatter/gather off" in row.overlap.lower():
@@ -108,9 +132,7 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes["overlap_dp"] = float(layout.zero_stage == 0 and layout.pp == 1)
     if name == "llm-foundry" and run.accelerator.generation == "ampere":
         changes.update(gradient_bytes=2.0, early_stop=0.0)
-    if "roce" in row.network.lower() or "efa" in row.network.lower():
-        changes["collective_fraction"] = 0.6
-    if "omni-path" in row.network.lower():
+    if re.search(r"roce|\befa\b|omni-path|slingshot|ethernet", row.network.lower()):
         changes["collective_fraction"] = 0.6
     if "per-op" in recompute or "per op" in recompute:
         changes["recompute_per_op"] = 1.0
