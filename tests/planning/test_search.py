@@ -11,12 +11,14 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
+from steptime.evidence.predict import predict_step
 from steptime.formulas.baseline import step_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
+from steptime.inputs.training_step import TrainingStep
 from steptime.planning.evaluate import (
     base_job,
     crossed_job,
@@ -28,7 +30,7 @@ from steptime.planning.evaluate import (
     switches,
 )
 from steptime.planning.question import PREDICTORS, Question
-from steptime.planning.result import evaluated, memory_parts, step_parts
+from steptime.planning.result import evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
 
@@ -181,6 +183,19 @@ def test_every_layout_found_fits_and_is_valid() -> None:
             assert one.layout.num_devices == asked.num_devices
 
 
+def test_roofline_times_are_those_of_the_prediction() -> None:
+    asked = question("llama3-405b", 2048, 512, predictor="roofline", zero_stages=(0, 1))
+    for one in search(asked, keep=30).best:
+        chunks = one.layout.pp * one.layout.vpp
+        if asked.model.num_layers % chunks and (asked.model.num_layers + 2) % chunks:
+            continue
+        step = TrainingStep(model=asked.model, accelerator=H100, layout=one.layout, batch=one.batch)
+        told = predict_step(step, "roofline")
+        assert one.step_time_s == pytest.approx(told.step_time_s, rel=1e-12)
+        ends = step_interval(asked, one)
+        assert ends == pytest.approx((told.step_time_low_s, told.step_time_high_s), rel=1e-12)
+
+
 # --- limit
 
 
@@ -229,6 +244,7 @@ def test_time_of_first_result_and_memory() -> None:
         ({"zero_stages": (4,)}, "zero_stage must be <= 3"),
         ({"predictor": "magic"}, "unknown predictor 'magic'"),
         ({"order": "tp"}, "unknown rank order"),
+        ({"precision": "fp8"}, "fitted in 16 bits, not fp8; use --predictor roofline"),
         ({"order": "llama3", "predictor": "roofline"}, "use --predictor baseline for another"),
         ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),
         ({"hbm_share": 0.0}, "hbm_share must be in"),

@@ -91,6 +91,8 @@ def as_dict(reading: Reading, told: Explanation) -> dict[str, Any]:
         "num_gpus": told.question.num_devices,
         "predictor": told.question.predictor,
         "step_time_s": told.own.step_time_s,
+        "step_time_low_s": None if told.interval_s is None else told.interval_s[0],
+        "step_time_high_s": None if told.interval_s is None else told.interval_s[1],
         "breakdown_s": told.parts,
         "memory_bytes": told.memory,
         "memory_total_bytes": told.own.memory_bytes,
@@ -135,6 +137,9 @@ def print_explanation(told: Explanation) -> None:
     share = percent(told.tie_fraction)
     title = f"{seconds(total)} a step ({told.question.predictor} model)"
     print_table(title, (("where it goes", "left"), ("time", "right"), ("share", "right")), rows)
+    if told.interval_s is not None:
+        low, high = told.interval_s
+        out.print(f"90 % interval: {seconds(low)} to {seconds(high)}")
     memory = [(name, f"{size / 1e9:.2f} GB") for name, size in told.memory.items() if size]
     limit = told.question.memory_limit_bytes
     verdict = "fits" if own.headroom_bytes >= 0 else "DOES NOT FIT"

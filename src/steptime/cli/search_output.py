@@ -100,6 +100,12 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
     columns = [(head, "right") for head in heads]
     print_table(title, columns, rows)
     out = console()
+    from steptime.planning.result import step_interval
+
+    ends = step_interval(question, shown[0])
+    if ends is not None:
+        low, high = seconds(ends[0]), seconds(ends[1])
+        out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
     at_least = "at least " if result.num_ties == len(result.best) > 1 else ""
     out.print(
         f"= cannot be told from the best: within {percent(result.tie_fraction)} of its time; "
@@ -141,10 +147,11 @@ def result_dict(
         shown: The layouts to list.
         runs: What the training takes with each, or None.
     """
-    from steptime.planning.result import memory_parts, step_parts
+    from steptime.planning.result import memory_parts, step_interval, step_parts
 
     question = result.question
     best = result.best[0]
+    ends = step_interval(question, best) or (None, None)
     return {
         "model": question.model.name,
         "accelerator": question.accelerator.name,
@@ -161,6 +168,8 @@ def result_dict(
         "tie_fraction": result.tie_fraction,
         "num_ties": result.num_ties,
         "dropped": result.dropped,
+        "best_step_time_low_s": ends[0],
+        "best_step_time_high_s": ends[1],
         "best_breakdown_s": step_parts(question, best),
         "best_memory_bytes": memory_parts(question, best),
         "layouts": [

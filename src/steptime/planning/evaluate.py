@@ -19,7 +19,7 @@ from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import roofline_constants
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import FAULTS, RECOMPUTE, SCHEDULES, Batch, Layout
-from steptime.inputs.stack import default_stack, stack_facts, stack_named
+from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
 from steptime.planning.placed import placed_baseline, placed_roofline
 from steptime.planning.question import Question
 from steptime.planning.space import ROW_FIELDS, Rows
@@ -125,7 +125,10 @@ def parts_function(question: Question) -> Callable[[Job], dict[str, Number]]:
     """Return the function from a record to the parts of its step, in seconds."""
     if question.predictor == "roofline":
         stack = stack_named(default_stack(question.accelerator))
-        facts, values = stack_facts(stack, question.accelerator), roofline_constants()
+        layout = Layout(precision=question.precision)
+        changes = layout_changes(question.model, layout)
+        facts = stack_facts(stack, question.accelerator, **changes)
+        values = roofline_constants()
         return lambda record: placed_roofline(record, facts, values)
     constants, inside = baseline_constants(), question.data_inside
     return lambda record: placed_baseline(record, constants, inside)

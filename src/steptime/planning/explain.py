@@ -10,7 +10,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout, check_layout
 from steptime.inputs.readers.reading import Reading, Value, completed
 from steptime.planning.question import Question, default_predictor
-from steptime.planning.result import Candidate, evaluated, memory_parts, step_parts
+from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import search
 
 
@@ -21,6 +21,7 @@ class Explanation:
     Attributes:
         question: Model, devices and batch of the file.
         own: The file's own layout.
+        interval_s: Where its measured step lies nine times in ten, None where not known.
         parts: Where its time goes, seconds.
         memory: Where the memory of its fullest device goes, bytes.
         best: The fastest layout that fits, None if none does.
@@ -30,6 +31,7 @@ class Explanation:
 
     question: Question
     own: Candidate
+    interval_s: tuple[float, float] | None
     parts: dict[str, float]
     memory: dict[str, float]
     best: Candidate | None
@@ -80,6 +82,7 @@ def explained(
     return Explanation(
         question=question,
         own=own,
+        interval_s=step_interval(question, own),
         parts=step_parts(question, own),
         memory=memory_parts(question, own),
         best=best,

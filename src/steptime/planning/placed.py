@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from steptime.formulas.baseline import (
@@ -15,11 +16,12 @@ from steptime.formulas.baseline import (
     tensor_parallel_s,
 )
 from steptime.formulas.bubble import bubble_overhead
-from steptime.formulas.layout_terms import sharding_rounds, stage_imbalance
+from steptime.formulas.layout_terms import ends_count_as_layers, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, ceil_div, maximum, where
 from steptime.formulas.placement import link_bytes_per_s
 from steptime.formulas.roofline import roofline_step
 from steptime.inputs.job import Job
+from steptime.inputs.stack import STACK_FIELDS
 
 PACED = (
     "compute",
@@ -79,10 +81,12 @@ def placed_roofline(job: Job, stack: Any, constants: Any) -> dict[str, Number]:
 
     Args:
         job: The flat record, of floats or of arrays.
-        stack: Facts of the software.
+        stack: Facts of the software; whether the ends count as layers follows from the job.
         constants: Of the roofline model.
     """
-    parts: dict[str, Number] = roofline_step(job, stack, constants)
+    facts = {name: getattr(stack, name) for name in STACK_FIELDS}
+    facts["edges_count"] = ends_count_as_layers(job)
+    parts: dict[str, Number] = roofline_step(job, SimpleNamespace(**facts), constants)
     stages = ceil_div(job.num_layers, job.pp) * job.pp / job.num_layers
     longer = maximum(stage_imbalance(job) / stages, 1.0)
     for name in PACED:

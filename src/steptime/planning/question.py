@@ -72,6 +72,11 @@ class Question:
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
         axes = rank_order(self.order)
+        if self.predictor == "baseline" and self.precision not in ("fp16", "bf16"):
+            raise ConfigError(
+                f"the baseline's one constant was fitted in 16 bits, not {self.precision}; "
+                "use --predictor roofline"
+            )
         if self.predictor == "roofline":
             if default_predictor(self.accelerator) != "roofline":
                 raise ConfigError(

@@ -116,6 +116,24 @@ def step_parts(question: Question, candidate: Candidate) -> dict[str, float]:
     return {name: float(value) for name, value in parts_function(question)(record).items()}
 
 
+def step_interval(question: Question, candidate: Candidate) -> tuple[float, float] | None:
+    """Return the ends between which the measured step lies nine times in ten.
+
+    Args:
+        question: What was asked.
+        candidate: One layout.
+
+    Returns:
+        Seconds; None for the baseline, and where too few runs are comparable.
+    """
+    if question.predictor != "roofline":
+        return None
+    from steptime.evidence.intervals import kind_of, step_interval_s
+
+    kind = kind_of(question.model.experts is not None, question.precision)
+    return step_interval_s(step_parts(question, candidate), kind, assumed=True)
+
+
 def memory_parts(question: Question, candidate: Candidate) -> dict[str, float]:
     """Return where the memory of a candidate's fullest device goes, in bytes."""
     record = candidate_job(question, candidate.layout, candidate.batch)
