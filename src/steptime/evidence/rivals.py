@@ -1,0 +1,77 @@
+"""What a simpler model makes of the same runs: one share of the peak, and the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from steptime.evidence.baseline import most_chunks
+from steptime.evidence.samples import Sample, Table
+from steptime.formulas.baseline import baseline_step, step_s
+from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
+from steptime.inputs.baseline_constants import baseline_constants
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def share_of_peak(runs: Table) -> Floats:
+    """Return the share of the peak that each run reached, recomputation counted, shape (n,).
+
+    Args:
+        runs: Published runs.
+    """
+    import numpy as np
+
+    flop = tokens_per_step(runs.jobs) * hardware_flop_per_token(runs.jobs)
+    peak = np.where(runs.jobs.fp8 > 0.0, runs.jobs.peak_fp8_flop_per_s, runs.jobs.peak_flop_per_s)
+    return np.asarray(flop / (num_devices(runs.jobs) * peak * runs.step_time_s))
+
+
+def constant_share_errors(runs: Table, alike: Callable[[Sample], str]) -> Floats:
+    """Return ln(predicted / measured) of the best constant share, each unit left out, shape (n,).
+
+    The share is the median of the runs that are alike, of other units.
+
+    Args:
+        runs: Published runs.
+        alike: What has a share in common: a generation and a precision, say.
+    """
+    import numpy as np
+
+    share = np.log(share_of_peak(runs))
+    units = runs.column(lambda sample: sample.unit)
+    groups = runs.column(alike)
+    errors = np.full(len(share), np.nan)
+    for unit in np.unique(units):
+        for group in np.unique(groups[units == unit]):
+            out = (units == unit) & (groups == group)
+            others = (units != unit) & (groups == group)
+            if not np.any(others):
+                others = units != unit
+            errors[out] = share[out] - np.median(share[others])
+    return errors
+
+
+def baseline_errors(runs: Table) -> Floats:
+    """Return ln(predicted / measured) of the baseline, NaN in 8 bits, shape (n,).
+
+    It takes one sequence a micro-batch and the most interleaving, as in its own section.
+
+    Args:
+        runs: Published runs.
+    """
+    import copy
+
+    import numpy as np
+
+    jobs = copy.copy(runs.jobs)
+    jobs.micro_batch_size = np.ones_like(jobs.micro_batch_size)
+    jobs.vpp = runs.column(
+        lambda sample: float(most_chunks(sample.inputs.run.model, sample.inputs.run.layout))
+    )
+    predicted = step_s(baseline_step(jobs, baseline_constants()))
+    return np.where(jobs.fp8 > 0.0, np.nan, np.log(predicted / runs.step_time_s))
