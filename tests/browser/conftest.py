@@ -38,6 +38,39 @@ def site() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def schedule_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the schedule figure alone, made as the site makes it."""
+    from steptime.book.schedule_page import write_schedule
+
+    place = tmp_path_factory.mktemp("schedule")
+    write_schedule(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def schedule_site(schedule_folder: Path) -> Iterator[str]:
+    """Return the address of the schedule figure alone, which needs no built site."""
+    handler = functools.partial(_Quiet, directory=str(schedule_folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def probe() -> Callable[..., Any]:
+    """Return ``probe(page, name, *arguments)``: a function of schedule_probes.js in the page."""
+    source = Path(__file__).with_name("schedule_probes.js").read_text(encoding="utf-8")
+    # An object literal in brackets: what stands before it is a comment.
+    literal = source[source.index("({") :].strip().rstrip(";")
+
+    def call(page: Page, name: str, *arguments: Any) -> Any:
+        return page.evaluate(f"given => {literal}.{name}(...given)", list(arguments))
+
+    return call
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """Return one Chromium for the session: Debian's, or the one that CHROMIUM names."""
     paths = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]

@@ -13,11 +13,17 @@ const r2 = (value) => Math.round(value * 100) / 100;
 export function labels(run, g) {
   const digits = String(run.m).length;
   return (box) => {
-    const along = (box.end - box.start) * g.unit;
+    const along = (box.end - box.start) * g.unit - sideOf(box, g);
     const [wide, high] = g.narrow ? [g.box, along] : [along, g.box];
     if (high < 9.5 || digits * LETTER + 1 > wide) return "";
     return ((digits + 1) * LETTER + 2 <= wide ? LETTERS[box.kind] : "") + (box.mb + 1);
   };
+}
+
+/** The width of the strip that tells a later chunk, or the other direction. */
+function sideOf(box, g) {
+  const length = (box.end - box.start) * g.unit;
+  return box.side ? (length < 9 ? 1.2 : length < 15 ? 2 : 3) : 0;
 }
 
 /** Marks besides colour: which edges of a box carry a bar, low or high. */
@@ -42,13 +48,11 @@ export function drawing(run, g) {
         marks.push(path(g.rect(rank, box.start, box.end, low, low + bar)));
       }
       if (box.side) {
-        const length = (box.end - box.start) * g.unit;
-        const end = box.start + (length < 9 ? 1.2 : length < 15 ? 2 : 3) / g.unit;
-        sides.push(path(g.rect(rank, box.start, end, 0, g.box)));
+        sides.push(path(g.rect(rank, box.start, box.start + sideOf(box, g) / g.unit, 0, g.box)));
       }
       const words = label(box);
       if (words) {
-        const [x, y, w, h] = spot;
+        const [x, y, w, h] = g.rect(rank, box.start + sideOf(box, g) / g.unit, box.end, 0, g.box);
         texts.push(`<text class="t${box.kind}" x="${r2(x + w / 2)}" y="${r2(y + h / 2 + 3.6)}">${words}</text>`);
       }
     }

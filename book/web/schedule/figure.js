@@ -105,9 +105,11 @@ export function mount(root) {
 
   function say() {
     const found = words.outputs(runs[0]);
+    // Where two pictures could be meant, the verdict says whose it is.
+    const named = runs[1] || refusal(state, state.s);
     verdict.innerHTML =
-      `<span>${runs[1] ? words.title(runs[0].name) : "Idle"}: <b data-out="idle">${found.idle}</b> ` +
-      `${runs[1] ? "idle" : "of GPU time"}</span> ` +
+      `<span>${named ? words.title(runs[0].name) : "Idle"}: <b data-out="idle">${found.idle}</b> ` +
+      `${named ? "idle" : "of GPU time"}</span> ` +
       `<span>step <b data-out="step">${found.step}</b></span> <span>peak <b data-out="peak">${found.peak}</b></span>`;
     info.innerHTML =
       `${words.title(runs[0].name)}, ${words.sizes(runs[0])}: <span data-out="idle-units">${found["idle-units"]}</span> of ` +
@@ -138,9 +140,9 @@ export function mount(root) {
   }
 
   function warn(why, whyOther) {
-    const text = bad.length ? `Not understood in the address, so left out: ${bad.join(", ")}.` : why || whyOther || "";
+    const text = bad.length ? `Not understood in the address, so left out: ${bad.join(", ")}.` : words.plainly(why || whyOther);
     note.hidden = !text;
-    note.replaceChildren(text && h("span", {}, why ? `${text}. The picture is the last that can be.` : text));
+    note.replaceChildren(text && h("span", {}, why ? `${text} The picture shows the last one that can run.` : text));
     const patch = why ? nearest(state, state.s) : whyOther ? nearest(state, state.c) : null;
     if (patch) {
       const sign = Object.entries(patch).map(([k, v]) => `${{ m: "micro-batches", p: "stages", v: "chunks" }[k]} = ${v}`).join(", ");

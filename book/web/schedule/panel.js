@@ -16,7 +16,7 @@ function radios(key, name, unit, options, change, note = () => "") {
   );
   const labels = inputs.map((input, i) => h("label", {}, input, h("span", {}, options[i][1])));
   return {
-    element: h("fieldset", { class: `row r-${key}` }, h("legend", {}, name), h("div", { class: "opts" }, labels)),
+    element: h("fieldset", { class: `ctl r-${key}` }, h("legend", {}, name), h("div", { class: "opts" }, labels)),
     show(state) {
       options.forEach(([value], i) => {
         inputs[i].checked = state[key] === value;
@@ -34,7 +34,7 @@ function list(key, name, options, change) {
   const select = h("select", { id, onchange: () => change({ [key]: select.value }) },
     options.map(([value, word]) => h("option", { value }, word)));
   return {
-    element: h("div", { class: `row r-${key}` }, h("label", { for: id }, name), select),
+    element: h("div", { class: `ctl r-${key}` }, h("label", { for: id }, name), select),
     show(state) { select.value = state[key]; },
   };
 }
@@ -66,7 +66,7 @@ function number(key, name, unit, step, change) {
   const nudge = (sign, word, by) =>
     h("button", { type: "button", tabindex: -1, "aria-label": `${word} ${name}`, onclick: () => to(shown + by) }, sign);
   return {
-    element: h("div", { class: `row r-${key}` }, h("label", { for: id }, name),
+    element: h("div", { class: `ctl r-${key}` }, h("label", { for: id }, name),
       h("span", { class: "num" }, nudge("−", "less", -step), input, nudge("+", "more", step)),
       h("span", { class: "unit", id: `${id}-unit` }, unit)),
     show(state) {
@@ -110,7 +110,7 @@ export function panel(narrow, change) {
   ];
   const box = h("input", { type: "checkbox", id: "sched-k", onchange: () => change({ k: +box.checked }) });
   const path = {
-    element: h("div", { class: "row r-k" }, h("label", { for: "sched-k" }, box, " Show the longest chain")),
+    element: h("div", { class: "ctl r-k" }, h("label", { for: "sched-k" }, box, " Show the longest chain")),
     show(state) { box.checked = state.k === 1; },
   };
   const more = [

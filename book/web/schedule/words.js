@@ -26,6 +26,14 @@ const plural = (count, word) => `${num(count)} ${word}${count === 1 ? "" : "s"}`
 export const units = (time) => plural(time, "unit");
 export const microBatches = (count) => plural(count, "micro-batch").replace("chs", "ches");
 
+/** A reason of the package in the page's own words for the sizes. */
+export function plainly(reason) {
+  if (!reason) return "";
+  const [name, ...rest] = reason.split(" ");
+  const text = [BY_NAME.get(name)?.title ?? name, ...rest].join(" ");
+  return `${text.replace(/_/g, "-").replace(/=/g, " = ")}.`;
+}
+
 /** The outputs, by the name that the page marks them with. */
 export function outputs(run) {
   return {
