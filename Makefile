@@ -43,7 +43,7 @@ check: $(INSTALLED)
 
 browser: $(INSTALLED)
 	bash .ci/chromium
-	$(RUN) -m pytest -n 2 --dist loadscope -q -m browser
+	$(RUN) -m pytest -n 2 --dist worksteal -q -m browser
 
 serve: book
 	$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory build/site
