@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry, explorer_data
-from steptime.book.explorer_page import write_alone
+from steptime.book.explorer_page import write_explorer
 from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
 from steptime.evidence.memory import default_stack as default_memory_stack
@@ -204,7 +204,7 @@ def bits(value: float) -> str:
 def answered(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
     """Give each state with what the page's modules make of it under Node."""
     folder: Path = tmp_path_factory.mktemp("explorer")
-    write_alone(folder)
+    write_explorer(folder)
     states = random_states(NUM_STATES)
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
     (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")

@@ -15,7 +15,7 @@ from typing import Any
 import axe_playwright_python
 import pytest
 
-from steptime.book.explorer_page import write_alone
+from steptime.book.explorer_page import write_explorer
 from steptime.book.explorer_static import presets
 
 pytestmark = pytest.mark.browser
@@ -42,7 +42,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the explorer alone, made as the site makes it."""
     place = tmp_path_factory.mktemp("alone")
-    write_alone(place)
+    write_explorer(place)
     return place
 
 
@@ -92,14 +92,16 @@ def test_first_answer_within_half_a_second_and_100_kb(
     open_page: Open, folder: Path, site: str
 ) -> None:
     ready = "performance.getEntriesByName('explorer-ready')[0].startTime"
-    # Each context starts with an empty cache; the best of three, as others use the machine too.
-    pages = [open_page(ALONE).page for _ in range(3)]
+    # Each context starts with an empty cache; the best of five, as others use the machine too.
+    pages = [open_page(ALONE).page for _ in range(5)]
     assert min(page.evaluate(ready) for page in pages) < 500
     page = pages[0]
+    page.click("[data-number=mfu]")
+    page.wait_for_selector("dialog[open]")
     loaded = page.evaluate("performance.getEntriesByType('resource').map(e => e.name)")
     paths = {folder / name.removeprefix(site + "/") for name in loaded if name.startswith(site)}
-    paths |= {folder / ALONE, folder / "explorer" / "formula-text.js"}
-    assert len(paths) > 15
+    paths.add(folder / ALONE)
+    assert folder / "explorer" / "formula-text.js" in paths
     assert sum(len(gzip.compress(path.read_bytes())) for path in paths) < 100_000
 
 

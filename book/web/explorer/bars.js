@@ -113,7 +113,7 @@ function block(part, start, y, row, at, width, chart) {
       y: y + 0.5,
       height: row.height - 1,
       "data-value": part.value,
-      fill: ["idle", "again"].includes(part.slot) ? `url(#${chart.id}-${part.slot})` : null,
+      style: ["idle", "again"].includes(part.slot) ? `fill:url(#${chart.id}-${part.slot})` : null,
     }),
     label &&
       h("text", { x: at(start + part.value / 2), y: y + row.height / 2 + 4, "text-anchor": "middle" }, label),

@@ -54,7 +54,8 @@ export function drawAll(parts, answer, ghost, room) {
       value: stage[key],
       text: `${gb(stage[key])} GB`,
     }));
-  text(parts.memoryTitle, `Memory of the fullest GPU, ${answer.job.pp > 1 ? `stage ${memory.worst + 1} of ${answer.job.pp}` : "of " + gb(memory.limit) + " GB"}`);
+  const which = `stage ${memory.worst + 1} of ${answer.job.pp}`;
+  text(parts.memoryTitle, `Memory of the fullest GPU${answer.job.pp > 1 ? ", " + which : ""}`);
   const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
   drawBars(parts.memory, {
     id: "memory",

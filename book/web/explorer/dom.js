@@ -1,43 +1,15 @@
-/** Elements in one call, so that a view reads like the page it makes. */
+/** Elements in one call, and rows or grids that are one tab stop. */
 
-const SVG = "http://www.w3.org/2000/svg";
-const IN_SVG = new Set(
-  "svg g rect line path text tspan title desc pattern defs circle polyline polygon".split(" "),
-);
+import { h, text } from "../shared/dom.js";
 
-/**
- * Make an element: h("button", {class: "x", onclick}, "text", child).
- * A false or missing attribute is left out; children may be nested lists.
- */
-export function h(tag, attributes, ...children) {
-  const element = IN_SVG.has(tag)
-    ? document.createElementNS(SVG, tag)
-    : document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes ?? {})) {
-    if (value === false || value === null || value === undefined) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
-  }
-  append(element, children);
-  return element;
-}
-
-function append(element, children) {
-  for (const child of children.flat(Infinity)) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(child);
-  }
-}
+export { h, text };
 
 /** Replace all children. */
 export function fill(element, ...children) {
   element.replaceChildren();
-  append(element, children);
-}
-
-/** Set text only where it differs: nothing is announced or laid out twice. */
-export function text(element, value) {
-  if (element.textContent !== value) element.textContent = value;
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
 }
 
 /** One tab stop for a row of items: arrows move, Home and End jump; keys stay here. */

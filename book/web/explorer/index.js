@@ -4,13 +4,14 @@ import { data } from "./data.js";
 import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
 // Named here too, so that the browser fetches all of them at once.
+import "../shared/dom.js";
+import "../shared/live.js";
 import "./answer.js";
 import "./bars.js";
 import "./charts.js";
 import "./controls.js";
 import "./dom.js";
 import "./format.js";
-import "./formula.js";
 import "./map.js";
 import "./nearest.js";
 import "./outs.js";
@@ -23,7 +24,6 @@ import "./tables.js";
 import "./tools.js";
 import "./verdict.js";
 import "./view.js";
-import "./walker.js";
 
 const element = document.getElementById("layout");
 // Formulas as text are fetched when the first one is opened.

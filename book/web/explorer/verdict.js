@@ -54,7 +54,9 @@ export function makeVerdict(actions) {
   function offer(way) {
     target = way?.to ?? null;
     button.hidden = !way;
-    if (way) text(button, `Try ${way.text}${way.memory ? ` (${gb(way.memory.total)} GB)` : ""}`);
+    if (!way) return;
+    const then = way.memory ? ` (${gb(way.memory.total)} GB)` : "";
+    text(button, `Try ${way.text}${then}`);
   }
 
   /** Offer what a longer search found, or say that it found nothing. */

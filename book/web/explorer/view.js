@@ -1,8 +1,8 @@
 /** Everything the page says and draws about one answer. */
 
 import { drawAll, pictureParts } from "./charts.js";
+import { liveRegion } from "../shared/live.js";
 import { fill, h, roving, text } from "./dom.js";
-import { makeFormulaDialog } from "./formula.js";
 import { percent } from "./format.js";
 import { makeMap } from "./map.js";
 import { changes, outs } from "./outs.js";
@@ -15,17 +15,27 @@ import { makeVerdict } from "./verdict.js";
 export function makeView(root, data, machine, panel, actions, loadTexts) {
   const id = root.id || "layout";
   const verdict = makeVerdict(actions);
-  const formula = makeFormulaDialog(loadTexts, id);
+  let formula = null;
+
+  /** Formulas are fetched when the first one is opened. */
+  async function openFormula(label, of) {
+    if (!formula) {
+      const { makeFormulaDialog } = await import("./formula.js");
+      formula = makeFormulaDialog(loadTexts, id);
+      root.append(formula.dialog);
+    }
+    formula.show(label, of);
+  }
+
   const map = makeMap(id, machine, actions.take);
   const tools = makeTools(actions);
   const tables = makeTables();
-  const live = h("p", { class: "hidden-text", role: "status", "aria-live": "polite" });
+  const live = liveRegion();
+  live.element.classList.add("hidden-text");
   const parts = pictureParts(id, actions.change);
   const stories = storyRow(actions);
   const assumptions = h("p", { class: "assumptions", "data-out": "assumptions" });
   let current = null;
-  let lastSaid = 0;
-  let saying = 0;
 
   root.classList.add("st-explorer");
   fill(
@@ -40,8 +50,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       tables.element,
       assumptions,
     ),
-    formula.dialog,
-    live,
+    live.element,
   );
 
   function show(next) {
@@ -59,23 +68,13 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       drawAll(parts, good, ghost, room);
       const against = pinned && outs(pinned);
       tables.show(good, numbers, against);
-      writeNumbers(root, numbers, (name, item, label) => formula.show(label, item.formula), parts);
+      writeNumbers(root, numbers, (name, item, label) => openFormula(label, item.formula), parts);
       stories.show(story, storyOf(answer.state) === story, numbers, against);
       text(assumptions, assumed(good));
     }
     tools.show({ ...next, good });
     if (bad.length) verdict.note(`Not understood in the address, so left at the default: ${bad.join(", ")}`);
-    say(`${verdict.words()} ${change}`);
-  }
-
-  /** At most two messages a second: the last one counts. */
-  function say(words) {
-    clearTimeout(saying);
-    const wait = Math.max(0, 600 - (performance.now() - lastSaid));
-    saying = setTimeout(() => {
-      lastSaid = performance.now();
-      text(live, words);
-    }, wait);
+    live.say(`${verdict.words()} ${change}`);
   }
 
   function resize() {

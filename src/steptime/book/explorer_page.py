@@ -1,6 +1,6 @@
 """Write the layout explorer: its data, its arithmetic and what stands there without JavaScript.
 
-The scripts themselves are in ``book/web/explorer``. Run ``python -m steptime.book.explorer_page
+What is written by hand is in ``book/web/explorer``. Run ``python -m steptime.book.explorer_page
 OUT_DIR`` for a folder that any web server can show: ``OUT_DIR/explorer/index.html``.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
+from steptime.book.minify import small_script, small_style
 
-SOURCE = Path(__file__).resolve().parents[3] / "book" / "web" / "explorer"
+WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 ROOTS = (
     "steptime.formulas.validity:device_fault",
     "steptime.formulas.validity:layout_rule",
@@ -44,6 +45,7 @@ _ALONE = """<!doctype html>
 <meta name="description" content="Does a layout fit, and how long does a step take?">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="style.css">
+{preload}
 </head>
 <body class="st-alone">
 <main>
@@ -70,8 +72,23 @@ def module_text(name: str, value: Any) -> str:
     return f"export const {name} = {text};\n"
 
 
+def style_text() -> str:
+    """Return the style sheet with what it imports put in its place."""
+    folder = WEB / "explorer"
+    lines = (folder / "style.css").read_text(encoding="utf-8").splitlines()
+    names = [line.split('"')[1] for line in lines if line.startswith("@import")]
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def preload() -> str:
+    """Return the links by which a browser asks for every script at once."""
+    first = (WEB / "explorer" / "index.js").read_text(encoding="utf-8")
+    names = re.findall(r'^import .*"(\.\.?/[\w/-]+\.js)";$', first, re.MULTILINE)
+    return "\n".join(f'<link rel="modulepreload" href="{name}">' for name in names)
+
+
 def write_explorer(out: Path) -> list[Path]:
-    """Write what the explorer needs beside its scripts, and return the files.
+    """Write the explorer, ready to be served, and return the files.
 
     Args:
         out: The folder that becomes part of the site's root.
@@ -79,26 +96,20 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     made = {
         "explorer.html": stand_in,
-        "explorer/index.html": _ALONE.format(fragment=stand_in),
+        "explorer/index.html": _ALONE.format(fragment=stand_in, preload=preload()),
         "explorer/data.js": module_text("data", explorer_data()),
         "explorer/formula-text.js": module_text("texts", formula_texts(ROOTS)),
         "explorer/formulas.js": bundle(*ROOTS),
     }
+    # What is written by hand goes out smaller: these copies stand in for the originals.
+    for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")]):
+        made[path.relative_to(WEB).as_posix()] = small_script(path.read_text(encoding="utf-8"))
+    made["explorer/style.css"] = small_style(style_text())
     (out / "explorer").mkdir(parents=True, exist_ok=True)
+    (out / "shared").mkdir(exist_ok=True)
     for name, text in made.items():
         (out / name).write_text(text, encoding="utf-8")
     return [out / name for name in made]
-
-
-def write_alone(out: Path) -> None:
-    """Write a folder that shows the explorer by itself, scripts included.
-
-    Args:
-        out: Where ``explorer/index.html`` goes.
-    """
-    write_explorer(out)
-    for path in sorted(SOURCE.iterdir()):
-        shutil.copyfile(path, out / "explorer" / path.name)
 
 
 def main() -> None:
@@ -106,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Write the layout explorer.")
     parser.add_argument("out", type=Path)
     out = parser.parse_args().out
-    write_alone(out)
+    write_explorer(out)
     print(out / "explorer" / "index.html")
 
 
