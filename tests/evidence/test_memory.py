@@ -125,7 +125,8 @@ def test_the_wrapper_says_what_the_formula_says() -> None:
     assert found.fits is (parts["total"] <= step.accelerator.hbm_bytes)
     assert len(found.ranks) == 16
     assert max(rank.total_bytes for rank in found.ranks) == found.total_bytes
-    assert found.reason.startswith("fits: ")
+    assert found.tight
+    assert found.reason.startswith("fits tightly: ")
     assert f"pipeline rank {found.fullest.rank}" in found.reason
 
 

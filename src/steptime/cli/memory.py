@@ -25,6 +25,9 @@ Examples:
 
 - `steptime memory -m gpt3-175b -a a100 --tp 8 --pp 8 -s 2048 -B 64 --stack megatron-2021
   --fact dropout=0`
+
+- `steptime memory -m llama3-70b -a h100 --tp 4 --pp 4 --dp 2 -s 8192 -B 64 --recompute full
+  --fact recompute_layers=5`: recompute five layers of each stage, keep the others
 """
 
 MOST_RANKS_SHOWN = 16
@@ -90,6 +93,7 @@ def as_dict(
         "accelerator": step.accelerator.name,
         "num_gpus": step.layout.num_devices,
         "fits": result.fits,
+        "tight": result.tight,
         "reason": result.reason,
         "limit_bytes": result.limit_bytes,
         "total_bytes": result.total_bytes,

@@ -17,6 +17,8 @@ from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import TrainingStep
 
 MOST_RANKS = 4096
+TIGHT = 0.9
+"""Share of the device from which a fit is called tight: a model's error could undo it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +73,16 @@ class Memory:
         return self.total_bytes <= self.limit_bytes
 
     @property
+    def tight(self) -> bool:
+        """Return whether it fits with under a tenth to spare."""
+        return self.fits and self.total_bytes > TIGHT * self.limit_bytes
+
+    @property
     def reason(self) -> str:
         """Return one sentence: what decides."""
         name, largest = max(self.fullest.parts_bytes.items(), key=lambda part: part[1])
         needed, limit = self.total_bytes / 1e9, self.limit_bytes / 1e9
-        verdict = "fits" if self.fits else "does not fit"
+        verdict = ("fits tightly" if self.tight else "fits") if self.fits else "does not fit"
         return (
             f"{verdict}: {needed:.1f} of {limit:.0f} GB on pipeline rank {self.fullest.rank}, "
             f"most of it {name} ({largest / 1e9:.1f} GB)"

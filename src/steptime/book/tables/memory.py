@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 from steptime.book.study.memory import Ablation, Group, MemoryStudy, cause
@@ -97,6 +98,23 @@ def peaks_table(study: MemoryStudy) -> Markdown:
         f"if over {WORTH_EXPLAINING:.0%}: likely cause",
     ]
     rows = [_peak_row(row, study.published) for row in study.published]
+    return Markdown(markdown_table(columns, rows))
+
+
+def causes_table(study: MemoryStudy) -> Markdown:
+    """Return how many of the sweep's large misses have which likely cause.
+
+    Args:
+        study: The memory model on every measured peak.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in study.sweep:
+        if abs(row.error_fraction) > WORTH_EXPLAINING:
+            width = "t ≤ 8" if row.run.layout.tp <= 8 else "t > 8"
+            counts[cause(row, [row]), width] += 1
+    names = sorted({name for name, _ in counts}, key=lambda name: -counts[name, "t ≤ 8"])
+    rows = [[name, str(counts[name, "t ≤ 8"]), str(counts[name, "t > 8"])] for name in names]
+    columns = [f"sweep rows missed by over {WORTH_EXPLAINING:.0%}: likely cause", "t ≤ 8", "t > 8"]
     return Markdown(markdown_table(columns, rows))
 
 

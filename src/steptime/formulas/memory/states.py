@@ -46,7 +46,8 @@ def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
         ranks: Ranks that hold the same parameter; stages 1 to 3 divide by them.
 
     References:
-        rajbhandari2020, Sec. 3.1 (12 bytes) and 5.1 (stage 1).
+        rajbhandari2020, Sec. 3.1 (12 bytes) and 5.1 (stage 1); megatronlm2026,
+        dist_optimizer.md (18 bytes a parameter in all, 6 + 12/d when sharded).
     """
     held = facts.master_bytes + facts.moment_bytes + facts.update_bytes
     return held / where(job.zero_stage > 0.0, ranks, 1.0)

@@ -36,7 +36,7 @@ def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
         layers: Layers on the rank.
 
     References:
-        korthikanti2022, Sec. 5; Megatron-LM calls the two uniform and block.
+        korthikanti2022, Sec. 5; megatronlm2026, --recompute-method uniform and block.
     """
     some = minimum(facts.recompute_layers / maximum(layers, 1.0), 1.0)
     return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
