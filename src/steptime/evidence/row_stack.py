@@ -126,7 +126,7 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
     if "fp32 gradient" in notes or (name == "bloom" and layout.precision == "bf16"):
         changes["gradient_bytes"] = 4.0
     if name == "megatron-2021" and "overlaps grads" in row.overlap:
-        changes["overlap_dp"] = float((row.params_b or 1e9) <= 18.0)
+        changes["overlap_dp"] = float((row.params_b or 1e9) < 19.0)
     if name == "nanotron":
         # Plain data parallelism shares gradients as they come, its ZeRO-1 after the last pass.
         changes["overlap_dp"] = float(layout.zero_stage == 0 and layout.pp == 1)
