@@ -68,15 +68,6 @@ def test_deepspeed_zero_3_prints_6_09_gb() -> None:
     assert held / GIB == pytest.approx(6.09, abs=0.005)
 
 
-def test_bigscience_doubling_data_parallelism_saves_16_bytes_a_parameter() -> None:
-    """bigscience2022prequel, 02-17: 200B at t = 8, p = 10 takes 73 GB at d = 1, 51 at d = 2."""
-    parameters = (80 / 10 * 12 * 14400**2 + 250_880 * 14400) / 8
-    facts = memory_facts("deepspeed-fp16")
-    record = job(zero_stage=1.0)
-    alone, two = (bytes_per_parameter(record, facts, ranks) for ranks in (1.0, 2.0))
-    assert parameters * (alone - two) / GIB == pytest.approx(73 - 51, abs=1.0)
-
-
 # limit
 
 
