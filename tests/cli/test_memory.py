@@ -46,6 +46,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "Does not fit" in shown
     assert "What would help" in shown
+    assert "18 bytes a parameter" in shown
     assert "--pp 8" in shown
 
 

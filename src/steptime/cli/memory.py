@@ -150,8 +150,25 @@ def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) 
                 for one in helps
             ],
         )
+    out.print(software(result.facts))
     if result.assumed:
         out.print("assumed: " + "; ".join(result.assumed))
+
+
+def software(facts: MemoryFacts) -> str:
+    """Return one line on what the software is taken to keep.
+
+    Args:
+        facts: Of the stack.
+    """
+    states = facts.weight_bytes + facts.gradient_bytes + facts.extra_gradient_bytes
+    states += facts.master_bytes + facts.moment_bytes + facts.update_bytes
+    attention = "flash attention" if facts.flash else "attention scores in memory"
+    return (
+        f"an estimate: {states:g} bytes a parameter before sharding, {attention}, "
+        f"{'dropout' if facts.dropout else 'no dropout'}, {facts.logit_bytes:g} bytes a logit, "
+        f"{facts.reserve_bytes / 1e9:g} GB reserved; --stack and --fact change it"
+    )
 
 
 def _verdict(fits: bool) -> str:
