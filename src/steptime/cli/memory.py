@@ -31,6 +31,7 @@ Examples:
 """
 
 MOST_RANKS_SHOWN = 16
+SHORT = {"gradients": "grads", "optimizer": "optim.", "activations": "activ."}
 
 
 def register(app: typer.Typer) -> None:
@@ -126,8 +127,8 @@ def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) 
         helps: Changes that lower it.
     """
     title = f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}, GB a device"
-    head = [("rank", "right"), ("layers", "right"), ("in flight", "right")]
-    columns = (*head, *((part, "right") for part in PARTS), ("total", "right"))
+    heads = ("rank", "layers", "flying", *(SHORT.get(part, part) for part in PARTS), "total")
+    columns = [(head, "right") for head in heads]
     rows = [
         (
             f"{rank.rank}{' *' if rank.rank == result.fullest.rank else ''}",
