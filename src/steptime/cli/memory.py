@@ -127,7 +127,7 @@ def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) 
         helps: Changes that lower it.
     """
     title = f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}, GB a device"
-    heads = ("rank", "layers", "flying", *(SHORT.get(part, part) for part in PARTS), "total")
+    heads = ("rank", "layers", "held", *(SHORT.get(part, part) for part in PARTS), "total")
     columns = [(head, "right") for head in heads]
     rows = [
         (
