@@ -1,0 +1,103 @@
+"""The explorer alone on localhost, and a page of it with what its tests do again and again."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+
+from steptime.book.explorer_page import write_explorer
+
+_AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+_OUTS = """() => {
+  const words = ['change', 'note', 'copied', 'map-line', 'sentence', 'changed'];
+  return Object.fromEntries([...document.querySelectorAll('#layout [data-out]')]
+    .filter(e => !words.includes(e.dataset.out))
+    .map(e => [e.dataset.out, e.textContent]));
+}"""
+_LATER = "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 30)))"
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None: ...
+
+
+class Explorer:
+    """The explorer in a page.
+
+    Attributes:
+        page: The Playwright page.
+        errors: Exceptions and console errors so far.
+        assert_clean: Fails if it asked another host, missed a file or threw.
+    """
+
+    def __init__(self, watched: Any) -> None:
+        self.page = watched.page
+        self.errors: list[str] = watched.errors
+        self.assert_clean: Callable[[], None] = watched.assert_clean
+
+    def value(self, name: str) -> float:
+        """Return the number behind a printed one."""
+        return float(self.page.get_attribute(f'#layout [data-out="{name}"]', "data-value"))
+
+    def outs(self) -> dict[str, str]:
+        """Return every number and word that an answer prints."""
+        found: dict[str, str] = self.page.evaluate(_OUTS)
+        return found
+
+    def choose(self, control: str, option: object) -> None:
+        """Choose a radio as a reader does: by its label."""
+        self.page.click(f'[data-control="{control}"] label:has(input[value="{option}"])')
+
+    def settle(self) -> None:
+        """Wait for what comes a frame later: address, marks and map."""
+        self.page.evaluate(_LATER)
+
+    def open_details(self) -> None:
+        """Open all that is folded away."""
+        self.page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
+        self.settle()
+
+    def violations(self) -> list[str]:
+        """Return what axe finds, one line an element."""
+        self.page.evaluate(_AXE)
+        found = self.page.evaluate("async () => (await axe.run()).violations")
+        return [
+            f"{one['id']}: {node['html'][:140]} {node.get('failureSummary', '')[:200]}"
+            for one in found
+            for node in one["nodes"]
+        ]
+
+
+@pytest.fixture(scope="session")
+def explorer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the explorer alone, made as the site makes it."""
+    place = tmp_path_factory.mktemp("alone")
+    write_explorer(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def site(explorer_folder: Path) -> Iterator[str]:
+    """Serve the explorer alone, so that these tests need no built site."""
+    handler = functools.partial(_Quiet, directory=str(explorer_folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def open_explorer(open_page: Callable[..., Any]) -> Callable[..., Explorer]:
+    """Return a function that opens the explorer: ``open_explorer("?l.pp=8", width=360)``."""
+
+    def opener(query: str = "", **options: Any) -> Explorer:
+        return Explorer(open_page("explorer/index.html" + query, **options))
+
+    return opener

@@ -1,0 +1,96 @@
+"""Formulas behind the numbers, and layouts taken elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
+BROKEN = re.compile(r"NaN|undefined|Infinity|\[object|null")
+
+Open = Callable[..., Any]
+
+
+# --- formulas and sharing
+def test_each_number_opens_its_formula_with_the_values_put_in(open_explorer: Open) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64")
+    page = seen.page
+    for button in page.locator(".pictures .number:not(:disabled)").all():
+        printed = button.locator("b").inner_text()
+        button.click()
+        page.wait_for_selector("dialog[open]")
+        text = page.inner_text("dialog")
+        assert "Code: formulas/" in text
+        assert "=" in text
+        assert not BROKEN.search(text), text
+        # The walked formula gives the number on the button, to the digits shown.
+        digits = re.sub(r"[^\d.]", "", printed.split(" ")[0])
+        assert digits in re.sub(r"[\u202f ]", "", text), (printed, text)
+        page.keyboard.press("Escape")
+    page.click("[data-number=tensor_parallel]")
+    page.click("dialog .dive >> nth=0")
+    assert page.locator("dialog button:has-text('back')").is_visible()
+    assert seen.errors == []
+
+
+def test_a_layout_can_be_shared_as_link_command_python_and_table(open_explorer: Open) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64&l.zero=1")
+    page = seen.page
+    copied = {}
+    for tool in ("link", "command", "python", "csv"):
+        page.click(f'[data-tool="{tool}"]')
+        copied[tool] = page.input_value(".copied")
+    assert copied["link"] == page.url
+    assert copied["command"].startswith("steptime predict --model gpt3-175b")
+    rows = [line.split(",") for line in copied["csv"].splitlines()]
+    assert {len(row) for row in rows} == {4}
+    assert sum(row[0] == "memory optimizer" for row in rows) == 8
+    check_command(copied["command"], seen.value("step"))
+    check_python(copied["python"], sum(seen.value(part) for part in PARTS))
+
+
+def check_command(command: str, step_s: float) -> None:
+    """Run the copied command and compare its step time with the page's."""
+    import json
+    import shlex
+
+    from typer.testing import CliRunner
+
+    from steptime.cli.main import app
+
+    result = CliRunner().invoke(app, [*shlex.split(command)[1:], "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.output)["step_time_s"] == pytest.approx(step_s, rel=1e-12)
+
+
+def check_python(code: str, total_bytes: float) -> None:
+    """Run the copied Python and compare its memory with the page's."""
+    import contextlib
+    import io
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "copied", "exec"), {})
+    found = re.search(r"'total': ([\d.e+]+)", printed.getvalue())
+    assert found
+    assert float(found[1]) == pytest.approx(total_bytes, rel=1e-12)
+
+
+def test_own_numbers_start_from_the_model_at_hand(open_explorer: Open) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64")
+    page = seen.page
+    before = seen.value("optimizer")
+    page.select_option("[data-control=model] select", "own")
+    assert seen.value("optimizer") == pytest.approx(before, rel=0.01)
+    field = page.locator(".own input").first
+    field.fill("48")
+    field.press("Enter")
+    assert seen.value("optimizer") < 0.6 * before
+    field.fill("x")
+    field.press("Enter")
+    assert "Whole numbers" in page.inner_text(".own .note")

@@ -1,0 +1,128 @@
+"""The address, undo, and no choice that ends in nonsense."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
+BROKEN = re.compile(r"NaN|undefined|Infinity|\[object|null")
+
+Open = Callable[..., Any]
+
+
+# --- 7: the address
+def test_twenty_changes_come_back_from_the_address(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    draw = random.Random(3)
+    for _ in range(20):
+        inputs = page.locator(".panel > fieldset input[type=radio]:not(:checked)")
+        inputs.nth(draw.randrange(inputs.count())).evaluate("e => e.click()")
+    page.select_option("[data-control=model] select", "mixtral-8x7b")
+    page.fill("[data-control=seq] input", "32k")
+    page.keyboard.press("Enter")
+    seen.settle()
+    before, address = seen.outs(), page.url
+    again = open_explorer("?" + address.partition("?")[2])
+    # A refused state draws the last good picture, which a fresh page does not have.
+    if again.page.locator('.verdict[data-verdict="never"]').count():
+        assert again.page.inner_text(".verdict-detail") == page.inner_text(".verdict-detail")
+    else:
+        assert again.outs() == before
+
+
+def test_back_returns_to_the_story_before(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    page.click('[data-story="stages"]')
+    before = seen.outs()
+    page.click('[data-story="few"]')
+    seen.choose("zero", 1)
+    page.go_back()
+    seen.settle()
+    assert seen.outs() == before
+    assert page.get_attribute('[data-story="stages"]', "aria-pressed") == "true"
+
+
+@pytest.mark.parametrize(
+    "query", ["?l.tp=banana&l.model=%3Cb%3E", "?l.pp=-3&l.n=1e99", "?l.what=1", "?l.own=1-2"]
+)
+def test_nonsense_in_the_address_leaves_the_default_and_says_so(
+    open_explorer: Open, query: str
+) -> None:
+    seen = open_explorer(query)
+    seen.assert_clean()
+    assert seen.outs() == open_explorer().outs()
+    assert "Not understood" in seen.page.inner_text('[data-out="note"]')
+
+
+# --- 8: no dead ends
+WALK = """queries => queries.map(query => {
+  history.replaceState(null, '', '?' + query);
+  dispatchEvent(new PopStateEvent('popstate'));
+  const root = document.querySelector('#layout');
+  const seen = [root.textContent];
+  const before = root.querySelector('.verdict').dataset.verdict;
+  const why = root.querySelector('[data-out=detail]').textContent;
+  if (before === 'never') {
+    root.querySelector('[data-out=way]').click();
+    seen.push(root.textContent);
+  }
+  return [before, why, root.querySelector('.verdict').dataset.verdict, seen.join(' ')];
+})"""
+
+
+def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
+    seen = open_explorer()
+    draw = random.Random(5)
+    offered: dict[str, list[Any]] = {
+        "model": ["gpt3-175b", "llama3-405b", "mixtral-8x7b", "deepseek-v3"],
+        "gpu": ["a100-80gb", "h100", "gb200", "a100-40gb"],
+        "n": [1, 8, 64, 96, 512, 4096, 16384],
+        "tp": [1, 2, 4, 8, 16, 32],
+        "pp": [1, 2, 4, 8, 16, 64],
+        "cp": [1, 1, 1, 2, 16],
+        "ep": [1, 1, 8, 64],
+        "vpp": [1, 1, 2, 12],
+        "mb": [1, 2, 16],
+        "seq": [2048, 131072],
+        "batch": [1, 64, 1536, 4096],
+        "zero": [0, 1, 2, 3],
+        "recompute": ["none", "selective", "full"],
+    }
+    queries = [
+        "&".join(f"l.{key}={draw.choice(some)}" for key, some in offered.items())
+        for _ in range(500)
+    ]
+    kinds = []
+    for query, (before, why, after, text) in zip(
+        queries, seen.page.evaluate(WALK, queries), strict=True
+    ):
+        assert not BROKEN.search(text), query
+        assert len(why) > 20, query
+        assert after != "never", query
+        kinds.append(before)
+    assert set(kinds) == {"never", "over", "fits", "tight"}
+    assert seen.errors == []
+
+
+def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    drawn = page.inner_html(".bars-memory")
+    seen.settle()
+    mark = page.locator('[data-control="pp"] label:has(input[value="4"])')
+    assert mark.get_attribute("data-mark") == "never"
+    assert "cannot be cut so" in mark.locator("input").get_attribute("aria-label")
+    seen.choose("pp", 4)
+    assert "do not divide" in page.inner_text('[data-out="detail"]')
+    assert page.inner_html(".bars-memory") == drawn
+    page.click('[data-out="way"]')
+    assert page.get_attribute(".verdict", "data-verdict") in ("over", "fits", "tight")

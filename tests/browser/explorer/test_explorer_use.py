@@ -1,0 +1,250 @@
+"""Keys, names, motion, small screens, colour and speed."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
+BROKEN = re.compile(r"NaN|undefined|Infinity|\[object|null")
+
+Open = Callable[..., Any]
+
+
+# --- 9, 10: keys and names
+def test_tab_crosses_in_twenty_stops_and_every_focus_shows(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    seen.settle()
+    stops = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        inside = page.evaluate(
+            """() => { const e = document.activeElement;
+            if (!e.closest('#layout')) return null;
+            const seen = e.type === 'radio' ? e.nextElementSibling : e;
+            const style = getComputedStyle(seen);
+            return [e.tagName, parseFloat(style.outlineWidth), style.outlineStyle] }"""
+        )
+        if inside is None:
+            break
+        stops.append(inside)
+    assert 8 <= len(stops) <= 20
+    assert all(width >= 2 and style != "none" for _, width, style in stops)
+
+
+def test_stories_numbers_and_map_work_by_key(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    seen.settle()
+    page.focus('[data-story="one-server"]')
+    scrolled = page.evaluate("scrollY")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.get_attribute('[data-story="stages"]', "aria-pressed") == "true"
+    page.focus(".legend-memory button")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open]")
+    assert "reserve" in page.inner_text("dialog h2")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.number") == "reserve"
+    seen.settle()
+    page.focus(".map button")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    said = page.inner_text('[data-out="map-line"]')
+    assert re.search(r"t 2, p 2", said)
+    page.keyboard.press("Enter")
+    assert page.locator('[data-control="tp"] input[value="2"]').is_checked()
+    page.focus("[data-control=n] input")
+    page.keyboard.press("ArrowUp")
+    assert page.get_attribute("[data-control=n] input", "aria-valuenow") == "128"
+    assert page.evaluate("scrollY") >= scrolled
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_axe_finds_nothing(open_explorer: Open, theme: str, width: int) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64&l.batch=10", width=width, theme=theme)
+    seen.open_details()
+    assert seen.violations() == []
+
+
+def test_controls_have_names_values_and_one_live_region(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    seen.open_details()
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('#layout :is(input, select, button, summary)')]
+        .filter(e => e.getClientRects().length)
+        .filter(e => !(e.getAttribute('aria-label') || e.labels?.length || e.innerText.trim()))
+        .map(e => e.outerHTML.slice(0, 90))"""
+    )
+    assert nameless == []
+    assert page.locator("#layout [aria-live]").count() == 1
+    assert "GB" in page.get_attribute(".bars-memory svg", "aria-label")
+    eight = page.get_attribute('[data-control="tp"] input[value="8"]', "aria-label")
+    assert eight.startswith("8 ways")
+    assert page.get_attribute("[data-control=seq] input", "aria-valuetext") == "2048 tokens"
+    page.evaluate(
+        """() => {
+          window.said = [];
+          const region = document.querySelector('#layout [aria-live]');
+          const all = {childList: true, characterData: true, subtree: true};
+          new MutationObserver(() => window.said.push(performance.now())).observe(region, all);
+        }"""
+    )
+    page.focus("[data-control=n] input")
+    for _ in range(10):
+        page.keyboard.press("ArrowUp")
+        page.wait_for_timeout(60)
+    page.wait_for_timeout(800)
+    said = page.evaluate("window.said")
+    assert said
+    # At most two a second.
+    assert all(after - before > 450 for before, after in itertools.pairwise(said))
+    assert "does not divide" in page.inner_text("#layout [aria-live]")
+
+
+# --- 12: motion
+def test_nothing_moves_by_itself(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    page.evaluate(
+        """() => {
+          window.moved = 0;
+          const all = {childList: true, attributes: true, subtree: true};
+          new MutationObserver(list => window.moved += list.length)
+            .observe(document.querySelector('#layout'), all);
+        }"""
+    )
+    page.wait_for_timeout(3000)
+    # The live region may still say the first verdict.
+    assert page.evaluate("window.moved") <= 1
+    seen.choose("pp", 2)
+    assert page.evaluate("document.getAnimations().length") == 0
+
+
+# --- 13: small screens
+@pytest.mark.parametrize("width", [320, 360, 768])
+def test_small_screens(open_explorer: Open, width: int) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64&l.batch=10", width=width, height=740)
+    page = seen.page
+    seen.open_details()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = page.evaluate(
+        """() => [...document.querySelectorAll('#layout :is(button, select, input, summary)')]
+        .map(e => [e.className, e.dataset.story ?? '', e.type === 'radio' ? e.parentElement : e])
+        .map(([name, story, e]) => [name, story, e.getBoundingClientRect().toJSON()])
+        .filter(([, , box]) => box.width)"""
+    )
+    assert len(boxes) > 60
+    for name, story, box in boxes:
+        assert box["left"] >= 0, name
+        assert box["right"] <= width, name
+        least = 40 if story else 24
+        assert box["height"] >= least, name
+        assert box["width"] >= 24, name
+    assert small_or_overlapping_labels(page) == []
+    for control, option in [("tp", 4), ("pp", 16), ("zero", 3), ("recompute", "none"), ("mb", 2)]:
+        seen.choose(control, option)
+        box = page.locator(".verdict").bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 740
+
+
+def small_or_overlapping_labels(page: Any) -> list[str]:
+    """Return chart labels under 10 px, and pairs of them that touch."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('#layout .pictures svg')].flatMap(svg => {
+          const texts = [...svg.querySelectorAll('text')].filter(e => e.textContent);
+          const small = texts.filter(e => parseFloat(getComputedStyle(e).fontSize) < 10);
+          const touch = (e, f) => {
+            const [a, b] = [e.getBoundingClientRect(), f.getBoundingClientRect()];
+            const across = a.left < b.right - 1 && b.left < a.right - 1;
+            return across && a.top + 3 < b.bottom - 3 && b.top + 3 < a.bottom - 3;
+          };
+          const both = texts.flatMap((e, i) => texts.slice(i + 1).filter(f => touch(e, f))
+            .map(f => e.textContent + ' | ' + f.textContent));
+          return [...small.map(e => 'small: ' + e.textContent), ...both];
+        })"""
+    )
+    return found
+
+
+# --- 14: colour
+def test_theme_switch_changes_fills_without_a_reload(open_explorer: Open) -> None:
+    seen = open_explorer()
+    page = seen.page
+    fill = "getComputedStyle(document.querySelector('.slot-m1 rect')).fill"
+    light = page.evaluate(fill)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    dark = page.evaluate(fill)
+    assert (light, dark) == ("rgb(51, 34, 136)", "rgb(167, 155, 255)")
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+    assert page.evaluate(fill) == light
+
+
+def test_forced_colors_keep_outlines(open_explorer: Open) -> None:
+    seen = open_explorer(forced_colors="active")
+    page = seen.page
+    stroke = page.evaluate(
+        """() => { const s = getComputedStyle(document.querySelector('.bars-memory .block rect'));
+        return [s.stroke, parseFloat(s.strokeWidth)] }"""
+    )
+    assert stroke[0] != "none"
+    assert stroke[1] >= 1
+
+
+# --- 15: speed
+CHANGES = """() => {
+  const choices = [['zero', 1], ['recompute', 'none'], ['zero', 2], ['recompute', 'full']];
+  for (let round = 0; round < 10; round++) for (const [key, value] of choices) {
+    document.querySelector(`[data-control=${key}] input[value="${value}"]`).click();
+    document.querySelector('#layout').getBoundingClientRect();
+  }
+}"""
+
+
+def test_an_answer_and_its_layout_take_less_than_a_frame(open_explorer: Open) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64")
+    page = seen.page
+    seen.settle()
+    session = page.context.new_cdp_session(page)
+    # Time of the page's own thread, so that a busy machine does not count.
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy_ms() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return 1e3 * float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
+
+    page.evaluate(CHANGES)
+    before = busy_ms()
+    page.evaluate(CHANGES)
+    each_ms = (busy_ms() - before) / 40
+    assert each_ms < 50 / 4  # 50 ms where the processor is four times slower; a frame is 16
+
+
+def test_loading_shifts_nothing_and_never_blocks(chromium: Any, site: str) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.add_init_script(
+        """window.shift = 0; window.longest = 0;
+        new PerformanceObserver(list => list.getEntries().forEach(e => window.shift += e.value))
+          .observe({type: 'layout-shift', buffered: true});
+        new PerformanceObserver(list => list.getEntries().forEach(e => {
+          window.longest = Math.max(window.longest, e.duration);
+        })).observe({type: 'longtask', buffered: true});"""
+    )
+    page.goto(f"{site}/explorer/index.html")
+    page.wait_for_timeout(700)
+    assert page.evaluate("window.shift") < 0.02
+    assert page.evaluate("window.longest") < 200
+    context.close()
