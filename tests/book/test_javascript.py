@@ -288,3 +288,13 @@ def test_only_what_the_roots_reach_is_in_a_bundle() -> None:
 def test_minifying_keeps_text_and_operators() -> None:
     code = 'var a = "x  =  y";\n  // gone\n  b = a - -1;\n  return b + +c;'
     assert small_script(code) == 'var a="x  =  y";b=a- -1;return b+ +c;'
+
+
+def test_minifying_keeps_templates_and_regular_expressions() -> None:
+    code = "const a = `x  ${ b }`;\nconst c = d / e / f;\nreturn [/a  [/]b/g, c];"
+    assert small_script(code) == "const a=`x  ${ b }`;const c=d/e/f;return[/a  [/]b/g,c];"
+
+
+def test_minifying_refuses_a_template_in_a_template() -> None:
+    with pytest.raises(ValueError, match="line 2: a template literal inside another"):
+        small_script('let a;\na = `${b ? `x  ${c}` : ""}`;')

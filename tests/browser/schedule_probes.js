@@ -47,7 +47,7 @@
     const note = document.querySelector("#sched .note");
     for (const [s, p, m, v] of cases) {
       this.show(`?w=sched&s=${s}&p=${p}&m=${m}&v=${v}`);
-      const text = document.getElementById("sched").innerText;
+      const text = document.getElementById("sched").textContent;
       const offer = note.querySelector("button");
       const drawn = document.querySelectorAll("#sched :is(rect[data-op], canvas)").length;
       if (/NaN|undefined|Infinity|\[object|null/.test(text)) bad.push([s, p, m, v, "nonsense"]);

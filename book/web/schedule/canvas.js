@@ -108,7 +108,7 @@ function one(pen, box, g, colour, label) {
   pen.fillStyle = colour[`k${box.kind}`];
   pen.fillRect(...spot);
   if (along < 4) return;
-  pen.strokeStyle = colour.edge;
+  pen.strokeStyle = along < 8 ? colour.mark : colour.edge;
   pen.strokeRect(spot[0] + 0.4, spot[1] + 0.4, spot[2] - 0.8, spot[3] - 0.8);
   pen.fillStyle = colour.mark;
   for (const edge of BARS[box.kind]) {

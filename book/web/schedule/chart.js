@@ -6,12 +6,12 @@ import { tileColours, tiles } from "./canvas.js";
 import { axis, drawing } from "./draw.js";
 import { geometry } from "./geometry.js";
 import { at, chain, critical, heldAt, needed } from "./model.js";
-import { num, summary, title } from "./words.js";
+import { num, summary } from "./words.js";
 
 const MOST_SVG = 4000;
 let serial = 0;
 
-/** Make a chart; `on` has point(hit), move(key, event). */
+/** Make a chart; `on` has point(hit, click), key(event, down), scroll(x, y). */
 export function chart(on) {
   serial += 1;
   const hatch = `hatch${serial}`;
@@ -49,7 +49,7 @@ export function chart(on) {
       painted = tiles(plot, run, g, colours(element, tileColours), view);
     } else {
       boxes.innerHTML = pattern(hatch) + drawing(run, g);
-      boxes.classList.toggle("fine", g.unit < 7);
+      boxes.classList.toggle("fine", (run.makespan / run.rows[0].length) * g.unit < 9);
       boxes.style.setProperty("--fill", `url(#${hatch})`);
     }
     frame();
@@ -81,7 +81,7 @@ export function chart(on) {
       if (g.pitch <= 38) heads.innerHTML += '<text x="12" y="13">GPU</text>';
       size(side, g.breadth + 36, 30);
       side.innerHTML = shown.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
-        `<text x="${g.breadth / 2 + 34}" y="27">held at most</text>`;
+        `<text x="${g.breadth / 2 + 34}" y="27" class="what"></text>`;
       size(scale, 34, g.length + 8);
       scale.innerHTML = axis(g);
     } else {
@@ -90,7 +90,7 @@ export function chart(on) {
       heads.innerHTML = shown.map((r) => label(g.heads - 6, middle(r) + 4, `GPU ${r}`, "end")).join("");
       size(side, g.side, wide);
       side.innerHTML = shown.map((r) => label(6, middle(r) + 4, peak(r), "now")).join("") +
-        `<text x="2" y="${wide - 5}">held</text>`;
+        `<text x="2" y="${wide - 5}" class="what"></text>`;
       size(scale, g.length + 1, 20);
       scale.innerHTML = axis(g);
     }
@@ -106,6 +106,7 @@ export function chart(on) {
     const [ax, ay] = g.point(time, 0);
     const [bx, by] = g.point(time, g.breadth);
     over.querySelector(".head").setAttribute("d", done ? "" : `M${ax} ${ay}L${bx} ${by}`);
+    text(side.querySelector(".what"), done ? "most" : "now");
     for (const [node, rank] of nows) {
       text(node, num(done ? run.held[rank].peak : heldAt(run, rank, time), 1));
     }
@@ -162,11 +163,13 @@ export function chart(on) {
   plot.addEventListener("pointerleave", () => on.point(null, false));
   plot.addEventListener("click", (event) => on.point(hit(event), true));
   element.addEventListener("keydown", (event) => on.key(event, g.narrow));
-  scroll.addEventListener("scroll", () => painted?.show(), { passive: true });
+  scroll.addEventListener("scroll", () => {
+    painted?.show();
+    on.scroll(scroll.scrollLeft, scroll.scrollTop);
+  }, { passive: true });
   return {
     element, show, select, playhead, showPath, reveal,
-    get run() { return run; },
-    get title() { return title(run.name); },
+    scrollTo: (x, y) => { if (scroll.scrollLeft !== x || scroll.scrollTop !== y) scroll.scrollTo(x, y); },
   };
 }
 

@@ -12,8 +12,9 @@ const r2 = (value) => Math.round(value * 100) / 100;
  */
 export function labels(run, g) {
   const digits = String(run.m).length;
+  const strip = run.v > 1 || run.name === "dualpipe" ? 1 : 0;
   return (box) => {
-    const along = (box.end - box.start) * g.unit - sideOf(box, g);
+    const along = (box.end - box.start) * g.unit - sideOf({ ...box, side: strip }, g);
     const [wide, high] = g.narrow ? [g.box, along] : [along, g.box];
     if (high < 9.5 || digits * LETTER + 1 > wide) return "";
     return ((digits + 1) * LETTER + 2 <= wide ? LETTERS[box.kind] : "") + (box.mb + 1);

@@ -14,6 +14,17 @@ import * as words from "./words.js";
 
 const NARROW = 560;
 
+/** The last line: a link to copy, the figure by itself, the explorer, and the keys. */
+function foot(copy, sizes) {
+  const alone = new URL("index.html", import.meta.url);
+  const away = alone.pathname !== location.pathname;
+  const link = h("a", { href: alone.href, onclick: () => { link.href = alone.href + location.search; } }, "Open alone");
+  const layout = h("a", { href: "explorer.html", onclick: () => { layout.href = `explorer.html?${sizes()}`; } },
+    "These stages in the layout explorer");
+  return h("p", { class: "foot" }, copy, away && [link, " · ", layout, "."],
+    " In the picture: arrow keys go from action to action, Home and End along a GPU, Space plays, + and − zoom, Esc leaves.");
+}
+
 /** Take over `root`; its static picture goes, its id and class stay. */
 export function mount(root) {
   let { state, bad } = fromQuery(location.search);
@@ -30,7 +41,9 @@ export function mount(root) {
   const note = h("div", { class: "note", hidden: true });
   const told = h("p", { class: "told" });
   const second = h("p", { class: "verdict second", hidden: true });
-  const charts = [0, 1].map((which) => chart({ point: (hit, click) => point(which, hit, click), key: (e, down) => key(which, e, down) }));
+  const charts = [0, 1].map((which) => chart({ point: (hit, click) => point(which, hit, click), key: (event, down) => key(which, event, down),
+    // Both pictures share one clock, so they stay side by side when zoomed.
+    scroll: (x, y) => runs[1] && charts[1 - which].scrollTo(x, y) }));
   const legend = h("p", { class: "legend" });
   const stories = storyRow(words.TELL.map(([name]) => name), tellStory);
   const grid = table();
@@ -45,13 +58,16 @@ export function mount(root) {
   const keys = transport(clock);
   const zoomers = [["Zoom out", "−", 0.5], ["Zoom in", "+", 2], ["Whole step", "⤢", 0]].map(([name, sign, by]) =>
     h("button", { type: "button", "aria-label": name, title: name, onclick: () => zoomBy(by) }, sign));
+  // As many micro-batches of one sequence, on servers of eight that split each layer.
+  const inExplorer = () =>
+    new URLSearchParams({ "l.pp": state.p, "l.n": 8 * state.p, "l.batch": state.m });
   const copy = h("button", { type: "button", class: "copy", onclick: copyLink }, "Copy link");
 
   root.replaceChildren(
     h("div", { class: "stick" }, verdict),
     charts[0].element, second, charts[1].element, keys.element, detail,
     h("div", { class: "bar" }, legend, h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoomers)),
-    info, stories.element, told, note, holder, grid.element, h("p", { class: "foot" }, copy), live.element,
+    info, stories.element, told, note, holder, grid.element, foot(copy, inExplorer), live.element,
   );
   root.classList.add("st-sched");
   build();
@@ -72,6 +88,12 @@ export function mount(root) {
     change(STORIES[number - 1], { push: true, story: true });
   }
 
+  function reset() {
+    const { st } = state;
+    tellStory(st);
+    root.querySelector(`[data-story="${st}"]`).focus();
+  }
+
   function update(first) {
     clock.stop();
     controls.show(state);
@@ -86,7 +108,7 @@ export function mount(root) {
     draw();
     say();
     grid.show(runs);
-    if (!first) live.say(`${words.summary(runs[0])}${why ? ` ${why}` : ""}`);
+    if (!first) live.say(`${words.plainly(why)} ${words.summary(runs[0])}`);
     clock.go(state.t < 0 ? Infinity : state.t);
   }
 
@@ -135,7 +157,7 @@ export function mount(root) {
       const pieces = words.TELL[state.st - 1][1].split(/[[\]]/);
       told.append(...pieces.map((piece, i) => (i % 2 ? h("b", { "data-says": piece }, found[piece]) : piece)));
     } else {
-      told.append(`Story ${state.st}, changed. `, h("button", { type: "button", class: "reset", onclick: () => tellStory(state.st) }, "Reset"));
+      told.append(`Story ${state.st}, changed. `, h("button", { type: "button", class: "reset", onclick: () => reset() }, "Reset"));
     }
   }
 
@@ -145,8 +167,9 @@ export function mount(root) {
     note.replaceChildren(text && h("span", {}, why ? `${text} The picture shows the last one that can run.` : text));
     const patch = why ? nearest(state, state.s) : whyOther ? nearest(state, state.c) : null;
     if (patch) {
-      const sign = Object.entries(patch).map(([k, v]) => `${{ m: "micro-batches", p: "stages", v: "chunks" }[k]} = ${v}`).join(", ");
-      note.append(" ", h("button", { type: "button", onclick: () => change(patch) }, `Use ${sign}`));
+      const names = { m: "micro-batches", p: "stages", v: "chunks" };
+      const sign = Object.entries(patch).map(([key, value]) => `${names[key]} = ${value}`).join(", ");
+      note.append(" ", h("button", { type: "button", onclick: () => { change(patch); root.querySelector("#sched-m").focus(); } }, `Use ${sign}`));
     }
   }
 

@@ -3,6 +3,8 @@
 import * as pipeline from "./pipeline.js";
 
 export const LETTERS = "FBIW";
+// 64 stages, 512 micro-batches and 2 chunks, with the backward in two.
+const MOST_ACTIONS = 64 * 512 * 2 * 3;
 
 /** Return the chunks a schedule needs, or 0 where there is a choice. */
 export const fixedChunks = pipeline.fixed_chunks;
@@ -10,9 +12,13 @@ export const fixedChunks = pipeline.fixed_chunks;
 /** Return the chunks a GPU holds: the schedule's own number, else the chosen one. */
 export const chunksOf = (state, name) => fixedChunks(name) || state.v;
 
-/** Return why a schedule cannot run at these sizes, or "". */
-export const refusal = (state, name) =>
-  pipeline.refusal(name, state.p, state.m, chunksOf(state, name));
+/** Return why a schedule cannot run at these sizes, or cannot be drawn here, or "". */
+export function refusal(state, name) {
+  const v = chunksOf(state, name);
+  const reason = pipeline.refusal(name, state.p, state.m, v);
+  if (reason || 3 * state.p * state.m * v <= MOST_ACTIONS) return reason;
+  return `${name} with stages=${state.p}, micro_batches=${state.m} and chunks=${v} has more actions than this page draws`;
+}
 
 /** Return the timeline of one schedule, which must not be refused. */
 export function simulate(state, name) {

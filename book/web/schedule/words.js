@@ -49,7 +49,7 @@ export function outputs(run) {
 
 /** Sizes in words: "4 GPUs, 8 micro-batches". */
 export const sizes = (run) =>
-  `${run.p} GPUs, ${microBatches(run.m)}${run.v > 1 ? `, ${run.v} chunks a GPU` : ""}`;
+  `${run.p} GPUs, ${microBatches(run.m)}` + (run.v > 1 ? `, ${run.v} chunks a GPU` : "");
 
 const PLACES = {
   fill: "at the start, before the first backward reaches each GPU",
@@ -75,9 +75,9 @@ export const summary = (run) =>
 
 /** What each story is called, and what to see in it: pieces in [brackets] are outputs. */
 export const TELL = [
-  ["1 micro-batch", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
+  ["One", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
   ["Few", "As many micro-batches as stages: the two hatched triangles still take [idle] of GPU time."],
-  ["More", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
+  ["Many", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
   ["1F1B", "The same hatched area, [idle]. What 1F1B saves is memory: no more than [peak] are held."],
   ["Interleaved", "Two smaller chunks a GPU cut the idle share to [idle], at the price of [sends] messages a step."],
   ["Zero bubble", "The backward is cut in two, and its weight half (W) fills holes: [idle] idle, [peak] held."],

@@ -22,6 +22,9 @@ def tokens(code: str) -> list[str]:
 
     Args:
         code: A module or a piece of one.
+
+    Raises:
+        ValueError: If a template literal holds another, which this cannot follow.
     """
     out: list[str] = []
     gap = False
@@ -37,6 +40,9 @@ def tokens(code: str) -> list[str]:
             gap = True
             continue
         token = match.group()
+        if token[0] == "`" and token.count("${") != len(re.findall(r"\$\{[^{}`]*\}", token)):
+            line = code.count("\n", 0, match.start()) + 1
+            raise ValueError(f"line {line}: a template literal inside another: take it out")
         both_words = bool(re.match(r"[\w$]", token) and re.match(r"[\w$]", last))
         if gap and (both_words or (token in "+-" and last == token)):
             out.append(" ")
