@@ -25,7 +25,8 @@ class Work:
         backward: Time of B, the backward in one piece.
         backward_input: Time of I; half of ``backward`` if None.
         backward_weight: Time of W; half of ``backward`` if None.
-        stage_scale: A factor for each stage, or nothing where all are equal.
+        stage_scale: A factor for each stage, 0 where it has no layer; or nothing where all
+            are equal.
         send_latency: Time of a message beyond its bytes.
         send_transfer: Time its bytes hold the sender's port: bytes over bandwidth.
         blocking_sends: Whether a rank waits for its own messages to arrive.
@@ -51,7 +52,9 @@ class Work:
         for field in ("send_latency", "send_transfer"):
             check_number(field, getattr(self, field), above=-1e-300)
         for scale in self.stage_scale:
-            check_number("stage_scale", scale)
+            check_number("stage_scale", scale, above=-1e-300)
+        if self.stage_scale and not sum(self.stage_scale) > 0:
+            raise ConfigError("stage_scale must leave some stage with work")
         if self.pair is not None and not self.pair >= max(self.forward, self.backward):
             raise ConfigError(
                 f"pair={self.pair:g} must be >= forward and backward, the longer of which is "
