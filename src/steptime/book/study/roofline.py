@@ -1,0 +1,267 @@
+"""§17: the roofline model on runs that played no part in its constants."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from steptime.evidence.calibration import STAGES, calibrate
+from steptime.evidence.intervals import Coverage, coverage
+from steptime.evidence.leave_out import LeftOut, all_runs, left_out, scored
+from steptime.evidence.residuals import KINDS, Residual
+from steptime.evidence.rivals import baseline_errors, constant_share_errors
+from steptime.evidence.row_stack import year_of
+from steptime.evidence.samples import Sample, Table
+from steptime.inputs.constants import ConstantEntry, constant_entries
+from steptime.inputs.datafiles import data_path
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """What the errors of some runs amount to, in ln(predicted / measured step time).
+
+    Attributes:
+        rows: How many.
+        bias: Mean.
+        mean: Mean size.
+        median: Median size.
+        largest: Largest size.
+        correlation: Of predicted and measured tokens per second and device; NaN under three rows.
+    """
+
+    rows: int
+    bias: float
+    mean: float
+    median: float
+    largest: float
+    correlation: float
+
+
+@dataclass(frozen=True, slots=True)
+class SourceErrors:
+    """A source's errors by the roofline model and by two rivals, left out of all three.
+
+    Attributes:
+        kind: Of the runs.
+        source: Who measured.
+        roofline: Errors of the roofline model.
+        constant_mean: Mean size with one share of the peak for each generation and precision.
+        baseline_mean: Mean size of the baseline, NaN in 8 bits.
+    """
+
+    kind: str
+    source: str
+    roofline: Errors
+    constant_mean: float
+    baseline_mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineStudy:
+    """Everything that §17 shows.
+
+    Attributes:
+        result: Left-out errors of the scored runs.
+        sources: By kind and source.
+        coverages: Of the intervals, by kind, software known.
+        residuals: The errors as `steptime.evidence.intervals` takes them.
+    """
+
+    result: LeftOut
+    sources: tuple[SourceErrors, ...]
+    coverages: tuple[Coverage, ...]
+    residuals: tuple[Residual, ...]
+
+    def errors_of(self, kind: str) -> Floats:
+        """Return the left-out errors of a kind.
+
+        Args:
+            kind: One of ``KINDS``.
+        """
+        wanted = self.result.runs.column(lambda s: s.kind) == kind
+        return np.asarray(self.result.errors[wanted])
+
+    def equal_weight(self, kind: str) -> tuple[float, float]:
+        """Return mean and median error of a kind, each source counting the same.
+
+        Args:
+            kind: One of ``KINDS``.
+        """
+        chosen = [one.roofline for one in self.sources if one.kind == kind]
+        return (
+            float(np.mean([one.mean for one in chosen])),
+            float(np.mean([one.median for one in chosen])),
+        )
+
+    def rows(self, prefixes: Sequence[str]) -> Errors:
+        """Return what the errors of some sources' rows amount to.
+
+        Args:
+            prefixes: Sources.
+        """
+        wanted = np.isin(self.result.runs.column(lambda s: s.source), list(prefixes))
+        return errors(self.result.runs, self.result.errors, wanted)
+
+
+def rate(runs: Table) -> Floats:
+    """Return the measured tokens per second and device, shape (n,).
+
+    Args:
+        runs: Published runs.
+    """
+    jobs = runs.jobs
+    devices = jobs.tp * jobs.cp * jobs.pp * jobs.dp
+    return np.asarray(jobs.global_batch_size * jobs.seq_length / devices / runs.step_time_s)
+
+
+def errors(runs: Table, found: Floats, wanted: NDArray[np.bool_]) -> Errors:
+    """Return what some errors amount to.
+
+    Args:
+        runs: Published runs.
+        found: ln(predicted / measured step time) of each.
+        wanted: Which of them count.
+    """
+    chosen = found[wanted]
+    sizes = np.abs(chosen)
+    measured = rate(runs)[wanted]
+    related = float("nan")
+    if len(chosen) > 2:
+        related = float(np.corrcoef(measured, measured * np.exp(-chosen))[0, 1])
+    return Errors(
+        len(chosen),
+        float(chosen.mean()),
+        float(sizes.mean()),
+        float(np.median(sizes)),
+        float(sizes.max()),
+        related,
+    )
+
+
+def _alike(sample: Sample) -> str:
+    return f"{sample.inputs.run.accelerator.generation}, {sample.kind}"
+
+
+def roofline_study() -> RooflineStudy:
+    """Return the left-out errors of every published run, by three models."""
+    result = left_out(all_runs())
+    runs = result.runs
+    sources, kinds = runs.column(lambda s: s.source), runs.column(lambda s: s.kind)
+    constant, baseline = constant_share_errors(runs, _alike), baseline_errors(runs)
+    found = []
+    for kind in KINDS:
+        for source in dict.fromkeys(sources[kinds == kind].tolist()):
+            here = (kinds == kind) & (sources == source)
+            sixteen = here & ~np.isnan(baseline)
+            found.append(
+                SourceErrors(
+                    kind,
+                    source,
+                    errors(runs, result.errors, here),
+                    float(np.abs(constant[here]).mean()),
+                    float(np.abs(baseline[sixteen]).mean()) if sixteen.any() else float("nan"),
+                )
+            )
+    rows = tuple(
+        Residual(s.id, s.unit, s.kind, float(x), float(e), float(a))
+        for s, x, e, a in zip(
+            runs.samples, result.exposed, result.errors, result.assumed_errors, strict=True
+        )
+    )
+    covered = tuple(coverage(rows, kind, assumed=False) for kind in KINDS)
+    return RooflineStudy(result, tuple(found), covered, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A constant, and how far it moves when each unit is left out.
+
+    Attributes:
+        entry: Value, range and source.
+        low: Smallest value fitted.
+        high: Largest value fitted.
+    """
+
+    entry: ConstantEntry
+    low: float
+    high: float
+
+
+def pinned_constants() -> tuple[Pinned, ...]:
+    """Return every constant; the fitted ones with the spread over fits that leave one unit out."""
+    runs = all_runs()
+    units = runs.column(lambda sample: sample.unit)
+    counted = runs.column(scored)
+    fits = [calibrate(runs, units != unit) for unit in np.unique(units[counted])]
+    fitted = {name for stage in STAGES for name in stage.names}
+    found = []
+    for entry in constant_entries():
+        values = [getattr(fit, entry.name) for fit in fits] if entry.name in fitted else []
+        values = values or [entry.value]
+        found.append(Pinned(entry, min(values), max(values)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Errors on an accelerator whose runs are all left out.
+
+    Attributes:
+        name: Of the accelerator.
+        kind: Of the runs.
+        errors: What they amount to.
+    """
+
+    name: str
+    kind: str
+    errors: Errors
+
+
+def devices_left_out() -> tuple[Device, ...]:
+    """Return the errors on each accelerator, all its runs left out of the fit."""
+    runs = all_runs()
+    names = runs.column(lambda sample: sample.inputs.run.accelerator.name)
+    kinds, counted = runs.column(lambda s: s.kind), runs.column(scored)
+    found = []
+    for name in np.unique(names[counted]):
+        without = runs.errors(calibrate(runs, names != name))
+        for kind in KINDS:
+            here = (names == name) & (kinds == kind) & counted
+            if here.any():
+                found.append(Device(str(name), kind, errors(runs, without, here)))
+    return tuple(found)
+
+
+def causes() -> dict[str, str]:
+    """Return the likely cause of each large miss, as ``data/roofline_causes.csv`` tells it."""
+    with data_path("roofline_causes.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row["cause"] for row in csv.DictReader(file)}
+
+
+def worst_rows(study: RooflineStudy, count: int) -> list[tuple[Sample, float, str]]:
+    """Return the runs with the largest left-out errors, each with its likely cause.
+
+    Args:
+        study: Left-out errors.
+        count: How many.
+    """
+    order = np.argsort(-np.abs(study.result.errors))[:count]
+    known = causes()
+    chosen = [(study.result.runs.samples[at], float(study.result.errors[at])) for at in order]
+    return [(sample, error, known.get(sample.id, "not known")) for sample, error in chosen]
+
+
+def years(study: RooflineStudy) -> Floats:
+    """Return when each run was measured, NaN where nothing says it, shape (n,).
+
+    Args:
+        study: Left-out errors.
+    """
+    found = [year_of(sample.inputs.run.row) for sample in study.result.runs.samples]
+    return np.array([float("nan") if year is None else year for year in found])

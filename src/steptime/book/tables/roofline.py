@@ -1,0 +1,270 @@
+"""Tables of §17, §17a and §17b."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steptime.book.study.roofline import Device, Pinned, RooflineStudy, worst_rows
+from steptime.book.study.roofline_sweep import SweepStudy
+from steptime.book.tables.markdown import (
+    MISSING,
+    Markdown,
+    fixed,
+    markdown_table,
+    number,
+    percent,
+    signed_percent,
+)
+from steptime.evidence.ablation import Ablation
+from steptime.evidence.residuals import KINDS
+
+SOURCES = {
+    "nar21-t1": "Narayanan et al. 2021, Table 1",
+    "nar21-figures": "Narayanan et al. 2021, figures read off",
+    "kor22": "Korthikanti et al. 2022",
+    "mtnlg": "MT-NLG",
+    "bloom": "BLOOM",
+    "vtrain": "vTrain",
+    "nanotron": "nanotron, Ultra-Scale Playbook",
+    "titan": "torchtitan",
+    "mpt": "llm-foundry",
+    "mbridge": "Megatron-Bridge",
+}
+
+
+def sources_table(study: RooflineStudy) -> Markdown:
+    """Return the left-out errors by source, beside a constant share and the baseline.
+
+    Args:
+        study: Left-out errors.
+    """
+    columns = [
+        "runs",
+        "source",
+        "rows",
+        "bias",
+        "mean error",
+        "median",
+        "largest",
+        "correlation of rates",
+        "constant share",
+        "baseline",
+    ]
+    rows = []
+    for kind in KINDS:
+        chosen = [one for one in study.sources if one.kind == kind]
+        for one in chosen:
+            found = one.roofline
+            rows.append(
+                [
+                    kind,
+                    SOURCES.get(one.source, one.source),
+                    str(found.rows),
+                    signed_percent(found.bias),
+                    percent(found.mean),
+                    percent(found.median),
+                    percent(found.largest, 0),
+                    fixed(found.correlation, 3),
+                    percent(one.constant_mean),
+                    percent(one.baseline_mean),
+                ]
+            )
+        if len(chosen) > 1:
+            mean, median = study.equal_weight(kind)
+            whole = sum(one.roofline.rows for one in chosen)
+            rows.append(
+                [
+                    kind,
+                    "all sources, each counting the same",
+                    str(whole),
+                    MISSING,
+                    percent(mean),
+                    percent(median),
+                    MISSING,
+                    MISSING,
+                    percent(sum(one.constant_mean for one in chosen) / len(chosen)),
+                    MISSING,
+                ]
+            )
+    return Markdown(markdown_table(columns, rows))
+
+
+def coverage_table(study: RooflineStudy) -> Markdown:
+    """Return how often 90 % intervals hold runs that were left out, and how wide they are.
+
+    Args:
+        study: Left-out errors.
+    """
+    rows = [
+        [one.kind, str(one.runs), percent(one.covered), f"± {percent(one.half_width)}"]
+        for one in study.coverages
+    ]
+    return Markdown(
+        markdown_table(["runs", "count", "inside their interval", "median half-width"], rows)
+    )
+
+
+def devices_table(devices: Sequence[Device]) -> Markdown:
+    """Return the errors on each accelerator with all its runs left out.
+
+    Args:
+        devices: By accelerator and kind.
+    """
+    rows = [
+        [
+            one.name,
+            one.kind,
+            str(one.errors.rows),
+            signed_percent(one.errors.bias),
+            percent(one.errors.mean),
+            percent(one.errors.median),
+        ]
+        for one in devices
+    ]
+    columns = ["accelerator left out", "runs", "rows", "bias", "mean error", "median"]
+    return Markdown(markdown_table(columns, rows))
+
+
+def worst_table(study: RooflineStudy, count: int) -> Markdown:
+    """Return the largest left-out errors with their most likely cause.
+
+    Args:
+        study: Left-out errors.
+        count: How many.
+    """
+    rows = []
+    for sample, error, cause in worst_rows(study, count):
+        layout, batch = sample.inputs.run.layout, sample.inputs.run.batch
+        shape = f"{layout.tp} × {layout.cp} × {layout.pp} × {layout.dp}, v {layout.vpp}"
+        rows.append(
+            [
+                sample.id,
+                sample.inputs.run.model.name.split(" (")[0],
+                f"{shape}, b {batch.micro_batch_size}",
+                signed_percent(error, 0),
+                cause,
+            ]
+        )
+    columns = ["run", "model", "layout t × c × p × d", "error", "most likely cause"]
+    return Markdown(markdown_table(columns, rows))
+
+
+def ablation_table(found: Sequence[Ablation]) -> Markdown:
+    """Return what each effect buys: the mean error without it, the rest fitted again.
+
+    Args:
+        found: The whole model first.
+    """
+    whole = found[0].mean
+    rows = [["the whole model", percent(whole, 2), MISSING, MISSING, MISSING, MISSING]]
+    rows += [
+        [
+            f"without {one.name}",
+            percent(one.mean, 2),
+            signed_percent(one.mean - whole, 2),
+            SOURCES.get(one.worst, one.worst),
+            percent(one.worst_before),
+            percent(one.worst_mean),
+        ]
+        for one in found[1:]
+    ]
+    columns = [
+        "model",
+        "mean error",
+        "change",
+        "source that loses most",
+        "its error before",
+        "its error without",
+    ]
+    return Markdown(markdown_table(columns, rows))
+
+
+def constants_table(pinned: Sequence[Pinned]) -> Markdown:
+    """Return every constant: value, plausible range, how far the data move it, and source.
+
+    Args:
+        pinned: The constants.
+    """
+    rows = []
+    for one in pinned:
+        entry = one.entry
+        share = (one.high - one.low) / (entry.high - entry.low)
+        rows.append(
+            [
+                entry.name.replace("_", " "),
+                "fitted" if entry.fitted else "kept",
+                number(entry.value),
+                f"{number(entry.low)} to {number(entry.high)}",
+                f"{number(one.low)} to {number(one.high)}" if entry.fitted else MISSING,
+                percent(share, 0) if entry.fitted else MISSING,
+                entry.source,
+            ]
+        )
+    columns = [
+        "constant",
+        "how",
+        "value",
+        "plausible range",
+        "each source left out",
+        "share of the range",
+        "source of the range",
+    ]
+    return Markdown(markdown_table(columns, rows))
+
+
+def sweep_table(study: SweepStudy) -> Markdown:
+    """Return the errors on the playbook's sweep and the worth of the model's picks.
+
+    Args:
+        study: The sweep.
+    """
+    rows = [
+        [
+            str(one.gpus),
+            str(one.runs),
+            percent(one.median),
+            percent(one.quarter),
+            signed_percent(one.pick - 1.0),
+        ]
+        for one in study.sizes
+    ]
+    columns = [
+        "GPUs",
+        "layouts",
+        "median error",
+        "a quarter stays under",
+        "measured time of the pick over the best",
+    ]
+    return Markdown(markdown_table(columns, rows))
+
+
+def floor_table(study: SweepStudy) -> Markdown:
+    """Return how far the same layout moves when it is measured again.
+
+    Args:
+        study: The repeats.
+    """
+    rows = []
+    for name, group in (("same", study.repeated), ("newer or older", study.renewed)):
+        rows += [
+            [
+                SOURCES.get(one.source, one.source),
+                one.kind,
+                name,
+                str(one.layouts),
+                str(one.runs),
+                percent(one.spread),
+                percent(one.largest, 0),
+            ]
+            for one in group
+        ]
+    columns = [
+        "source",
+        "runs",
+        "software release",
+        "layouts",
+        "measurements",
+        "mean distance from their mean",
+        "largest difference",
+    ]
+    return Markdown(markdown_table(columns, rows))
