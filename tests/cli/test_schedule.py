@@ -183,3 +183,28 @@ def test_an_answer_or_a_clear_refusal(
     else:
         assert status == 2
         assert err.count("\n") == 1
+
+
+def test_bytes_are_held_as_the_split_says(steptime: Call) -> None:
+    words = ("schedule", "zb-h1", "--stages", "2", "--micro-batches", "4", "--json")
+    _, out, _ = steptime(*words, "--activation-bytes", "100", "--kept-for-weights", "0.5")
+    numbers = json.loads(out)
+    for rank in range(2):
+        held = numbers["activation_bytes_over_time"][rank]
+        counted = numbers["in_flight_over_time"][rank]
+        assert held["held"][-1] == 0
+        assert counted["peak"] == numbers["peak_in_flight"][rank]
+        assert held["time"] == counted["time"]
+    # Rank 0 holds two whole; rank 1 one whole and the half that a late W still needs.
+    peaks = [held["peak"] for held in numbers["activation_bytes_over_time"]]
+    assert peaks == [200, 150]
+    status, _, err = steptime(*words, "--kept-for-weights", "2")
+    assert status == 2
+    assert "--kept-for-weights must be" in err
+
+
+def test_the_critical_path_is_a_chain_of_named_actions(steptime: Call) -> None:
+    _, out, _ = steptime("schedule", "gpipe", "--stages", "2", "--micro-batches", "1", "--json")
+    path = json.loads(out)["critical_path"]
+    assert [step["action"] for step in path] == ["0F0", "1F0", "1B0", "0B0"]
+    assert [step["rank"] for step in path] == [0, 1, 1, 0]

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.pipeline.draw import drawing
 from steptime.pipeline.own_order import orders_from_text
-from steptime.pipeline.report import deadlock, deadlock_line, report
+from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
 from steptime.pipeline.schedules import SCHEDULES
 from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
@@ -60,6 +60,13 @@ Order = Annotated[
     Path | None,
     typer.Option("--order", help="Run this order instead: CSV (PyTorch's dump) or JSON."),
 ]
+ActivationBytes = Annotated[
+    float,
+    typer.Option("--activation-bytes", help="Activations of one micro-batch in one chunk."),
+]
+KeptShare = Annotated[
+    float, typer.Option("--kept-for-weights", help="Share of them that W needs after I.")
+]
 TraceFile = Annotated[Path | None, typer.Option("--trace", help="Write a Chrome/Perfetto trace.")]
 SvgFile = Annotated[Path | None, typer.Option("--svg", help="Write a drawing.")]
 
@@ -95,6 +102,8 @@ def schedule(
     message_bytes: MessageBytes = 0.0,
     bandwidth: Bandwidth = None,
     blocking_sends: Blocking = False,
+    activation_bytes: ActivationBytes = 0.0,
+    kept_for_weights: KeptShare = 1.0,
     order: Order = None,
     trace_file: TraceFile = None,
     svg_file: SvgFile = None,
@@ -115,6 +124,8 @@ def schedule(
         blocking_sends=blocking_sends,
         pair=pair,
     )
+    check_number("--activation-bytes", activation_bytes, above=-1e-300)
+    check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
     timeline = _timeline(name, stages, micro_batches, chunks, order, work)
     cycle = deadlock(timeline)
     if cycle:
@@ -131,6 +142,10 @@ def schedule(
         _write(svg_file, svg(timeline))
     if as_json:
         numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
+        numbers["activation_bytes_over_time"] = [
+            held_series(timeline, rank, activation_bytes, kept_for_weights)
+            for rank in range(timeline.ranks)
+        ]
         print_json(numbers)
     else:
         _print_drawing(timeline)

@@ -7,9 +7,9 @@ from typing import Any
 from steptime.pipeline.codes import action_name, action_names, pair_code
 from steptime.pipeline.durations import crossing_rows
 from steptime.pipeline.measure import bubble, idle_by_cause
-from steptime.pipeline.memory import peak_in_flight, sends
+from steptime.pipeline.memory import held_over_time, peak_in_flight, sends
 from steptime.pipeline.timeline import Timeline
-from steptime.pipeline.waits import deadlock_cycle
+from steptime.pipeline.waits import critical_path, deadlock_cycle
 
 
 def report(timeline: Timeline) -> dict[str, Any]:
@@ -23,7 +23,8 @@ def report(timeline: Timeline) -> dict[str, Any]:
         ``makespan``, ``bubble_overhead`` (idle over busy), ``bubble_fraction`` (idle over
         all), ``span_overhead`` (idle over busy where ranks need not wait for each other
         between steps), ``peak_in_flight`` (micro-batches times stages, per rank),
-        ``peak_micro_batches`` (in micro-batches of a whole rank), ``busy``,
+        ``peak_micro_batches`` (in micro-batches of a whole rank), ``in_flight_over_time``,
+        ``critical_path`` (the chain of actions that sets the makespan), ``busy``,
         ``idle_by_cause`` and ``sends`` per rank.
     """
     orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
@@ -43,6 +44,12 @@ def report(timeline: Timeline) -> dict[str, Any]:
         "span_overhead": span_overhead(totals),
         "peak_in_flight": peaks,
         "peak_micro_batches": [peak / timeline.chunks for peak in peaks],
+        "in_flight_over_time": [held_series(timeline, rank) for rank in range(len(orders))],
+        "critical_path": [
+            {"rank": rank, "action": action_name(orders[rank][i], stages, count)}
+            for rank, i in critical_path(orders, stages, count, result)
+            if orders[rank][i] != pair_code(stages, count)
+        ],
         "busy": [unit(worked) for worked in totals["busy"]],
         "idle_by_cause": [{key: unit(value) for key, value in cause.items()} for cause in causes],
         "sends": sends(orders, stages, count, crossing_rows(orders, stages, count)),
@@ -54,6 +61,34 @@ def report(timeline: Timeline) -> dict[str, Any]:
             [unit(end) for _, end in intervals(timeline, rank)] for rank in range(len(orders))
         ],
     }
+
+
+def held_series(
+    timeline: Timeline, rank: int, stage_bytes: float = 1, kept: float = 1
+) -> dict[str, Any]:
+    """Return what a rank holds for its backwards after each change.
+
+    Args:
+        timeline: Any.
+        rank: Whose.
+        stage_bytes: Activations of one micro-batch in one stage; 1 counts micro-batches.
+        kept: Share of them that W still needs once I is done.
+
+    Returns:
+        ``time`` of each change, ``held`` from then on, and the ``peak``.
+    """
+    result, stages = timeline.result, timeline.stages
+    held = held_over_time(
+        timeline.orders[rank][: len(result["ends"][rank])],
+        result["starts"][rank],
+        result["ends"][rank],
+        stages,
+        timeline.micro_batches,
+        [stage_bytes] * stages,
+        kept,
+    )
+    times = [timeline.in_units(time) for time in held["time"]]
+    return {"time": times, "held": held["held"], "peak": max(held["held"], default=0)}
 
 
 def span_overhead(totals: dict[str, Any]) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 from steptime.pipeline.codes import action_name, pair_code
 from steptime.pipeline.durations import crossing_rows
-from steptime.pipeline.memory import held_over_time
+from steptime.pipeline.report import held_series
 from steptime.pipeline.timeline import Timeline
 from steptime.pipeline.waits import positions, producer
 
@@ -82,25 +82,16 @@ def _actions(timeline: Timeline, rank: int) -> list[dict[str, Any]]:
 
 
 def _held(timeline: Timeline, rank: int) -> list[dict[str, Any]]:
-    result, stages = timeline.result, timeline.stages
-    held = held_over_time(
-        timeline.orders[rank][: len(result["ends"][rank])],
-        result["starts"][rank],
-        result["ends"][rank],
-        stages,
-        timeline.micro_batches,
-        [1] * stages,
-        1,
-    )
+    series = held_series(timeline, rank)
     return [
         {
             "ph": "C",
             "pid": 0,
             "name": f"micro-batches held, rank {rank}",
-            "ts": _at(timeline, time),
+            "ts": float(time * MICROSECONDS_PER_UNIT),
             "args": {"held": amount},
         }
-        for time, amount in zip(held["time"], held["held"], strict=True)
+        for time, amount in zip(series["time"], series["held"], strict=True)
     ]
 
 
