@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -54,6 +55,34 @@ def row_dict(row: MemoryRow) -> dict[str, Any]:
     }
 
 
+def print_rows(rows: Iterable[MemoryRow]) -> None:
+    """Print comparisons as a table.
+
+    Args:
+        rows: The comparisons.
+    """
+    columns = (
+        ("run", "left"),
+        ("software", "left"),
+        ("published GB", "right"),
+        ("predicted", "right"),
+        ("error", "right"),
+        ("rank", "right"),
+    )
+    cells = (
+        (
+            row.id,
+            row.reading.stack,
+            f"{row.published_gb:.1f}",
+            f"{row.predicted_gb:.1f}",
+            f"{row.error_fraction * 100:+.1f} %",
+            str(row.counted.rank),
+        )
+        for row in rows
+    )
+    print_table("memory model", columns, cells)
+
+
 def validate_memory(
     file: Annotated[
         Path | None,
@@ -73,28 +102,7 @@ def validate_memory(
             }
         )
         return
-    print_table(
-        "memory model",
-        (
-            ("run", "left"),
-            ("software", "left"),
-            ("published GB", "right"),
-            ("predicted", "right"),
-            ("error", "right"),
-            ("rank", "right"),
-        ),
-        (
-            (
-                row.id,
-                row.reading.stack,
-                f"{row.published_gb:.1f}",
-                f"{row.predicted_gb:.1f}",
-                f"{row.error_fraction * 100:+.1f} %",
-                str(row.counted.rank),
-            )
-            for row in rows
-        ),
-    )
+    print_rows(rows)
     out = console()
     for name, reason in skipped:
         out.print(f"skipped {name}: {reason}", markup=False)

@@ -11,6 +11,44 @@ VOCAB_SIZE = 131_072
 PREFIX = "sweep-"
 
 
+def _row(line: int, cells: dict[str, str]) -> PublishedRow:
+    tp, dp = int(cells["tp"]), int(cells["dp"])
+    return PublishedRow(
+        id=f"{PREFIX}{line:04d}",
+        source="tazi2025",
+        location=f"nanotron2025.csv line {line}",
+        layout_status="full",
+        model=f"Llama-like {cells['model']}",
+        layers=int(cells["layers"]),
+        hidden=int(cells["hidden"]),
+        heads=int(cells["heads"]),
+        kv_heads=int(cells["heads"]),
+        ffn=int(cells["ffn"]),
+        gated_mlp="y",
+        tied=cells["tied"],
+        vocab=VOCAB_SIZE,
+        seq_len=int(cells["seq"]),
+        gpu="H100-80GB SXM",
+        gpus=int(cells["gpus"]),
+        tp=tp,
+        pp=int(cells["pp"]),
+        vpp=1,
+        cp=1,
+        dp=dp,
+        sp="y" if tp > 1 else "n",
+        zero=cells["zero"] if dp > 1 else "0",
+        mbs=int(cells["mbs"]),
+        gbs=int(cells["gbs"]),
+        num_microbatches=int(cells["grad_acc"]),
+        recompute="none",
+        precision="bf16",
+        tokens_per_s_per_gpu=float(cells["tok_s_gpu"]),
+        mem_gb=float(cells["mem_gb"]),
+        flop_convention="model-full-nanotron",
+        schedule="1F1B",
+    )
+
+
 @functools.cache
 def nanotron_sweep() -> tuple[PublishedRow, ...]:
     """Return the sweep's rows, those whose batch does not multiply up left out.
@@ -19,45 +57,5 @@ def nanotron_sweep() -> tuple[PublishedRow, ...]:
     device, precision and the absence of recomputation are read in its text. Tensor
     parallelism goes with sequence parallelism there. A reading is of the first rank.
     """
-    rows = []
-    for line, cells in text_rows(data_path("sweeps/nanotron2025.csv")):
-        if cells["consistent"] != "y":
-            continue
-        tp, dp = int(cells["tp"]), int(cells["dp"])
-        rows.append(
-            PublishedRow(
-                id=f"{PREFIX}{line:04d}",
-                source="tazi2025",
-                location=f"nanotron2025.csv line {line}",
-                layout_status="full",
-                model=f"Llama-like {cells['model']}",
-                layers=int(cells["layers"]),
-                hidden=int(cells["hidden"]),
-                heads=int(cells["heads"]),
-                kv_heads=int(cells["heads"]),
-                ffn=int(cells["ffn"]),
-                gated_mlp="y",
-                tied=cells["tied"],
-                vocab=VOCAB_SIZE,
-                seq_len=int(cells["seq"]),
-                gpu="H100-80GB SXM",
-                gpus=int(cells["gpus"]),
-                tp=tp,
-                pp=int(cells["pp"]),
-                vpp=1,
-                cp=1,
-                dp=dp,
-                sp="y" if tp > 1 else "n",
-                zero=cells["zero"] if dp > 1 else "0",
-                mbs=int(cells["mbs"]),
-                gbs=int(cells["gbs"]),
-                num_microbatches=int(cells["grad_acc"]),
-                recompute="none",
-                precision="bf16",
-                tokens_per_s_per_gpu=float(cells["tok_s_gpu"]),
-                mem_gb=float(cells["mem_gb"]),
-                flop_convention="model-full-nanotron",
-                schedule="1F1B",
-            )
-        )
-    return tuple(rows)
+    rows = text_rows(data_path("sweeps/nanotron2025.csv"))
+    return tuple(_row(line, cells) for line, cells in rows if cells["consistent"] == "y")

@@ -212,3 +212,33 @@ def cases_table(cases: Sequence[tuple[str, Memory]]) -> Markdown:
         for name, memory in cases
     ]
     return Markdown(markdown_table(columns, rows))
+
+
+def prose(
+    study: MemoryStudy, cases: Sequence[tuple[str, Memory]], found: Sequence[Ran]
+) -> dict[str, str]:
+    """Return the numbers that the text of §18 quotes, by name.
+
+    Args:
+        study: The memory model on every measured peak.
+        cases: Layouts of which it is known whether they fit.
+        found: Runs that ran.
+    """
+    bloom, narrow = study.group("BLOOM rehearsals"), study.group("sweep, t = 2 to 8")
+    named = dict(cases)
+    llama, gpt = named["Llama 3 405B, 8,192 GPUs"], named["GPT-3 175B, t = 8 alone"]
+    known = [one for one in found if one.recompute_stated]
+    return {
+        "bloom_mean": percent(bloom.summary.mean_fraction),
+        "bloom_plain": percent(bloom.plain),
+        "alone_mean": percent(study.group("sweep, t = 1").summary.mean_fraction),
+        "narrow_mean": percent(narrow.summary.mean_fraction),
+        "narrow_median": percent(narrow.summary.median_fraction),
+        "narrow_floor": percent(narrow.floor),
+        "wide_mean": percent(study.group("sweep, t > 8").summary.mean_fraction),
+        "llama_total": f"{fixed(llama.total_bytes / 1e9, 1)} GB",
+        "llama_rank": str(llama.fullest.rank),
+        "gpt_total": f"{fixed(gpt.total_bytes / 1e9, 0)} GB",
+        "ran": str(len(known)),
+        "ran_fit": str(sum(one.memory.fits for one in known)),
+    }

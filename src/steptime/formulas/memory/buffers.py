@@ -95,3 +95,14 @@ def work_bytes(job: Number) -> Number:
     routed = job.top_k * job.expert_ffn_hidden_size
     width = maximum(where(job.num_experts > 0.0, routed, 0.0), job.ffn_hidden_size)
     return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
+
+
+def moment_bytes(job: Number, split: Number) -> Number:
+    """Return the messages and gathered values that every rank holds for a moment.
+
+    Args:
+        job: The flat record.
+        split: From `sequence_split`.
+    """
+    gathered = gathered_sequence_bytes(job) + gathered_keys_bytes(job)
+    return message_bytes(job, split) + gathered

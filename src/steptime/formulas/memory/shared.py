@@ -3,10 +3,8 @@
 from steptime.formulas.memory.activations import token_bytes
 from steptime.formulas.memory.buffers import (
     dispatch_bytes,
-    gathered_keys_bytes,
-    gathered_sequence_bytes,
     logit_bytes,
-    message_bytes,
+    moment_bytes,
     tokens,
     work_bytes,
 )
@@ -18,14 +16,7 @@ from steptime.formulas.memory.parameters import (
     mixture_layer_slice,
 )
 from steptime.formulas.memory.stages import stage_cut
-from steptime.formulas.memory.states import (
-    data_ranks,
-    expert_data_ranks,
-    gradient_bytes,
-    optimizer_bytes,
-    transient_bytes,
-    weight_bytes,
-)
+from steptime.formulas.memory.states import state_terms, transient_bytes
 from steptime.formulas.memory.stored import layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 
@@ -41,18 +32,9 @@ def shared_terms(job: Number, facts: Number) -> Number:
     layer = layer_token_bytes(job, per_token)
     cut = stage_cut(job, facts)
     line = flight_line(job)
-    ranks = data_ranks(job)
-    routed = expert_data_ranks(job)
+    states = state_terms(job, facts)
     mixture = mixture_layer_slice(job)
     expert = expert_layer_slice(job)
-    states = [
-        weight_bytes(job, facts, ranks),
-        gradient_bytes(job, facts, ranks),
-        optimizer_bytes(job, facts, ranks),
-        weight_bytes(job, facts, routed),
-        gradient_bytes(job, facts, routed),
-        optimizer_bytes(job, facts, routed),
-    ]
     return {
         "slots": cut["slots"],
         "stage_slots": cut["stage_slots"],
@@ -73,19 +55,11 @@ def shared_terms(job: Number, facts: Number) -> Number:
         "expert_slice": expert,
         "largest_mixture": mixture + expert,
         "embedding_slice": embedding_slice(job),
-        "weight": states[0],
-        "gradient": states[1],
-        "optimizer": states[2],
-        "state": states[0] + states[1] + states[2],
-        "routed_weight": states[3],
-        "routed_gradient": states[4],
-        "routed_optimizer": states[5],
-        "routed_state": states[3] + states[4] + states[5],
+        "state": states["all"],
+        "routed_state": states["routed_all"],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
-        "moment": message_bytes(job, per_token["split"])
-        + gathered_sequence_bytes(job)
-        + gathered_keys_bytes(job),
+        "moment": moment_bytes(job, per_token["split"]),
         "dispatch": dispatch_bytes(job, facts),
         "work": work_bytes(job),
         "vee": vee_shape(job),

@@ -90,3 +90,30 @@ def expert_data_ranks(job: Number) -> Number:
         singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
     """
     return job.tp * job.cp * job.dp / (job.ep * job.etp)
+
+
+def state_terms(job: Number, facts: Number) -> Number:
+    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+    """
+    ranks = data_ranks(job)
+    routed = expert_data_ranks(job)
+    weight = weight_bytes(job, facts, ranks)
+    gradient = gradient_bytes(job, facts, ranks)
+    optimizer = optimizer_bytes(job, facts, ranks)
+    routed_weight = weight_bytes(job, facts, routed)
+    routed_gradient = gradient_bytes(job, facts, routed)
+    routed_optimizer = optimizer_bytes(job, facts, routed)
+    return {
+        "weight": weight,
+        "gradient": gradient,
+        "optimizer": optimizer,
+        "all": weight + gradient + optimizer,
+        "routed_weight": routed_weight,
+        "routed_gradient": routed_gradient,
+        "routed_optimizer": routed_optimizer,
+        "routed_all": routed_weight + routed_gradient + routed_optimizer,
+    }

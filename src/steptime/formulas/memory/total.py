@@ -4,6 +4,7 @@ from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.parameters import embedding_copies
 from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import candidate_ranks, stage_layers
+from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.number import Number, maximum, where
 
@@ -141,6 +142,7 @@ def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
     """
     shared = shared_terms(job, facts)
     terms = rank_terms(job, facts, shared, rank)
+    states = state_terms(job, facts)
     other = terms["other"]
     routed = terms["routed"]
     return {
@@ -148,9 +150,9 @@ def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
         "parameters": other + routed,
         "num_layers": terms["num_layers"],
         "in_flight": terms["in_flight"],
-        "weights": other * shared["weight"] + routed * shared["routed_weight"],
-        "gradients": other * shared["gradient"] + routed * shared["routed_gradient"],
-        "optimizer": other * shared["optimizer"] + routed * shared["routed_optimizer"],
+        "weights": other * states["weight"] + routed * states["routed_weight"],
+        "gradients": other * states["gradient"] + routed * states["routed_gradient"],
+        "optimizer": other * states["optimizer"] + routed * states["routed_optimizer"],
         "activations": terms["activations"],
         "logits": terms["logits"],
         "buffers": terms["buffers"],
