@@ -124,6 +124,7 @@ def pairs_by_step(order: str, seq_length: int, context_parallel_size: int) -> np
     Returns:
         Shape ``(c, c)``, devices first.
     """
+    devices.start()
     places = jnp.asarray(token_order(order, seq_length, context_parallel_size))
     size = context_parallel_size
 

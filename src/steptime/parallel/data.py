@@ -55,6 +55,7 @@ def training(
     check_count("num_microbatches", num_microbatches, most=64)
     size = 8 * hidden_size**2
     divides("data_parallel_size", data_parallel_size, "weights of a layer", size)
+    devices.start()
     generator = np.random.default_rng(0)
     start = {"layers": jnp.asarray(generator.normal(size=(num_layers, size)) / hidden_size**0.5)}
     shape = (num_microbatches, data_parallel_size * micro_batch_size, hidden_size)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+from typing import Any
 
 import jax
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from steptime.inputs.errors import ConfigError, check_count
@@ -18,20 +20,23 @@ from steptime.inputs.errors import ConfigError, check_count
 NUM_CPU_DEVICES = 8
 
 
-def start(num_cpu_devices: int = NUM_CPU_DEVICES) -> None:
-    """Switch float64 on and ask the CPU for ``num_cpu_devices`` devices in this process.
+def start(num_cpu_devices: int = 0) -> None:
+    """Switch float64 on and ask the CPU for several devices in this process.
 
-    To be called before JAX touches its devices; afterwards, and on accelerators, it
-    leaves the devices as they are.
+    To be called before JAX makes its first array: every builder of a program does so.
+    Afterwards, and on accelerators, it leaves the devices as they are.
 
     Args:
-        num_cpu_devices: Devices that the CPU backend shall show.
+        num_cpu_devices: Devices that the CPU backend shall show; 0 for what was asked
+            before, or else ``NUM_CPU_DEVICES``.
     """
-    check_count("num_cpu_devices", num_cpu_devices, most=512)
+    check_count("num_cpu_devices", num_cpu_devices, least=0, most=512)
     jax.config.update("jax_enable_x64", True)
+    before = int(getattr(jax.config, "jax_num_cpu_devices", -1))
+    wanted = num_cpu_devices or (before if before > 0 else NUM_CPU_DEVICES)
     # Once the backend is up its devices can no longer be changed, only counted: `mesh` does.
     with contextlib.suppress(RuntimeError):
-        jax.config.update("jax_num_cpu_devices", num_cpu_devices)
+        jax.config.update("jax_num_cpu_devices", wanted)
 
 
 def mesh(**axes: int) -> Mesh:
@@ -47,8 +52,7 @@ def mesh(**axes: int) -> Mesh:
     """
     for name, size in axes.items():
         check_count(name, size)
-    if not jax.distributed.is_initialized():
-        start()
+    start()
     count = math.prod(axes.values())
     devices = jax.devices()
     if count > len(devices):
@@ -87,3 +91,26 @@ def index_map(
         tuple(part.indices(size)[:2] for part, size in zip(placed[device], shape, strict=True))
         for device in on.devices.flat
     ]
+
+
+def place(value: Any, where: NamedSharding) -> jax.Array:
+    """Return an array cut over devices, which may belong to several processes.
+
+    Args:
+        value: The whole array; the same in every process.
+        where: How to cut it.
+    """
+    # From host memory: an array already on a device of this process cannot move to others'.
+    placed: jax.Array = jax.device_put(np.asarray(value), where)
+    return placed
+
+
+def whole(value: jax.Array) -> np.ndarray:
+    """Return a cut array in host memory, wherever its parts are.
+
+    Args:
+        value: The array; all processes must ask for it together.
+    """
+    if value.is_fully_addressable:
+        return np.asarray(value)
+    return np.asarray(multihost_utils.process_allgather(value, tiled=True))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from steptime.parallel import hlo
+from steptime.parallel import devices, hlo
 
 Arrays: TypeAlias = Mapping[str, jax.Array]
 Records: TypeAlias = list[dict[str, Any]]
@@ -97,10 +97,11 @@ def run(program: Program, *, annotations_only: bool = False) -> Run:
     """
     split = program.reference if annotations_only else shard(program)
     inputs, places = placed(program)
+    out = NamedSharding(program.mesh, program.out_spec)
     forward = _compiled_forward(program, split, inputs)
     output, saved = forward(inputs)
     probe = _probe(output)
-    slope = jax.device_put(probe, output.sharding)
+    slope = devices.place(probe, out)
     kinds = {name: places[name] for name in inputs if _is_float(inputs[name])}
     backward = (
         jax.jit(lambda kept, given: kept(given)[0], out_shardings=kinds)
@@ -112,12 +113,14 @@ def run(program: Program, *, annotations_only: bool = False) -> Run:
     whole = (dict(program.inputs), probe)
     alone = jax.jit(lambda given, slope: _both(program.reference, given, slope)).lower(*whole)
     wanted, wanted_gradients = alone.compile(QUICK)(*whole)
-    loss, wanted_loss = (float(np.sum(np.asarray(y) * probe)) for y in (output, wanted))
+    result = devices.whole(output)
+    loss, wanted_loss = (float(np.sum(np.asarray(y) * probe)) for y in (result, wanted))
     return Run(
-        forward_error=relative_error(output, wanted),
+        forward_error=relative_error(result, wanted),
         loss_error=relative_error(loss, wanted_loss),
         gradient_errors={
-            name: relative_error(gradients[name], wanted_gradients[name]) for name in gradients
+            name: relative_error(devices.whole(slope), wanted_gradients[name])
+            for name, slope in gradients.items()
         },
         collectives={
             "forward": hlo.collectives(forward.as_text() or ""),
@@ -146,7 +149,7 @@ def saved_bytes(program: Program) -> int:
 def placed(program: Program) -> tuple[dict[str, jax.Array], dict[str, NamedSharding]]:
     """Return the inputs on their devices, and how each is cut."""
     places = {name: NamedSharding(program.mesh, spec) for name, spec in program.specs.items()}
-    inputs = {name: jax.device_put(value, places[name]) for name, value in program.inputs.items()}
+    inputs = {name: devices.place(value, places[name]) for name, value in program.inputs.items()}
     return inputs, places
 
 

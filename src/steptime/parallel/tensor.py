@@ -216,6 +216,7 @@ def divides(part: str, size: int, whole: str, count: int) -> int:
 
 def random_inputs(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, jax.Array]:
     """Return arrays of normal numbers, matrices scaled so that products keep their size."""
+    devices.start()
     generator = np.random.default_rng(seed)
     return {
         name: jnp.asarray(generator.normal(size=shape) / (1.0 if name == "x" else shape[0] ** 0.5))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from steptime.parallel import hlo
+from steptime.parallel import devices, hlo
 from steptime.parallel.program import QUICK, Arrays, Records, relative_error
 
 State: TypeAlias = dict[str, Any]
@@ -93,8 +93,8 @@ def train(training: Training) -> TrainingRun:
         in_specs=(training.state_specs, dict(training.batch_specs)),
         out_specs=(training.state_specs, training.loss_spec),
     )
-    state = jax.tree.map(jax.device_put, training.state, places)
-    batches = [{n: jax.device_put(b[n], feeds[n]) for n in b} for b in training.batches]
+    state = jax.tree.map(devices.place, training.state, places)
+    batches = [{n: devices.place(b[n], feeds[n]) for n in b} for b in training.batches]
     compiled = jax.jit(split).lower(state, batches[0]).compile(QUICK)
     whole_step = jax.jit(training.reference)
     alone = whole_step.lower(training.state, dict(training.batches[0])).compile(QUICK)
@@ -103,13 +103,13 @@ def train(training: Training) -> TrainingRun:
     for batch, whole in zip(batches, training.batches, strict=True):
         state, part = compiled(state, batch)
         wanted, wanted_part = alone(wanted, dict(whole))
-        losses.append(float(np.sum(np.asarray(part))))
+        losses.append(float(np.sum(devices.whole(part))))
         wanted_losses.append(float(np.sum(np.asarray(wanted_part))))
     return TrainingRun(
         losses=losses,
         loss_error=relative_error(losses, wanted_losses),
         weight_errors={
-            name: relative_error(state["weights"][name], wanted["weights"][name])
+            name: relative_error(devices.whole(state["weights"][name]), wanted["weights"][name])
             for name in wanted["weights"]
         },
         collectives=by_phase(hlo.collectives(compiled.as_text() or "")),

@@ -139,14 +139,15 @@ def _loss(weights: Arrays, batch: Arrays, heads: int, num_stages: int, scale: fl
 def _alone(state: State, batch: Arrays, num_replicas: int, scale: float) -> tuple[State, jax.Array]:
     """Take the step with whole matrices, layer after layer, one micro-batch at a time."""
 
+    def pieces(rows: jax.Array) -> jax.Array:
+        return rows.reshape(-1, rows.shape[1] // num_replicas, rows.shape[2])
+
     def loss(weights: Arrays) -> jax.Array:
-        total = jnp.zeros(())
-        for tokens, targets in zip(batch["tokens"], batch["targets"], strict=True):
-            for mine, wanted in zip(
-                jnp.split(tokens, num_replicas), jnp.split(targets, num_replicas), strict=True
-            ):
-                total += _one_loss(weights, mine, wanted) * scale
-        return total
+        each = jax.lax.map(
+            lambda piece: _one_loss(weights, *piece),
+            (pieces(batch["tokens"]), pieces(batch["targets"])),
+        )
+        return jnp.asarray(each.sum() * scale)
 
     value, slopes = jax.value_and_grad(loss)(state["weights"])
     weights, rest = adam(state, state["weights"], slopes)
@@ -166,6 +167,7 @@ def _norm(scale_and_shift: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def _start(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
+    devices.start()
     generator = np.random.default_rng(0)
     return {name: jnp.asarray(0.2 * generator.normal(size=shape)) for name, shape in shapes.items()}
 

@@ -136,6 +136,7 @@ def loss(
 
 def random_tokens(micro_batch_size: int, seq_length: int, vocab_size: int) -> jax.Array:
     """Return tokens drawn evenly, shape ``(b, s)``."""
+    devices.start()
     generator = np.random.default_rng(1)
     return jnp.asarray(generator.integers(0, vocab_size, (micro_batch_size, seq_length)))
 

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from jax.sharding import Mesh, PartitionSpec
 
-from steptime.parallel import compare, devices, program
+from steptime.parallel import compare, devices
+from steptime.parallel.program import Program, Run
+from steptime.parallel.program import run as run_program
+from steptime.parallel.training import Training, TrainingRun, train
 
 TOLERANCE = 1e-12
 
@@ -23,8 +27,15 @@ class Claim:
     """
 
     text: str
-    program: program.Program
-    run: program.Run
+    program: Program | Training
+    run: Run | TrainingRun
+
+    @property
+    def block(self) -> Program:
+        """The program of a claim about one forward and backward."""
+        if isinstance(self.program, Program):
+            return self.program
+        raise TypeError(f"{self.program.name} is a training")
 
     @property
     def lines(self) -> list[compare.Line]:
@@ -42,9 +53,11 @@ class Claim:
         return self.run.worst_error <= TOLERANCE
 
     @property
-    def num_gradients(self) -> int:
-        """Arrays whose gradients were compared."""
-        return len(self.run.gradient_errors)
+    def num_compared(self) -> int:
+        """Arrays whose gradients were compared, or whose weights after all steps were."""
+        if isinstance(self.run, Run):
+            return len(self.run.gradient_errors)
+        return len(self.run.weight_errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +77,7 @@ class Slices:
     parts: Sequence[tuple[int, int, int, int, tuple[int, ...]]]
 
 
-def tried(text: str, built: program.Program, *, annotations_only: bool = False) -> Claim:
+def tried(text: str, built: Program, *, annotations_only: bool = False) -> Claim:
     """Return a claim with its program compiled and run.
 
     Args:
@@ -73,33 +86,55 @@ def tried(text: str, built: program.Program, *, annotations_only: bool = False) 
         annotations_only: Whether the compiler gets the unsplit program and annotations.
     """
     return Claim(
-        text=text, program=built, run=program.run(built, annotations_only=annotations_only)
+        text=text, program=built, run=run_program(built, annotations_only=annotations_only)
     )
 
 
-def slices(built: program.Program, views: Mapping[str, tuple[int, int]]) -> list[Slices]:
+def trained(text: str, built: Training) -> Claim:
+    """Return a claim with its training compiled and its steps taken.
+
+    Args:
+        text: The sentence.
+        built: What to run.
+    """
+    return Claim(text=text, program=built, run=train(built))
+
+
+def slices(built: Program, views: Mapping[str, tuple[int, int]]) -> list[Slices]:
     """Return who holds what of some of a program's inputs, as JAX places them.
 
     Args:
         built: The program.
         views: For each array, the axis to draw downwards and the one to draw across.
     """
-    found = []
-    for name, (down, across) in views.items():
-        shape = built.inputs[name].shape
-        owners: dict[tuple[int, int, int, int], list[int]] = {}
-        placed = devices.index_map(built.mesh, built.specs[name], shape)
-        for device, where in enumerate(placed):
-            owners.setdefault((*where[down], *where[across]), []).append(device)
-        found.append(
-            Slices(
-                name=name,
-                rows=shape[down],
-                columns=shape[across],
-                parts=[(*box, tuple(held)) for box, held in owners.items()],
-            )
-        )
-    return found
+    return [
+        cut(built.mesh, name, built.inputs[name].shape, built.specs[name], view)
+        for name, view in views.items()
+    ]
+
+
+def cut(
+    mesh: Mesh, name: str, shape: tuple[int, ...], spec: PartitionSpec, view: tuple[int, int]
+) -> Slices:
+    """Return who holds what of one array.
+
+    Args:
+        mesh: Devices.
+        name: What to call the array.
+        shape: Its whole shape.
+        spec: How it is cut.
+        view: The axis to draw downwards and the one to draw across.
+    """
+    down, across = view
+    owners: dict[tuple[int, int, int, int], list[int]] = {}
+    for device, where in enumerate(devices.index_map(mesh, spec, shape)):
+        owners.setdefault((*where[down], *where[across]), []).append(device)
+    return Slices(
+        name=name,
+        rows=shape[down],
+        columns=shape[across],
+        parts=[(*box, tuple(held)) for box, held in owners.items()],
+    )
 
 
 def sent_bytes(claim: Claim) -> np.ndarray:

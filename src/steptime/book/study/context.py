@@ -122,7 +122,7 @@ def context_study(
         attention=attention,
         memory=memory(cut),
         work=[work(order, seq_length, context_parallel_size) for order in context.ORDERS],
-        slices=slices(attention[0].program, RING_VIEWS),
+        slices=slices(attention[0].block, RING_VIEWS),
         sent=[(claim.program.name.split(",")[0], sent_bytes(claim)) for claim in attention],
     )
 

@@ -132,6 +132,6 @@ def expert_study(
     return ExpertStudy(
         claims=claims,
         routed=routed,
-        slices=slices(claims[1].program, VIEWS),
+        slices=slices(claims[1].block, VIEWS),
         sent=sent_bytes(claims[1]),
     )

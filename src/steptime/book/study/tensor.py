@@ -87,7 +87,7 @@ def tensor_study(
         claims=[*claims, *layers.values()],
         annotated=annotated(blocks, whole, tensor.attention(num_query_groups=groups[-1], **heads)),
         layer_counts=[layer_count(name, claim) for name, claim in layers.items()],
-        slices=slices(whole.program, VIEWS),
+        slices=slices(whole.block, VIEWS),
         sent=sent_bytes(whole),
     )
 
@@ -108,7 +108,7 @@ def annotated(blocks: dict[str, Program], whole: Claim, heads: Program) -> list[
         heads: Attention.
     """
     tries = {f"feed-forward, {name}": one for name, one in blocks.items()}
-    tries |= {"attention, Q, K, V apart": heads, "whole layer, Q, K, V in one": whole.program}
+    tries |= {"attention, Q, K, V apart": heads, "whole layer, Q, K, V in one": whole.block}
     return [tried(text, one, annotations_only=True) for text, one in tries.items()]
 
 

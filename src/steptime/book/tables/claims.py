@@ -13,6 +13,7 @@ KIND_NAMES = {
     "reduce_scatter": "reduce-scatter",
     "all_to_all": "all-to-all",
     "permute": "permute",
+    "send": "send",
 }
 
 
@@ -60,12 +61,17 @@ def numbers_table(claims: Sequence[Claim]) -> str:
     Args:
         claims: What was tried.
     """
-    columns = ["program", "devices", "gradients compared", "equal to one device within 1e-12"]
+    columns = [
+        "program",
+        "devices",
+        "gradients or weights compared",
+        "equal to one device within 1e-12",
+    ]
     rows = [
         [
             claim.program.name,
             str(claim.program.mesh.devices.size),
-            str(claim.num_gradients),
+            str(claim.num_compared),
             claim.exact,
         ]
         for claim in claims
