@@ -59,7 +59,7 @@ function* paint(pen, run, g, colour, from, to) {
   pen.textAlign = "center";
   pen.font = "10.5px system-ui, sans-serif";
   pen.lineWidth = 0.75;
-  const label = labels(run, { ...g, box: Math.max(g.box, 12) });
+  const label = labels(run, g);
   const dense = (run.makespan / run.rows[0].length) * g.unit < 3;
   for (const row of run.rows) {
     const { rank } = row[0];
@@ -115,7 +115,7 @@ function one(pen, box, g, colour, label) {
     const low = edge === "low" ? g.box - 1.5 : 0;
     pen.fillRect(...g.rect(box.rank, box.start, box.end, low, low + 1.5));
   }
-  const words = g.box >= 6 && label(box);
+  const words = label(box);
   if (words) {
     pen.fillStyle = colour[`t${box.kind}`];
     pen.fillText(words, spot[0] + spot[2] / 2, spot[1] + spot[3] / 2 + 3.6);

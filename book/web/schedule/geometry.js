@@ -8,7 +8,7 @@ const SIDE = 40;
 
 /** Return the measures of a chart: `width` pixels, `span` units of time at zoom 1. */
 export function geometry(run, width, span, zoom, narrow) {
-  const sizes = narrow ? down(run, width, span) : across(run, width, span);
+  const sizes = narrow ? down(run, width, span) : across(run, width, span, zoom);
   const unit = sizes.unit * zoom;
   const length = Math.max(1, unit * span);
   const breadth = run.p * sizes.pitch;
@@ -27,10 +27,13 @@ export function geometry(run, width, span, zoom, narrow) {
 }
 
 /** Time to the right: a row a GPU, with what it holds drawn under its boxes. */
-function across(run, width, span) {
+function across(run, width, span, zoom) {
   const steps = [[4, 24, 14, 8], [8, 20, 11, 6], [16, 15, 7, 3], [32, 10, 4, 1], [64, 7, 0, 1]];
-  const [, box, held, gap] = steps.find(([most]) => run.p <= most);
-  return { unit: (width - HEADS - SIDE - 1) / span, pitch: box + held + gap, box, held };
+  const unit = (width - HEADS - SIDE - 1) / span;
+  let [, box, held, gap] = steps.find(([most]) => run.p <= most);
+  // Zoomed in far enough for numbers, rows grow until they hold them.
+  if (box < 14 && (run.makespan / run.rows[0].length) * unit * zoom > 16) [box, held, gap] = [14, 0, 2];
+  return { unit, pitch: box + held + gap, box, held };
 }
 
 /** Time down: a column a GPU, with what it holds drawn at its right edge. */

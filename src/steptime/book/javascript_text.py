@@ -15,7 +15,9 @@ HELPERS = {
     "_ceil": "a => Math.ceil(a)",
     "_sqrt": "a => Math.sqrt(a)",
     "_mod": "(a, b) => { const r = a % b; return r !== 0 && r < 0 !== b < 0 ? r + b : r; }",
-    "_floordiv": "(a, b) => Math.round((a - _mod(a, b)) / b)",
+    # The quotient of whole numbers under 2**53 never rounds up to the next one.
+    "_floordiv": "(a, b) => Number.isInteger(a) && Number.isInteger(b) ? Math.floor(a / b) : "
+    "Math.round((a - _mod(a, b)) / b)",
     "_divmod": "(a, b) => [_floordiv(a, b), _mod(a, b)]",
     "_int": "a => Math.trunc(a)",
     "_float": "a => +a",
