@@ -22,7 +22,7 @@ def contiguous_pairs(length: Number, rank: Number) -> Number:
         rank: Place on the ring, from 0.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     return own_pairs(length) + rank * length * length
 
@@ -52,7 +52,7 @@ def contiguous_ring_pairs(length: Number, cp: Number) -> Number:
         cp: Context-parallel size, c.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     return own_pairs(length) + (cp - 1.0) * length * length
 
@@ -65,6 +65,6 @@ def zigzag_ring_pairs(length: Number, cp: Number) -> Number:
         cp: Context-parallel size, c.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     return zigzag_pairs(length, cp)

@@ -106,7 +106,7 @@ def stage_gradients(
         value_bytes: Bytes of one number.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     h = hidden_size
     square = gradient_bytes(num_layers * h * h, tp, pp, value_bytes)

@@ -111,7 +111,7 @@ def pipeline_input(
         value_bytes: Bytes of one number.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     one = activation_bytes(micro_batch_size, seq_length, 1.0, hidden_size, value_bytes)
     return [record("backward", "all_reduce", "pp", 1.0, num_microbatches * one)]

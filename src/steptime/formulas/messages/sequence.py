@@ -49,7 +49,7 @@ def recomputed_sequence_block(
         value_bytes: Bytes of one number.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     size = activation_bytes(micro_batch_size, seq_length, 1.0, hidden_size, value_bytes)
     return [record("backward", "reduce_scatter", "tp", 1.0, size)]

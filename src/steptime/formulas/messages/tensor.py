@@ -45,7 +45,7 @@ def recomputed_block(
         value_bytes: Bytes of one number.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     size = activation_bytes(micro_batch_size, seq_length, 1.0, hidden_size, value_bytes)
     return [record("backward", "all_reduce", "tp", 1.0, size)]
@@ -67,7 +67,7 @@ def shared_heads(
         value_bytes: Bytes of one number.
 
     References:
-        derived here, book/cluster.md.
+        derived here, book/more-machines.md.
     """
     copied = where(tp > num_query_groups, 1.0, 0.0)
     size = hidden_size * head_dim * value_bytes
