@@ -107,6 +107,17 @@ def test_tensor_groups_of_16_leave_8_of_a_rack_idle() -> None:
     assert counts(placement, "pipeline") == (32, 0)
 
 
+def test_expert_groups_of_64_leave_8_of_a_rack_idle() -> None:
+    layout = Layout(pp=16, dp=64, ep=64)
+    near = place(layout, domain_size=72, order="megatron")
+    assert (near.used_per_domain, near.num_domains, near.left_over) == (64, 16, 128)
+    assert counts(near, "expert") == (16, 0)
+    # With the pipeline nearer, the ranks of a stage lie far apart: nothing to keep whole.
+    far = place(layout, domain_size=72, order="llama3")
+    assert far.used_per_domain == 72
+    assert counts(far, "expert") == (0, 16)
+
+
 # --- limit
 
 

@@ -77,7 +77,7 @@ def search_command(
         list[str] | None, typer.Option("--recompute", help="To try; repeat it. Default: all.")
     ] = None,
     zero: Annotated[
-        list[int] | None, typer.Option("--zero", help="To try; repeat it. Default: 0 to 3.")
+        list[int] | None, typer.Option("--zero", help="To try; repeat it. Default: 0, 1 and 3.")
     ] = None,
     schedule: Annotated[
         list[str] | None,

@@ -5,28 +5,49 @@ Ranks fill the domains in order. A kind of group whose ranks lie within a block 
 groups does not, that group is the slowest and sets the pace of all.
 """
 
-from steptime.formulas.number import Number, floor, where
+from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.validity import leaves_rest
 
 
-def used_per_domain(domain_size: Number, tp: Number, cp: Number) -> Number:
-    """Return the devices of a domain that hold whole blocks of t c ranks.
+def whole_blocks(domain_size: Number, block: Number) -> Number:
+    """Return the devices of a domain that hold whole blocks; 0 if none fits.
 
-    These two talk in every layer, so a block is not cut for the sake of a few devices: the
-    rest stays idle, as spares; 8 of 72 with blocks of 16. Where t c is too large for a
-    domain whole groups of t are kept, and where even t is, all devices are used.
+    Args:
+        domain_size: Devices in one NVLink domain, less the spares.
+        block: Devices of a block.
+    """
+    return floor(domain_size / block) * block
+
+
+def used_per_domain(
+    domain_size: Number, tp: Number, cp: Number, expert_ranks: Number, data_inside: Number
+) -> Number:
+    """Return the devices of a domain that hold whole blocks of ranks that talk in every layer.
+
+    These are t c ranks and, where data-parallel ranks are neighbours, e ranks that exchange
+    tokens. A block is not cut for the sake of a few devices: the rest stays idle, as spares; 8
+    of 72 with blocks of 16 or 64. Where no block fits in a domain smaller ones are kept: t c,
+    or t; and where even t does not fit, all devices are used.
 
     Args:
         domain_size: Devices in one NVLink domain, less the spares.
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
+        expert_ranks: Ranks of an expert group, ep etp.
+        data_inside: As in `group_spans`.
 
     References:
         derived here, book/hardware.md.
     """
-    blocks = floor(domain_size / (tp * cp)) * (tp * cp)
-    groups = floor(domain_size / tp) * tp
-    return where(blocks > 0.0, blocks, where(groups > 0.0, groups, domain_size))
+    near = tp * cp
+    experts = where(data_inside > 0.0, expert_ranks, 1.0)
+    larger, smaller = maximum(near, experts), minimum(near, experts)
+    both = larger * where(leaves_rest(larger, smaller) > 0.0, smaller, 1.0)
+    all_kept = whole_blocks(domain_size, both)
+    near_kept = whole_blocks(domain_size, near)
+    tensor_kept = whole_blocks(domain_size, tp)
+    least = where(tensor_kept > 0.0, tensor_kept, domain_size)
+    return where(all_kept > 0.0, all_kept, where(near_kept > 0.0, near_kept, least))
 
 
 def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Number:
@@ -93,7 +114,7 @@ def link_bytes_per_s(job: Number, data_inside: Number) -> Number:
     """
     spans = group_spans(job, data_inside)
     devices = job.tp * job.cp * job.pp * job.dp
-    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp)
+    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp, job.ep * job.etp, data_inside)
     near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
     sizes = {
         "tensor": job.tp,

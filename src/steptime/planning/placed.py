@@ -17,7 +17,7 @@ from steptime.formulas.baseline import (
 )
 from steptime.formulas.bubble import bubble_overhead
 from steptime.formulas.layout_terms import ends_count_as_layers, sharding_rounds, stage_imbalance
-from steptime.formulas.number import Number, ceil_div, maximum, where
+from steptime.formulas.number import Number, ceil_div, maximum
 from steptime.formulas.placement import link_bytes_per_s
 from steptime.formulas.roofline import roofline_step
 from steptime.inputs.job import Job
@@ -75,9 +75,8 @@ def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict
 def placed_roofline(job: Job, stack: Any, constants: Any) -> dict[str, Number]:
     """Return the parts of a step, as `roofline_step` does, with the longest chunk as the pace.
 
-    The roofline model knows links, full sharding, and stages of unlike length. Chunks of
-    unlike length and the gradients that ZeRO-2 scatters after each micro-batch, which a search
-    would use at no cost, are added here.
+    The roofline model knows links, sharding, and stages of unlike length. Chunks of unlike
+    length, which a search would use at no cost, are added here.
 
     Args:
         job: The flat record, of floats or of arrays.
@@ -91,6 +90,4 @@ def placed_roofline(job: Job, stack: Any, constants: Any) -> dict[str, Number]:
     longer = maximum(stage_imbalance(job) / stages, 1.0)
     for name in PACED:
         parts[name] = parts[name] * longer
-    rounds = where(job.zero_stage > 2.0, 1.0, sharding_rounds(job, num_microbatches(job)))
-    parts["data_parallel"] = parts["data_parallel"] * rounds
     return parts

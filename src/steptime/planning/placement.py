@@ -105,8 +105,8 @@ def place(
 ) -> Placement:
     """Return where each group of a layout lies, on domains filled in rank order.
 
-    A domain takes whole blocks of t c ranks: with t = 16, a rack of 72 works with 64 GPUs
-    and keeps 8.
+    A domain takes whole blocks of t c ranks, and of expert ranks where these are neighbours:
+    with t = 16, a rack of 72 works with 64 GPUs and keeps 8.
 
     Args:
         layout: What to place.
@@ -131,9 +131,11 @@ def place(
             f"use at most {domain_size - 1}"
         )
     axes = rank_order(order)
-    used = int(used_per_domain(float(free), float(layout.tp), float(layout.cp)))
+    experts = float(layout.ep * layout.etp) if layout.ep > 1 else 1.0
+    inside = float(axes.index("dp") < axes.index("pp"))
+    used = int(used_per_domain(float(free), float(layout.tp), float(layout.cp), experts, inside))
     sizes = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp, "dp": layout.dp}
-    inside, crossing = hop_counts(axes, sizes, layout.vpp, used)
+    stay, cross = hop_counts(axes, sizes, layout.vpp, used)
     return Placement(
         layout=layout,
         order=tuple(axes),
@@ -142,8 +144,8 @@ def place(
         used_per_domain=used,
         num_domains=-(-layout.num_devices // used),
         groups=tuple(_counts(layout, axes, sizes, used)),
-        hops_inside=inside,
-        hops_crossing=crossing,
+        hops_inside=stay,
+        hops_crossing=cross,
     )
 
 
