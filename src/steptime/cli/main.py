@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +23,7 @@ from steptime.cli import (
     validate,
     validate_memory,
 )
+from steptime.inputs.constants import ENVIRONMENT, read_constants
 from steptime.inputs.errors import ConfigError
 
 COMMANDS = (
@@ -64,8 +66,15 @@ def options(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
+    constants: Annotated[
+        Path | None,
+        typer.Option("--constants", help="Constants of your cluster, from `validate --fit`."),
+    ] = None,
 ) -> None:
     """How long does one training step take, and where does the time go?"""
+    if constants is not None:
+        read_constants(constants)
+        os.environ[ENVIRONMENT] = str(constants.resolve())
 
 
 for command in COMMANDS:

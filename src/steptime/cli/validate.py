@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,15 +12,15 @@ import typer
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.evidence.baseline import chapter_rows
+from steptime.evidence.diagnose import Diagnosis, diagnoses
+from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow, read_rows
 from steptime.evidence.validate import RowResult, Validation, baseline_validation
+from steptime.inputs.constants import RooflineConstants, roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 
-MODELS: dict[str, Callable[[Sequence[PublishedRow]], Validation]] = {
-    "baseline": baseline_validation,
-    "roofline": roofline_validation,
-}
+MODELS = ("baseline", "roofline")
 
 EXAMPLES = """
 Examples:
@@ -28,6 +28,9 @@ Examples:
 - `steptime validate`: the chapter's 13 rows
 
 - `steptime validate my_runs.csv --json`: your own runs, in the columns of data/published_runs.csv
+
+- `steptime validate my_runs.csv --model roofline --fit my_cluster.toml`: constants of your
+  cluster; `steptime --constants my_cluster.toml predict ...` uses them, as every command does
 """
 
 
@@ -122,6 +125,45 @@ def write_csv(result: Validation, path: Path) -> None:
         raise ConfigError(f"--csv {path}: {error.strerror or error}") from None
 
 
+def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:
+    """Print which rows stand out, and what open rows lie between.
+
+    Args:
+        doubts: Rows that look mis-measured or mis-described.
+        bounded: Rows that leave something open.
+    """
+    out = console()
+    for doubt in doubts:
+        out.print(f"{doubt.id} looks {doubt.suspicion}: {doubt.why}", markup=False)
+    for row in bounded:
+        ends = f"{seconds(row.step_time_low_s)} to {seconds(row.step_time_high_s)}"
+        place = "inside" if row.inside else "outside"
+        out.print(
+            f"{row.id} leaves something open: {ends} over {row.choices} choices, published "
+            f"{seconds(row.published_step_time_s)} lies {place}",
+            markup=False,
+        )
+
+
+def _fitted(rows: Sequence[PublishedRow], path: Path, *, quiet: bool) -> RooflineConstants:
+    from steptime.evidence.own_fit import own_fit, write_fit
+
+    fit = own_fit(rows)
+    write_fit(fit, path)
+    if not quiet:
+        cells = [
+            (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
+            for one in fit.fitted
+        ]
+        heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("kept", "right"))
+        print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
+        console().print(
+            f"mean error {percent(fit.mean_before)} with the published constants, "
+            f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} left out"
+        )
+    return fit.constants
+
+
 def validate(
     file: Annotated[
         Path | None,
@@ -133,14 +175,35 @@ def validate(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Also write the results to this file.")
     ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option("--fit", help="Fit the roofline model to these runs; write constants here."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare a model with published step times, row by row."""
     check_choice("model", model, MODELS)
-    result = MODELS[model](read_rows(file) if file else chapter_rows())
+    rows = read_rows(file) if file else chapter_rows()
+    if model == "baseline":
+        if fit is not None:
+            raise ConfigError("--fit belongs to --model roofline")
+        result = baseline_validation(rows)
+        doubts: Sequence[Diagnosis] = ()
+        bounded: Sequence[OpenRow] = ()
+    else:
+        used = roofline_constants() if fit is None else _fitted(rows, fit, quiet=as_json)
+        result = roofline_validation(rows, used)
+        doubts = diagnoses(rows, result.rows, used)
+        bounded = open_rows(rows, used)
     if csv is not None:
         write_csv(result, csv)
     if as_json:
-        print_json(as_dict(result))
+        more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
+        print_json(as_dict(result) | (more if model == "roofline" else {}))
     else:
         print_validation(result)
+        print_doubts(doubts, bounded)
+
+
+def _open(row: OpenRow) -> dict[str, Any]:
+    return asdict(row) | {"inside": row.inside}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -138,10 +139,31 @@ def fitted_names() -> tuple[str, ...]:
     return tuple(entry.name for entry in constant_entries() if entry.fitted)
 
 
+ENVIRONMENT = "STEPTIME_CONSTANTS"
+
+
 @functools.cache
-def roofline_constants() -> RooflineConstants:
+def published_constants() -> RooflineConstants:
     """Return the constants of ``data/roofline_constants.toml``."""
     return RooflineConstants(**{entry.name: entry.value for entry in constant_entries()})
+
+
+def roofline_constants() -> RooflineConstants:
+    """Return the constants in use: the published ones, or those of the user's file.
+
+    ``steptime --constants FILE`` names the file to the command and to all its processes, by
+    the environment variable ``STEPTIME_CONSTANTS``.
+
+    Raises:
+        ConfigError: If the file cannot be used.
+    """
+    path = os.environ.get(ENVIRONMENT, "")
+    return _constants_at(path) if path else published_constants()
+
+
+@functools.lru_cache(maxsize=8)
+def _constants_at(path: str) -> RooflineConstants:
+    return read_constants(Path(path))
 
 
 def read_constants(path: Path) -> RooflineConstants:
@@ -160,4 +182,4 @@ def read_constants(path: Path) -> RooflineConstants:
     for name, value in table.items():
         check_choice(f"constant in {path.name}", name, CONSTANT_NAMES)
         values[name] = check_number(name, value, above=-1e-300)
-    return replace(roofline_constants(), **values)
+    return replace(published_constants(), **values)

@@ -16,6 +16,7 @@ from steptime.evidence.residuals import KINDS, Residual
 from steptime.evidence.rivals import baseline_errors, constant_share_errors
 from steptime.evidence.row_stack import year_of
 from steptime.evidence.samples import Sample, Table
+from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 from steptime.inputs.constants import ConstantEntry, constant_entries
 from steptime.inputs.datafiles import data_path
 
@@ -32,7 +33,7 @@ class Errors:
         mean: Mean size.
         median: Median size.
         largest: Largest size.
-        correlation: Of predicted and measured tokens per second and device; NaN under three rows.
+        correlation: Of predicted and measured TFLOP/s per device; NaN under three rows.
     """
 
     rows: int
@@ -99,6 +100,15 @@ class RooflineStudy:
             float(np.mean([one.median for one in chosen])),
         )
 
+    def assumed_mean(self, kind: str) -> float:
+        """Return the mean left-out error of a kind where software is assumed, not known.
+
+        Args:
+            kind: One of ``KINDS``.
+        """
+        wanted = self.result.runs.column(lambda s: s.kind) == kind
+        return float(np.abs(self.result.assumed_errors[wanted]).mean())
+
     def rows(self, prefixes: Sequence[str]) -> Errors:
         """Return what the errors of some sources' rows amount to.
 
@@ -110,14 +120,13 @@ class RooflineStudy:
 
 
 def rate(runs: Table) -> Floats:
-    """Return the measured tokens per second and device, shape (n,).
+    """Return the measured FLOP per second and device, recomputation counted, shape (n,).
 
     Args:
         runs: Published runs.
     """
-    jobs = runs.jobs
-    devices = jobs.tp * jobs.cp * jobs.pp * jobs.dp
-    return np.asarray(jobs.global_batch_size * jobs.seq_length / devices / runs.step_time_s)
+    flop = tokens_per_step(runs.jobs) * hardware_flop_per_token(runs.jobs)
+    return np.asarray(flop / num_devices(runs.jobs) / runs.step_time_s)
 
 
 def errors(runs: Table, found: Floats, wanted: NDArray[np.bool_]) -> Errors:

@@ -46,7 +46,7 @@ def sources_table(study: RooflineStudy) -> Markdown:
         "mean error",
         "median",
         "largest",
-        "correlation of rates",
+        "correlation of TFLOP/s",
         "constant share",
         "baseline",
     ]

@@ -1,0 +1,138 @@
+"""Which rows look mis-measured or mis-described, and what would mend them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from steptime.evidence.roofline import roofline_result
+from steptime.evidence.runs import Incomplete, run_of
+from steptime.evidence.schema import PublishedRow
+from steptime.evidence.validate import RowResult
+from steptime.inputs.constants import RooflineConstants
+
+# A row stands out if its error is this many typical errors from the file's middle...
+_STANDS_OUT = 3.5
+# ... and at least this large; a mend must leave at most a third of it.
+_LEAST = math.log(1.15)
+_MENDED = 1.0 / 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A row that stands out from the others of its file.
+
+    Attributes:
+        id: Of the row.
+        error: ln(predicted / measured step time).
+        typical: Middle error of the file.
+        suspicion: mis-described, mis-measured, or unexplained.
+        why: A sentence.
+    """
+
+    id: str
+    error: float
+    typical: float
+    suspicion: str
+    why: str
+
+
+def _ln_error(result: RowResult) -> float:
+    return math.log(result.step_time_s / result.published_step_time_s)
+
+
+def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
+    """Yield other ways to read a row, each with the words for it."""
+    if row.pp and row.pp > 1 and row.layers:
+        most = -(-row.layers // row.pp)
+        for v in range(1, most + 1):
+            even = 0 in (row.layers % (row.pp * v), (row.layers + 2) % (row.pp * v))
+            if even and v != (row.vpp or 1):
+                yield f"vpp {v}", row.model_copy(update={"vpp": v})
+    for mode in ("none", "selective", "full"):
+        if not row.recompute.lower().startswith(mode):
+            yield f"recompute {mode}", row.model_copy(update={"recompute": mode})
+    for size in (1, 2, 4, 8):
+        if row.mbs is not None and size != row.mbs:
+            yield f"micro-batch size {size}", row.model_copy(update={"mbs": size})
+    if row.precision.lower() in ("bf16", "fp16"):
+        yield "precision fp8", row.model_copy(update={"precision": "fp8"})
+    elif row.precision:
+        yield "precision bf16", row.model_copy(update={"precision": "bf16"})
+    if row.tokens_per_s_per_gpu is not None and row.gpus and row.step_time_s is None:
+        total = row.tokens_per_s_per_gpu / row.gpus
+        whole = row.model_copy(update={"tokens_per_s_per_gpu": total})
+        yield "tokens/s of the whole job, not of one GPU", whole
+    if row.tflops_per_gpu is not None and row.step_time_s is None:
+        for convention in ("hardware-full", "model-full", "model-causal"):
+            if convention != row.flop_convention:
+                changed = row.model_copy(update={"flop_convention": convention})
+                yield f"FLOP counted as {convention}", changed
+
+
+def _mend(
+    row: PublishedRow, error: float, typical: float, constants: RooflineConstants
+) -> tuple[str, float] | None:
+    best: tuple[str, float] | None = None
+    for name, changed in _alternatives(row):
+        try:
+            found = _ln_error(roofline_result(run_of(changed), constants))
+        except Incomplete:
+            continue
+        left = abs(found - typical)
+        if left <= _MENDED * abs(error - typical) and (
+            best is None or left < abs(best[1] - typical)
+        ):
+            best = name, found
+    return best
+
+
+def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | None:
+    """Return another row with the same layout, or one that differs in its micro-batch only."""
+    names = ("model", "gpu", "gpus", "tp", "pp", "vpp", "cp", "ep", "gbs", "seq_len", "precision")
+    key = [getattr(row, name) for name in names]
+    for other in rows:
+        if other.id != row.id and [getattr(other, name) for name in names] == key:
+            return other
+    return None
+
+
+def diagnoses(
+    rows: Sequence[PublishedRow], results: Sequence[RowResult], constants: RooflineConstants
+) -> tuple[Diagnosis, ...]:
+    """Return the rows that stand out, each with the likeliest reason.
+
+    A row is mis-described if one other reading of it takes most of its error away; it is
+    mis-measured if a row with the same layout (or another micro-batch) fits and it does not.
+
+    Args:
+        rows: The file.
+        results: The roofline model's results on it.
+        constants: Of the model.
+    """
+    errors = {result.id: _ln_error(result) for result in results}
+    if len(errors) < 3:
+        return ()
+    typical = median(errors.values())
+    spread = max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03)
+    found = []
+    for row in rows:
+        error = errors.get(row.id)
+        if error is None or abs(error - typical) < max(_STANDS_OUT * spread, _LEAST):
+            continue
+        twin = _twin(row, rows)
+        mend = _mend(row, error, typical, constants)
+        change = f"{100 * math.expm1(abs(error)):.0f} %"
+        direction = "slower" if error < 0.0 else "faster"
+        if mend is not None:
+            suspicion = "mis-described"
+            why = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
+        elif twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread:
+            suspicion = "mis-measured"
+            why = f"{change} {direction} than predicted, while {twin.id} with its layout fits"
+        else:
+            suspicion, why = "unexplained", f"{change} {direction} than predicted"
+        found.append(Diagnosis(row.id, error, typical, suspicion, why))
+    return tuple(sorted(found, key=lambda one: -abs(one.error - typical)))

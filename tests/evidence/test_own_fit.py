@@ -1,0 +1,111 @@
+"""Constants of a user's cluster, rows that stand out, and rows that leave something open."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from steptime.evidence.diagnose import diagnoses
+from steptime.evidence.open_rows import open_rows
+from steptime.evidence.own_fit import own_fit, write_fit
+from steptime.evidence.roofline import roofline_result, roofline_validation
+from steptime.evidence.runs import run_of
+from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.inputs.constants import published_constants, read_constants
+from steptime.inputs.errors import ConfigError
+
+ROWS = published_rows()
+KORTHIKANTI = [row for row in ROWS if row.id.startswith("kor22")]
+
+
+def measured_by(constants: object, rows: list[PublishedRow]) -> list[PublishedRow]:
+    """Return the rows with the step time that other constants would give."""
+    made = []
+    for row in rows:
+        result = roofline_result(run_of(row), constants)  # type: ignore[arg-type]
+        made.append(row.model_copy(update={"step_time_s": result.step_time_s}))
+    return made
+
+
+# ---- limit
+
+
+def test_a_fit_finds_the_constants_that_made_the_runs() -> None:
+    base = published_constants()
+    true = replace(base, ampere_efficiency=base.ampere_efficiency * 0.85)
+    fit = own_fit(measured_by(true, KORTHIKANTI))
+    found = next(one for one in fit.fitted if one.name == "ampere_efficiency")
+    assert found.value == pytest.approx(true.ampere_efficiency, rel=0.03)
+    assert found.low < true.ampere_efficiency < found.high
+    assert fit.mean_after < 0.02 < fit.mean_before
+
+
+# ---- invariant
+
+
+def test_a_fit_is_read_back_from_its_file(tmp_path: Path) -> None:
+    fit = own_fit(KORTHIKANTI)
+    write_fit(fit, tmp_path / "own.toml")
+    assert read_constants(tmp_path / "own.toml") == fit.constants
+
+
+def test_every_command_takes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from steptime.inputs.constants import ENVIRONMENT, roofline_constants
+
+    (tmp_path / "own.toml").write_text("[constants]\nampere_efficiency = 0.5\n", encoding="utf-8")
+    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "own.toml"))
+    assert roofline_constants().ampere_efficiency == 0.5
+
+
+def test_open_rows_lie_between_their_choices() -> None:
+    found = open_rows(ROWS, published_constants())
+    assert {"llama3-001", "llama3-002", "nar21-t2-007"} <= {one.id for one in found}
+    assert all(one.inside for one in found)
+
+
+def test_a_wrong_layout_is_told_from_a_wrong_measurement() -> None:
+    chosen = [row for row in ROWS if row.id.startswith("nar21-t1")]
+    chosen = measured_by(published_constants(), chosen)
+    interleaved = chosen[7]
+    wrong = interleaved.model_copy(update={"vpp": 1, "gbs": 240})
+    good = interleaved.model_copy(update={"gbs": 240})
+    time_s = roofline_result(run_of(good), published_constants()).step_time_s
+    wrong = wrong.model_copy(update={"step_time_s": time_s, "id": "described"})
+    slow = chosen[3].model_copy(
+        update={"id": "measured", "step_time_s": 1.6 * (chosen[3].step_time_s or 0.0)}
+    )
+    rows = [*chosen, wrong, slow]
+    doubts = diagnoses(rows, roofline_validation(rows).rows, published_constants())
+    by_id = {doubt.id: doubt for doubt in doubts}
+    assert by_id["described"].suspicion == "mis-described"
+    assert "vpp" in by_id["described"].why
+    assert by_id["measured"].suspicion in ("mis-measured", "mis-described")
+    assert abs(by_id["measured"].error + math.log(1.6)) < 1e-9
+    assert len(doubts) == 2
+
+
+# ---- refusal
+
+
+def test_two_rows_are_too_few() -> None:
+    with pytest.raises(ConfigError, match="at least 3 rows"):
+        own_fit(KORTHIKANTI[:2])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no table"),
+        ("[constants]\nampere_eficiency = 0.9\n", "did you mean 'ampere_efficiency'"),
+        ("[constants]\nampere_efficiency = 'x'\n", "must be a number"),
+    ],
+)
+def test_a_wrong_file_of_constants_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "own.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_constants(tmp_path / "own.toml")
