@@ -24,6 +24,7 @@ book: results site
 
 results: $(INSTALLED)
 	$(RUN) -m steptime.book.results
+	$(RUN) -m steptime.book.readme
 
 site: $(INSTALLED)
 	$(RUN) -m steptime.book.site
@@ -40,6 +41,7 @@ unit: $(INSTALLED)
 
 check: $(INSTALLED)
 	$(RUN) -m steptime.book.results --check
+	$(RUN) -m steptime.book.readme --check
 
 browser: $(INSTALLED)
 	bash .ci/chromium

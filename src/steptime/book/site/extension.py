@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from steptime.book.site import bibliography, mathml, polish, results_page, values, widget
+from steptime.book.site import (
+    bibliography,
+    mathml,
+    notebook_figure,
+    polish,
+    results_page,
+    values,
+    widget,
+)
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -16,6 +24,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     Args:
         app: The running build.
     """
-    for part in (bibliography, mathml, values, widget, results_page, polish):
+    for part in (bibliography, mathml, values, widget, notebook_figure, results_page, polish):
         part.setup(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
