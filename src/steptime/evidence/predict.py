@@ -112,7 +112,7 @@ def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = Non
     Raises:
         ConfigError: If the stack is unknown or the device beyond the model.
     """
-    name = stack or default_stack(step.accelerator) or "megatron-core"
+    name = stack or default_stack(step.accelerator, step.layout.zero_stage) or "megatron-core"
     changes = layout_changes(step.model, step.layout)
     facts = stack_facts(stack_named(name), step.accelerator, **changes)
     parts = roofline_step(record, facts, roofline_constants())

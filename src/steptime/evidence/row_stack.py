@@ -87,7 +87,7 @@ def assumed_stack(run: Run) -> tuple[str, str]:
     year = year_of(run.row)
     if run.accelerator.generation == "ampere" and year is not None and year < 2023:
         return "megatron-2022", "software: not stated, assumed by the year"
-    name = default_stack(run.accelerator) or "megatron-core"
+    name = default_stack(run.accelerator, run.layout.zero_stage) or "megatron-core"
     return name, f"software: not stated, {name} assumed"
 
 

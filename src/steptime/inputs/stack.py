@@ -147,13 +147,16 @@ def stack_named(name: str) -> Stack:
     return Stack(name=name, kernel=kernel, facts=facts, sources=sources)
 
 
-def default_stack(accelerator: Accelerator) -> str:
-    """Return the stack that is assumed where nothing is said: Megatron, as it is now.
+def default_stack(accelerator: Accelerator, zero_stage: float = 0.0) -> str:
+    """Return the stack that is assumed where nothing is said: Megatron, or FSDP, as they are now.
 
     Args:
         accelerator: Of the run.
+        zero_stage: 3 is FSDP.
     """
-    return "megatron-core" if accelerator.generation in GENERATIONS else ""
+    if accelerator.generation not in GENERATIONS:
+        return ""
+    return "torch-fsdp" if zero_stage > 2.0 else "megatron-core"
 
 
 def stack_facts(stack: Stack, accelerator: Accelerator, **changes: float) -> StackFacts:
