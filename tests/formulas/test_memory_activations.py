@@ -171,6 +171,7 @@ def test_recomputation_keeps_inputs_and_works_on_one_layer() -> None:
     one = stored.layer_token_bytes(record, per_token)
     shared = {"split": 1.0, "boundary": per_token["boundary"], "dense_token": one["dense"]}
     shared |= {"experts_token": 0.0, "mixture_token": 0.0, "again_token": one["again"]}
+    shared["checkpoint"] = stored.checkpoint_token_bytes(record, OLD, per_token)
     stage = {"layers": 12.0, "experts": 0.0}
     kept = stored.stored_token_bytes(record, OLD, shared, stage)
     assert kept["layers"] == 0
@@ -183,6 +184,7 @@ def test_recomputation_keeps_inputs_and_works_on_one_layer() -> None:
     assert block["layers"] == pytest.approx(9 * one["dense"], rel=1e-15)
     assert block["checkpoints"] == pytest.approx(3 * 2 * 12288, rel=1e-15)
     uniform = MemoryFacts(flash=0.0, dropout=1.0, recompute_group=4.0)
+    shared["checkpoint"] = stored.checkpoint_token_bytes(record, uniform, per_token)
     grouped = stored.stored_token_bytes(record, uniform, shared, stage)
     assert grouped["checkpoints"] == 3 * 2 * 12288
     assert stored.at_work_token_bytes(record, uniform, shared, stage, 1.0) == 4 * one["dense"]

@@ -6,7 +6,7 @@ from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import stage_layers
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.memory.total import rank_ends
-from steptime.formulas.number import Number, where
+from steptime.formulas.number import Number
 
 
 def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
@@ -32,9 +32,7 @@ def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
     kept = shared["tokens"] * in_flight(shared, rank)
     whole = kept * (1.0 - stored["share"])
     dense = stage["layers"] - stage["experts"]
-    boundary = shared["boundary"]
-    sent = facts.stage_outputs * where(job.pp > 1.0, boundary, 0.0)
-    edge = ends["first"] * (facts.dropout * boundary / 2.0) + sent
+    edge = ends["first"] * shared["embedded"] + shared["sent"]
     again = at_work_token_bytes(job, facts, shared, stage, stored["share"])
     scores = per_token["scores"] - shared["again_token"]
     return {
@@ -45,5 +43,5 @@ def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
         "experts": whole * stage["experts"] * per_token["experts"],
         "checkpoints": kept * stored["checkpoints"],
         "recomputed": shared["tokens"] * again,
-        "edges": kept * edge + shared["tokens"] * ends["last"] * (2.0 * boundary),
+        "edges": kept * edge + shared["tokens"] * ends["last"] * (2.0 * shared["boundary"]),
     }

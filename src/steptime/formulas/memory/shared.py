@@ -17,7 +17,7 @@ from steptime.formulas.memory.parameters import (
 )
 from steptime.formulas.memory.stages import stage_cut
 from steptime.formulas.memory.states import state_terms, transient_bytes
-from steptime.formulas.memory.stored import layer_token_bytes
+from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 
 
@@ -44,6 +44,9 @@ def shared_terms(job: Number, facts: Number) -> Number:
         "slope": line["slope"],
         "split": per_token["split"],
         "boundary": per_token["boundary"],
+        "checkpoint": checkpoint_token_bytes(job, facts, per_token),
+        "embedded": facts.dropout * per_token["boundary"] / 2.0,
+        "sent": facts.stage_outputs * where(job.pp > 1.0, per_token["boundary"], 0.0),
         "dense_token": layer["dense"],
         "experts_token": layer["experts"],
         "mixture_token": maximum(layer["experts"], layer["dense"]),

@@ -89,7 +89,7 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     end = where(after < job.pp, cut_before(job, shared, after), job.num_layers)
     first = shared["dense_layers"]
     experts = maximum(end - first, 0.0) - maximum(start - first, 0.0)
-    return {"layers": end - start, "experts": experts}
+    return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
 def candidate_ranks(job: Number, shared: Number) -> Number:

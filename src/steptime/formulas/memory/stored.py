@@ -38,14 +38,31 @@ def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
     References:
         korthikanti2022, Sec. 5; megatronlm2026, --recompute-method uniform and block.
     """
-    some = minimum(facts.recompute_layers / maximum(layers, 1.0), 1.0)
+    # Without a stated number no array is touched, which a search would pay for.
+    counted = where(facts.recompute_layers > 0.0, layers, 1.0)
+    some = minimum(facts.recompute_layers / maximum(counted, 1.0), 1.0)
     return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
+
+
+def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Number:
+    """Return what full recomputation keeps per token and layer: an input for so many layers.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+        per_token: From `activations.token_bytes`.
+
+    References:
+        korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
+    """
+    slices = where(facts.sliced_checkpoints > 0.0, job.tp / per_token["split"], 1.0)
+    return per_token["boundary"] / (facts.recompute_group * slices)
 
 
 def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number) -> Number:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
-    Full recomputation keeps a layer's input alone, one for ``recompute_group`` layers.
+    Full recomputation keeps a layer's input alone.
 
     Args:
         job: The flat record.
@@ -58,8 +75,7 @@ def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number
     """
     again = recomputed_share(job, facts, stage["layers"])
     dense = stage["layers"] - stage["experts"]
-    slices = where(facts.sliced_checkpoints > 0.0, job.tp / shared["split"], 1.0)
-    inputs = stage["layers"] * shared["boundary"] / (facts.recompute_group * slices)
+    inputs = stage["layers"] * shared["checkpoint"]
     kept = dense * shared["dense_token"] + stage["experts"] * shared["experts_token"]
     return {"layers": (1.0 - again) * kept, "checkpoints": again * inputs, "share": again}
 

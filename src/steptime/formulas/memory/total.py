@@ -26,9 +26,12 @@ def rank_ends(job: Number, shared: Number, rank: Number) -> Number:
     """
     at_first = where(rank > 0.0, 0.0, 1.0)
     at_last = where(rank < job.pp - 1.0, 0.0, 1.0)
-    either = shared["twice"] * maximum(at_first, at_last)
-    head = at_last + shared["vee"] * (at_first - at_last)
-    return {"first": maximum(at_first, either), "last": maximum(head, either)}
+    either = maximum(at_first, at_last)
+    head = where(shared["vee"] > 0.0, at_first, at_last)
+    return {
+        "first": where(shared["twice"] > 0.0, either, at_first),
+        "last": where(shared["twice"] > 0.0, either, head),
+    }
 
 
 def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) -> Number:
@@ -75,14 +78,13 @@ def rank_activations(
     """
     stored = stored_token_bytes(job, facts, shared, stage)
     again = at_work_token_bytes(job, facts, shared, stage, stored["share"])
-    boundary = shared["boundary"]
-    sent = facts.stage_outputs * where(job.pp > 1.0, boundary, 0.0)
-    edge = ends["first"] * (facts.dropout * boundary / 2.0) + sent
-    one = stored["layers"] + stored["checkpoints"] + edge
-    return shared["tokens"] * (held * one + again + ends["last"] * (2.0 * boundary))
+    one = stored["layers"] + stored["checkpoints"]
+    one = one + (ends["first"] * shared["embedded"] + shared["sent"])
+    normed = ends["last"] * (2.0 * shared["boundary"])
+    return shared["tokens"] * (held * one + again + normed)
 
 
-def rank_buffers(shared: Number, stage: Number, ends: Number) -> Number:
+def rank_buffers(shared: Number, stage: Number, ends: Number, logits: Number) -> Number:
     """Return the bytes that a rank holds for a moment: messages, gathered weights, work space.
 
     Logits and a layer's work space are never there together, so the larger counts.
@@ -91,12 +93,13 @@ def rank_buffers(shared: Number, stage: Number, ends: Number) -> Number:
         shared: From `shared.shared_terms`.
         stage: From `stages.stage_layers`.
         ends: From `rank_ends`.
+        logits: Bytes of the rank's logits, 0 if it has no head.
     """
     has_experts = stage["experts"] > 0.0
     layer = where(has_experts, shared["largest_mixture"], shared["dense_slice"])
     matrix = maximum(ends["first"], ends["last"]) * shared["embedding_slice"]
     gathered = shared["transient"] * maximum(layer, matrix)
-    work = maximum(shared["work"] - ends["last"] * shared["logits"], 0.0)
+    work = maximum(shared["work"] - logits, 0.0)
     return shared["moment"] + gathered + where(has_experts, shared["dispatch"], 0.0) + work
 
 
@@ -115,7 +118,7 @@ def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Numb
     count = rank_parameters(job, shared, stage, ends)
     activations = rank_activations(job, facts, shared, stage, ends, held)
     logits = ends["last"] * shared["logits"]
-    buffers = rank_buffers(shared, stage, ends)
+    buffers = rank_buffers(shared, stage, ends, logits)
     moving = activations + logits + buffers
     state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
     reserve = facts.reserve_bytes + facts.fragmentation * moving
