@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import re
 from collections.abc import Callable
@@ -248,3 +249,20 @@ def test_every_offered_combination_has_a_picture_or_a_way_out(
     ]
     assert probe(watched.page, "dead_ends", cases) == []
     watched.assert_clean()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?s=interleaved-1f1b&m=16", "?s=zb-v&tf=1.2&ts=0.3", "?s=gpipe&m=5&tl=1.5&ti=0.8"],
+)
+def test_the_command_line_agrees(open_page: Open, probe: Probe, query: str) -> None:
+    runner = pytest.importorskip("typer.testing").CliRunner()
+    from steptime.cli.main import app
+
+    page = open_page(ALONE + query).page
+    words = page.inner_text("#sched .foot code").split()
+    assert words.pop(0) == "steptime"
+    answer = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    outs = probe(page, "outs")
+    assert f"{100 * answer['bubble_fraction']:.1f} %" == outs["idle"]
+    assert number(outs["step"]) == pytest.approx(answer["makespan"], abs=0.005)

@@ -59,6 +59,9 @@ def test_keys_move_in_the_chart_and_stay_there(open_page: Open) -> None:
     assert seen[1] == "GPU 0, 0 to 1: forward of micro-batch 1; needs nothing: the first stage."
     assert "GPU 1" in seen[3]
     assert "needs B8 of GPU 2, done at 29" in seen[4]
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    assert page.inner_text("#sched .detail").startswith("GPU 1, 29 to 31: backward")
     assert page.evaluate("escaped") == []
     page.keyboard.press(" ")
     assert page.get_attribute("#sched .play", "aria-label") == "Pause"

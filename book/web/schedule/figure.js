@@ -4,7 +4,7 @@ import { h, text } from "../shared/dom.js";
 import { liveRegion } from "../shared/live.js";
 import { onThemeChange } from "../shared/theme.js";
 import { chart } from "./chart.js";
-import { at, causes, idleUntil, neighbour, refusal, simulate } from "./model.js";
+import { at, causes, idleUntil, needed, neighbour, refusal, simulate } from "./model.js";
 import { panel, storyRow, transport } from "./panel.js";
 import { player } from "./player.js";
 import { DEFAULTS, fromQuery, samePicture, STORIES, toQuery } from "./state.js";
@@ -22,7 +22,7 @@ function foot(copy, sizes) {
   const layout = h("a", { href: "explorer.html", onclick: () => { layout.href = `explorer.html?${sizes()}`; } },
     "These stages in the layout explorer");
   return h("p", { class: "foot" }, copy, away && [link, " · ", layout, "."],
-    " In the picture: arrow keys go from action to action, Home and End along a GPU, Space plays, + and − zoom, Esc leaves.");
+    " In the picture: arrow keys go from action to action, Home and End along a GPU, Enter to what it needs, Space plays, + and − zoom, Esc leaves.");
 }
 
 /** Take over `root`; its static picture goes, its id and class stay. */
@@ -61,13 +61,15 @@ export function mount(root) {
   // As many micro-batches of one sequence, on servers of eight that split each layer.
   const inExplorer = () =>
     new URLSearchParams({ "l.pp": state.p, "l.n": 8 * state.p, "l.batch": state.m });
+  const command = h("code", {});
   const copy = h("button", { type: "button", class: "copy", onclick: copyLink }, "Copy link");
 
   root.replaceChildren(
     h("div", { class: "stick" }, verdict),
     charts[0].element, second, charts[1].element, keys.element, detail,
     h("div", { class: "bar" }, legend, h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoomers)),
-    info, stories.element, told, note, holder, grid.element, foot(copy, inExplorer), live.element,
+    info, stories.element, told, note, holder, grid.element,
+    h("p", { class: "foot" }, "The same from the command line: ", command), foot(copy, inExplorer), live.element,
   );
   root.classList.add("st-sched");
   build();
@@ -144,6 +146,7 @@ export function mount(root) {
         `<span>step <b data-out="step2">${other.step}</b></span> <span>peak <b data-out="peak2">${other.peak}</b></span>`;
     }
     legend.innerHTML = words.legend(runs, state);
+    text(command, words.command(refusal(state, state.s) ? DEFAULTS : state, runs[0]));
     stories.show(state.st);
     storyLine(found);
   }
@@ -229,6 +232,7 @@ export function mount(root) {
       [before]: () => beside(run, box, -1),
       Home: () => run.rows[box.rank][0],
       End: () => run.rows[box.rank].at(-1),
+      Enter: () => needed(run, box),
     };
     if (event.key in moves) {
       const found = box ? moves[event.key]() : run.rows[0][0];

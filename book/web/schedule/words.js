@@ -123,6 +123,20 @@ export function pathLine(run) {
   );
 }
 
+/** The command that runs the same schedule; its times are those of one chunk. */
+export function command(state, run) {
+  const parts = ["steptime schedule", run.name, `-p ${run.p}`, `-m ${run.m}`];
+  if (run.v > 1) parts.push(`-v ${run.v}`);
+  const whole = state.ti + state.tw;
+  const times = { forward: [state.tf, run.v], backward: [whole, 2 * run.v], input: [state.ti, whole / 2], weight: [state.tw, whole / 2] };
+  for (const [name, [time, usual]] of Object.entries(times)) {
+    if (time !== usual) parts.push(`--${name} ${+(time / run.v).toFixed(6)}`);
+  }
+  if (state.ts > 0) parts.push(`--send-latency ${state.ts}`);
+  if (state.tl !== 1) parts.push(`--stage-scale ${[...Array(run.stages - 1).fill(1), state.tl]}`);
+  return parts.join(" ");
+}
+
 const KEYS = [
   ["F forward", "k0", []],
   ["B backward", "k1", ["low", "high"]],

@@ -182,8 +182,8 @@ class Bundle:
         body = "\n".join(self.code[symbol] for symbol in self.order)
         helpers = [f"const {name} = {HELPERS[name]};" for name in helpers_used(body)]
         exported = ", ".join(sorted({self.names[symbol] for symbol in self.roots}))
-        modules = ", ".join(sorted({module for module, _ in self.order}))
-        head = f"// Made from {modules}; change those, not this."
+        rooms = ", ".join(sorted({".".join(module.split(".")[:2]) for module, _ in self.order}))
+        head = f"// Made from {rooms}; change that, not this."
         parts = [head, small_script("".join(helpers)), library, body, f"export {{ {exported} }};"]
         return "\n".join(part for part in parts if part) + "\n"
 

@@ -85,7 +85,7 @@ def data_module() -> str:
         }
         for entry in SCHEDULES.values()
     ]
-    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False)
     head = "// Made from steptime.pipeline.schedules; change that, not this."
     return f"{head}\nexport const SCHEDULES = {text};\n"
 
