@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from steptime.book.study.bubble import bubble_study
-from steptime.book.study.real_pipelines import run_bubbles, trades, trimmed_layers, uneven_stages
+from steptime.book.study.pipeline_trades import trades, uneven_stages
+from steptime.book.study.real_pipelines import run_bubbles, trimmed_layers
 from steptime.book.study.schedule_claims import claims
 from steptime.book.study.schedules import distances, schedule_rows
 from steptime.inputs.layout import SCHEDULES

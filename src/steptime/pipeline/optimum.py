@@ -129,6 +129,15 @@ def _least_slots(streams: list[_Stream], micro_batches: int, ranks: int) -> int:
     return best
 
 
+def _possible(streams: list[_Stream], slots: int) -> list[list[float]]:
+    """Return 1 for each slot in which a stream may start an action, between head and tail."""
+    starts, tails = _earliest(streams), _tails(streams)
+    return [
+        [float(starts[i] <= t <= slots - tails[i]) for t in range(slots)]
+        for i in range(len(streams))
+    ]
+
+
 def _fits(
     streams: list[_Stream], problem: Problem, ranks: int, slots: int, most_nodes: int
 ) -> bool | None:
@@ -155,13 +164,7 @@ def _fits(
                 (i, u, -1.0) for i, s in own if s.holds < 0 for u in range(max(0, t - s.length + 1))
             ]
             rows.add(held, -np.inf, problem.most_held)
-    starts, tails = _earliest(streams), _tails(streams)
-    upper = np.array(
-        [
-            [float(starts[i] <= t <= slots - tails[i]) for t in range(slots)]
-            for i in range(len(streams))
-        ]
-    ).ravel()
+    upper = np.array(_possible(streams, slots)).ravel()
     matrix = csr_array(
         (rows.values, (rows.row_of, rows.column_of)), shape=(len(rows.low), len(upper))
     )

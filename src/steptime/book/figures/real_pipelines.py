@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from steptime.book import figures
 from steptime.book.figures import colours
-from steptime.book.study.real_pipelines import Trade
+from steptime.book.study.pipeline_trades import Trade
 
 
 def trade_of_chunks(rows: Sequence[Trade]) -> Figure:

@@ -60,6 +60,11 @@ class BubbleStudy:
         """Cells of both where formula and simulation differ in any bit."""
         return sum(not row.equal for row in (*self.rows, *self.checked))
 
+    @property
+    def compared(self) -> int:
+        """Cells of both."""
+        return len(self.rows) + len(self.checked)
+
     def at(self, schedule: str, stages: int, micro_batches: int, chunks: int = 1) -> BubbleRow:
         """Return the cell of one schedule at one size, simulated anew if it is not there.
 

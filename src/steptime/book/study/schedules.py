@@ -86,6 +86,15 @@ def schedule_rows(
     return rows
 
 
+def by_name(rows: Sequence[ScheduleRow]) -> dict[str, ScheduleRow]:
+    """Return the rows by the schedule's name.
+
+    Args:
+        rows: From `schedule_rows`.
+    """
+    return {row.name: row for row in rows}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distance:
     """How far one schedule is from the shortest step in the same memory.
@@ -109,6 +118,15 @@ class Distance:
     best: int
     best_unbound: int
     proven: bool
+
+
+def num_shortest(rows: Sequence[Distance]) -> int:
+    """Return how many schedules are as short as their memory allows.
+
+    Args:
+        rows: From `distances`.
+    """
+    return sum(row.slots == row.best for row in rows)
 
 
 def distances(sizes: Sequence[Sequence[int]]) -> list[Distance]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steptime.book.study.real_pipelines import Pipeline, RunBubble, Trade, Uneven, best_chunks
+from steptime.book.study.pipeline_trades import Trade, Uneven, best_chunks
+from steptime.book.study.real_pipelines import Pipeline, RunBubble
 from steptime.book.tables.markdown import (
     Markdown,
     fixed,
@@ -13,6 +14,15 @@ from steptime.book.tables.markdown import (
     percent,
     signed_percent,
 )
+
+
+def share_text(share: float) -> str:
+    """Return a share such as 0.25 as 1/4.
+
+    Args:
+        share: One over a whole number.
+    """
+    return f"1/{round(1 / share)}" if share < 1 else "1"
 
 
 def runs_table(rows: Sequence[RunBubble]) -> Markdown:
@@ -78,7 +88,7 @@ def trades_table(pipeline: Pipeline, rows: Sequence[Trade]) -> Markdown:
     ]
     cells = [
         [
-            f"1/{round(1 / row.bandwidth_share)}" if row.bandwidth_share < 1 else "1",
+            share_text(row.bandwidth_share),
             number(
                 1e3
                 * (
