@@ -35,8 +35,8 @@ export function pictureParts(id, change) {
     { class: "pictures" },
     h("section", { class: "box" }, memoryTitle, memory, memoryKey),
     h("section", { class: "box" }, h("div", { class: "head-row" }, h("h2", {}, "Time of one step; ⊢⊣ where runs may lie"), by.element), time, timeKey),
-    h("section", { class: "box small" }, h("h2", {}, "Memory by stage"), stages),
-    h("section", { class: "box small" }, h("h2", {}, "Who talks to whom"), servers),
+    h("section", { class: "box half" }, h("h2", {}, "Memory by stage"), stages),
+    h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
   return { element, by, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
 }

@@ -46,7 +46,7 @@ export function wordFor(key, value) {
 export function radioRow([key, letter, name, unit], id, change) {
   const legend = h("legend", {}, name, letter && h("i", { class: "sym" }, ` ${letter}`));
   const box = h("div", { class: "options" });
-  const set = h("fieldset", { class: `row row-${key}`, "data-control": key }, legend, box);
+  const set = h("fieldset", { class: `input input-${key}`, "data-control": key }, legend, box);
   let shown = "";
 
   function draw(values) {
@@ -160,7 +160,7 @@ export function numberField([key, letter, name, unit], id, change) {
     input.setAttribute("aria-valuenow", value);
     input.setAttribute("aria-valuetext", `${value} ${unit}`);
   }
-  const element = h("div", { class: `row row-${key}`, "data-control": key }, label, field, note);
+  const element = h("div", { class: `input input-${key}`, "data-control": key }, label, field, note);
   return { element, update };
 }
 
@@ -176,7 +176,7 @@ export function selectField(key, name, groups, id, change) {
   );
   const label = h("label", { for: `${id}-${key}` }, name);
   return {
-    element: h("div", { class: `row row-${key}`, "data-control": key }, label, select),
+    element: h("div", { class: `input input-${key}`, "data-control": key }, label, select),
     update: (state) => {
       select.value = state[key];
     },

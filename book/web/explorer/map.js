@@ -2,6 +2,7 @@
 
 import { fill, h, roving } from "./dom.js";
 import { digits, gb, seconds } from "./format.js";
+import { CHOICES } from "./state.js";
 
 const KINDS = [
   ["t", "t × p, same GPUs"],
@@ -53,7 +54,7 @@ export function makeMap(id, machine, pick) {
   }
 
   function rowsFor(state) {
-    if (kind !== "m") return SIZES;
+    if (kind !== "m") return CHOICES.tp;
     const current = state.batch / ((state.n / (state.tp * state.cp * state.pp)) * state.mb);
     const list = new Set([1, 2, 4, 8, 16, 32, 64, 128]);
     if (Number.isInteger(current) && !list.has(current)) list.add(current);

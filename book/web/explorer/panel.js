@@ -27,7 +27,7 @@ export function makePanel(root, data, actions) {
   const more = MORE_RADIOS.map((row) => radioRow(row, id, change));
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
   const own = ownModel(id, change);
-  const copies = h("p", { class: "row copies" }, "Data parallel ", h("i", { class: "sym" }, "d"), " = ", h("b", { "data-out": "dp" }), ", worked out · ", h("b", { "data-out": "parameters" }), " parameters · ", h("b", { "data-out": "limit" }), " a GPU");
+  const copies = h("p", { class: "input copies" }, "Data parallel ", h("i", { class: "sym" }, "d"), " = ", h("b", { "data-out": "dp" }), ", worked out · ", h("b", { "data-out": "parameters" }), " parameters · ", h("b", { "data-out": "limit" }), " a GPU");
   const element = h(
     "form",
     { class: "panel", "aria-label": "Layout", onsubmit: (event) => event.preventDefault() },
@@ -57,7 +57,7 @@ export function makePanel(root, data, actions) {
     root.shown = state;
     for (const one of [model, gpu, tokens, ...numbers]) one.update(state);
     for (const row of [...radios, ...more]) row.update(state, check);
-    element.querySelector(".row-ep").hidden = !experts && state.ep === 1;
+    element.querySelector(".input-ep").hidden = !experts && state.ep === 1;
     own.update(state);
   }
   return { element, update };

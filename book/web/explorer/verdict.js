@@ -14,7 +14,7 @@ const WORDS = {
 
 /** Make the verdict; `show` writes it, `note` adds a remark, `words` says it. */
 export function makeVerdict(actions) {
-  const mark = h("span", { class: "mark", "aria-hidden": "true" });
+  const mark = h("span", { class: "sign", "aria-hidden": "true" });
   const head = h("strong", { "data-out": "verdict" });
   const rest = h("span", { class: "verdict-rest", "data-out": "verdict-rest" });
   const detail = h("span", { "data-out": "detail" });

@@ -38,12 +38,13 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   let current = null;
 
   root.classList.add("st-explorer");
+  const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
   fill(
     root,
     verdict.element,
     h(
       "div",
-      { class: "body" },
+      { class: "parts" },
       parts.element,
       h("div", { class: "side" }, stories.element, panel.element, tools.element),
       map.element,
@@ -77,7 +78,16 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     live.say(`${verdict.words()} ${change}`);
   }
 
+  /** The verdict stays below the site's own header, where that stays in view too. */
+  function stayBelow() {
+    const stays = (one) => ["sticky", "fixed"].includes(getComputedStyle(one).position);
+    const heights = headers.filter(stays).map((one) => one.offsetHeight);
+    root.style.setProperty("--st-sticky-top", `${Math.max(0, ...heights)}px`);
+  }
+  stayBelow();
+
   function resize() {
+    stayBelow();
     if (current && current.width !== root.clientWidth) show({ ...current, before: null });
   }
 

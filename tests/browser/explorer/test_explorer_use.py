@@ -232,7 +232,7 @@ def test_an_answer_and_its_layout_take_less_than_a_frame(open_explorer: Open) ->
     assert each_ms < 50 / 4  # 50 ms where the processor is four times slower; a frame is 16
 
 
-def test_loading_shifts_nothing_and_never_blocks(chromium: Any, site: str) -> None:
+def test_loading_shifts_nothing_and_never_blocks(chromium: Any, site: str, busy: float) -> None:
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.add_init_script(
@@ -246,5 +246,5 @@ def test_loading_shifts_nothing_and_never_blocks(chromium: Any, site: str) -> No
     page.goto(f"{site}/explorer/index.html")
     page.wait_for_timeout(700)
     assert page.evaluate("window.shift") < 0.02
-    assert page.evaluate("window.longest") < 200
+    assert page.evaluate("window.longest") < 200 * busy
     context.close()
