@@ -19,7 +19,7 @@ def drawing(timeline: Timeline, columns: int = 80) -> list[list[Segment]]:
 
     A slot takes as many columns as the longest label needs, and the drawing goes on in
     further bands where it is too wide. If that would be more than four bands, one column
-    stands for more than one slot and shows what runs in its middle; the head line says so.
+    stands for many slots and shows what fills most of them; the head line says so.
 
     Args:
         timeline: Any; of a deadlock, what ran is drawn.
@@ -34,7 +34,7 @@ def drawing(timeline: Timeline, columns: int = 80) -> list[list[Segment]]:
     for width in range(label, 0, -1):
         if makespan * width <= room * step * MOST_BANDS:
             return _bands(timeline, boxes, makespan, room, (width, step))
-    return _bands(timeline, boxes, makespan, room, (1, makespan / room))
+    return _coarse(timeline, boxes, makespan, room)
 
 
 def _boxes(timeline: Timeline, rank: int) -> list[tuple[Any, Any, str, int]]:
@@ -90,6 +90,39 @@ def _bands(
             label = f"rank {rank:<{len(str(timeline.ranks - 1))}} "
             lines.append([(label, ""), *_cut(row, first, first + per_band)])
     return lines
+
+
+def _coarse(
+    timeline: Timeline, boxes: list[list[tuple[Any, Any, str, int]]], makespan: Any, room: int
+) -> list[list[Segment]]:
+    step = makespan / room
+    lines: list[list[Segment]] = [
+        [
+            (
+                f"1 column = {timeline.in_units(step):.4g} units of time: F forward, B backward, "
+                "x both, . mostly idle",
+                "",
+            )
+        ]
+    ]
+    for rank, row in enumerate(boxes):
+        forward, back = [0.0] * room, [0.0] * room
+        for begin, end, kind, _ in row:
+            shares = forward if kind == "F" else back
+            for column in range(int(begin / step), min(room, int(end / step) + 1)):
+                shares[column] += max(0, min(end, (column + 1) * step) - max(begin, column * step))
+        label = f"rank {rank:<{len(str(timeline.ranks - 1))}} "
+        marks = [_mark(f / step, b / step) for f, b in zip(forward, back, strict=True)]
+        lines.append([(label, ""), *((mark, "" if mark == "x" else mark) for mark in marks)])
+    return lines
+
+
+def _mark(forward: float, back: float) -> str:
+    if forward + back < 0.5:
+        return "."
+    if forward > 0.9 * (forward + back):
+        return "F"
+    return "B" if back > 0.9 * (forward + back) else "x"
 
 
 def _cells(
