@@ -27,6 +27,7 @@ export function pictureParts(id, change) {
   const timeKeys = h("div", { class: "keys" });
   const stages = h("div", { class: "stages" });
   const servers = h("div", { class: "servers" });
+  const timeline = h("a", { class: "timeline", hidden: true }, "See this bubble as a timeline");
   const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
   timeKey.append(heads, timeKeys);
   const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
@@ -35,10 +36,10 @@ export function pictureParts(id, change) {
     { class: "pictures" },
     h("section", { class: "box" }, memoryTitle, memory, memoryKey),
     h("section", { class: "box" }, h("div", { class: "head-row" }, h("h2", {}, "Time of one step; ⊢⊣ where runs may lie"), by.element), time, timeKey),
-    h("section", { class: "box half" }, h("h2", {}, "Memory by stage"), stages),
+    h("section", { class: "box half" }, h("h2", {}, "Memory by stage"), stages, timeline),
     h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
-  return { element, by, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
+  return { element, by, timeline, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
 }
 
 /** Draw everything about one answer, with the outline of another. */
@@ -69,12 +70,20 @@ export function drawAll(parts, answer, ghost, room) {
     ],
   });
   drawTime(parts, answer, ghost, room.bars);
+  parts.timeline.hidden = answer.job.pp < 2 || answer.job.pp > 64 || answer.num_microbatches > 512;
+  parts.timeline.href = timelineOf(answer);
   parts.by.update(answer.state, null);
   parts.by.element.hidden = answer.steps.length < 2;
   drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
   drawServers(parts.servers, answer, room.servers);
   drawKeys(parts, answer, top);
   for (const one of parts.settle) one();
+}
+
+/** The address of the schedule figure with the same schedule, stages and micro-batches. */
+function timelineOf({ job, state, num_microbatches }) {
+  const size = { w: "sched", s: state.schedule, p: job.pp, m: num_microbatches, v: job.vpp };
+  return new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href;
 }
 
 function drawTime(parts, answer, ghost, width) {

@@ -1,50 +1,86 @@
 /** A layout as text that works elsewhere: a command, Python, a table. */
 
 import { MEMORY_PARTS, stepParts } from "./outs.js";
+import { OWN_FIELDS, ownShape } from "./state.js";
 
-/** The `steptime` command that gives the same answer. */
+const EXPERT_FIELDS = OWN_FIELDS.slice(8);
+
+/** Flag and Python name of every input, in the order of the command's help. */
+function inputs({ state, job }) {
+  return [
+    ["accelerator", state.gpu],
+    ["seq_length", state.seq],
+    ["global_batch_size", state.batch],
+    ["micro_batch_size", state.mb],
+    ["tp", state.tp],
+    ["cp", state.cp],
+    ["pp", state.pp],
+    ["vpp", state.vpp],
+    ["dp", job.dp],
+    ["ep", state.ep],
+    ["zero_stage", state.zero],
+    ["recompute", state.recompute],
+    ["precision", state.precision],
+    ["schedule", state.schedule],
+  ];
+}
+
+/** The `steptime` command that gives the same answer; one's own model is a file before it. */
 export function asCommand(answer) {
   const { state } = answer;
-  const flags = [
-    ["--model", state.model],
-    ["--accelerator", state.gpu],
-    ["--tp", state.tp],
-    ["--cp", state.cp],
-    ["--pp", state.pp],
-    ["--vpp", state.vpp],
-    ["--dp", answer.job.dp],
-    ["--ep", state.ep],
-    ["--zero", state.zero],
-    ["--recompute", state.recompute],
-    ["--schedule", state.schedule],
-    ["--precision", state.precision],
-    ["--seq-length", state.seq],
-    ["--global-batch-size", state.batch],
-    ["--micro-batch-size", state.mb],
-  ];
-  const words = flags.map(([name, value]) => `${name} ${value}`);
+  const own = state.model === "own";
+  const words = ["steptime predict", `--model ${own ? "my-model.toml" : state.model}`];
+  for (const [name, value] of inputs(answer)) {
+    words.push(`--${name.replace("_stage", "").replaceAll("_", "-")} ${value}`);
+  }
   words.push(state.sp ? "--sequence-parallel" : "--no-sequence-parallel");
   words.push(`--predictor ${answer.chosen.model.key}`);
-  return `steptime predict ${words.join(" ")}`;
+  const command = words.join(" ");
+  const links = state.domain ? `# the page has ${state.domain} GPUs joined by NVLink\n` : "";
+  return links + (own ? `cat > my-model.toml <<'END'\n${asToml(state.own)}\nEND\n` : "") + command;
+}
+
+function asToml(own) {
+  const shape = ownShape(own);
+  const line = (name) => {
+    const value = ["gated", "tied"].includes(name) ? Boolean(shape[name]) : shape[name];
+    return `${name} = ${value}`;
+  };
+  const lines = OWN_FIELDS.slice(0, 8).map(line);
+  if (shape.num_experts) lines.push("[experts]", ...EXPERT_FIELDS.map(line));
+  return lines.join("\n");
 }
 
 /** Python that gives the same answer. */
 export function asPython(answer) {
-  const { state, job } = answer;
-  return [
-    "from steptime.formulas.memory import memory_bytes",
-    "from steptime.inputs.job import job",
-    "from steptime.inputs.layout import Batch, Layout",
-    "from steptime.inputs.memory_facts import memory_facts",
-    "from steptime.inputs.presets import accelerator, model",
-    "",
-    `layout = Layout(tp=${state.tp}, cp=${state.cp}, pp=${state.pp}, vpp=${state.vpp}, dp=${job.dp}, ep=${state.ep},`,
-    `    sequence_parallel=${state.sp ? "True" : "False"}, zero_stage=${state.zero}, recompute="${state.recompute}",`,
-    `    precision="${state.precision}", schedule="${state.schedule}")`,
-    `batch = Batch(global_batch_size=${state.batch}, seq_length=${state.seq}, micro_batch_size=${state.mb})`,
-    `step = job(model("${state.model}"), accelerator("${state.gpu}"), layout, batch)`,
-    "print(memory_bytes(step, memory_facts()))",
-  ].join("\n");
+  const { state } = answer;
+  const text = (value) => (typeof value === "string" ? `"${value}"` : String(value));
+  const lines = ["import steptime", ""];
+  let model = text(state.model);
+  if (state.model === "own") {
+    lines.push(...ownPython(state.own));
+    model = "shape";
+  }
+  lines.push("step = steptime.predict(", `    model=${model},`);
+  for (const [name, value] of inputs(answer)) lines.push(`    ${name}=${text(value)},`);
+  lines.push(`    sequence_parallel=${state.sp ? "True" : "False"},`);
+  lines.push(`    predictor="${answer.chosen.model.key}",`, ")");
+  if (state.domain) lines.push(`# the page has ${state.domain} GPUs joined by NVLink`);
+  lines.push("print(step.step_time_s, step.memory.total_bytes, step.fits)");
+  return lines.join("\n");
+}
+
+function ownPython(own) {
+  const shape = ownShape(own);
+  const truth = (name) => (shape[name] ? "True" : "False");
+  const line = (name) => `    ${name}=${["gated", "tied"].includes(name) ? truth(name) : shape[name]},`;
+  const lines = ["shape = steptime.ModelShape(", '    name="my model",'];
+  lines.push(...OWN_FIELDS.slice(0, 8).map(line));
+  if (shape.num_experts) {
+    const inner = EXPERT_FIELDS.map((name) => `${name}=${shape[name]}`).join(", ");
+    lines.push(`    experts=steptime.Experts(${inner}),`);
+  }
+  return [...lines, ")"];
 }
 
 /** All parts as a table of comma-separated values. */
