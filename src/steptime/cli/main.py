@@ -13,6 +13,7 @@ import typer
 from steptime import __version__
 from steptime.cli import (
     explain,
+    measure,
     memory,
     place,
     predict,
@@ -33,6 +34,7 @@ COMMANDS = (
     explain,
     place,
     memory,
+    measure,
     validate,
     validate_memory,
     schedule,
