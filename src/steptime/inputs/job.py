@@ -90,60 +90,78 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
     Raises:
         ConfigError: If the layout does not fit the model or the batch.
     """
-    experts, latent = model.experts, model.latent_attention
     record = Job(
-        num_layers=float(model.num_layers),
-        hidden_size=float(model.hidden_size),
-        ffn_hidden_size=float(model.ffn_hidden_size),
-        num_attention_heads=float(model.num_attention_heads),
-        num_query_groups=float(model.num_query_groups),
-        head_dim=float(model.head_dim),
-        vocab_size=float(model.vocab_size),
-        gated=float(model.gated),
-        tied=float(model.tied),
-        learned_positions=float(model.learned_positions),
-        window_size=float(model.window_size),
-        windowed_layers=float(model.windowed_layers),
-        num_experts=float(experts.num_experts) if experts else 0.0,
-        top_k=float(experts.top_k) if experts else 0.0,
-        num_shared_experts=float(experts.num_shared_experts) if experts else 0.0,
-        expert_ffn_hidden_size=float(experts.expert_ffn_hidden_size) if experts else 0.0,
-        num_dense_layers=float(experts.num_dense_layers) if experts else float(model.num_layers),
-        q_lora_rank=float(latent.q_lora_rank) if latent else 0.0,
-        kv_lora_rank=float(latent.kv_lora_rank) if latent else 0.0,
-        qk_nope_head_dim=float(latent.qk_nope_head_dim) if latent else 0.0,
-        qk_rope_head_dim=float(latent.qk_rope_head_dim) if latent else 0.0,
-        v_head_dim=float(latent.v_head_dim) if latent else 0.0,
+        **_model_numbers(model),
+        **_layout_numbers(layout),
+        **_device_numbers(accelerator),
         seq_length=float(batch.seq_length),
         micro_batch_size=float(batch.micro_batch_size),
         global_batch_size=float(batch.global_batch_size),
-        tp=float(layout.tp),
-        cp=float(layout.cp),
-        pp=float(layout.pp),
-        vpp=float(layout.vpp),
-        dp=float(layout.dp),
-        ep=float(layout.ep),
-        etp=float(layout.etp),
-        sequence_parallel=float(layout.sequence_parallel),
-        zero_stage=float(layout.zero_stage),
-        recompute_full=float(layout.recompute == "full"),
-        recompute_selective=float(layout.recompute == "selective"),
-        fp8=float(layout.precision not in ("fp16", "bf16")),
-        schedule=float(SCHEDULES.index(layout.schedule)),
-        peak_flop_per_s=accelerator.peak_flop_per_s,
-        peak_fp8_flop_per_s=accelerator.peak_fp8_flop_per_s,
-        matmul_flop_per_s=accelerator.matmul_flop_per_s,
-        matmul_fp8_flop_per_s=accelerator.matmul_fp8_flop_per_s,
-        hbm_bytes=accelerator.hbm_bytes,
-        hbm_bytes_per_s=accelerator.hbm_bytes_per_s,
-        nvlink_bytes_per_s=accelerator.nvlink_bytes_per_s,
-        nvlink_domain=float(accelerator.nvlink_domain),
-        network_bytes_per_s=accelerator.network_bytes_per_s,
-        num_sms=float(accelerator.num_sms),
     )
     if layout_rule(record):
         check_layout(model, layout, batch)
     return record
+
+
+def _model_numbers(model: ModelShape) -> dict[str, float]:
+    experts, latent = model.experts, model.latent_attention
+    return {
+        "num_layers": float(model.num_layers),
+        "hidden_size": float(model.hidden_size),
+        "ffn_hidden_size": float(model.ffn_hidden_size),
+        "num_attention_heads": float(model.num_attention_heads),
+        "num_query_groups": float(model.num_query_groups),
+        "head_dim": float(model.head_dim),
+        "vocab_size": float(model.vocab_size),
+        "gated": float(model.gated),
+        "tied": float(model.tied),
+        "learned_positions": float(model.learned_positions),
+        "window_size": float(model.window_size),
+        "windowed_layers": float(model.windowed_layers),
+        "num_experts": float(experts.num_experts) if experts else 0.0,
+        "top_k": float(experts.top_k) if experts else 0.0,
+        "num_shared_experts": float(experts.num_shared_experts) if experts else 0.0,
+        "expert_ffn_hidden_size": float(experts.expert_ffn_hidden_size) if experts else 0.0,
+        "num_dense_layers": float(experts.num_dense_layers if experts else model.num_layers),
+        "q_lora_rank": float(latent.q_lora_rank) if latent else 0.0,
+        "kv_lora_rank": float(latent.kv_lora_rank) if latent else 0.0,
+        "qk_nope_head_dim": float(latent.qk_nope_head_dim) if latent else 0.0,
+        "qk_rope_head_dim": float(latent.qk_rope_head_dim) if latent else 0.0,
+        "v_head_dim": float(latent.v_head_dim) if latent else 0.0,
+    }
+
+
+def _layout_numbers(layout: Layout) -> dict[str, float]:
+    return {
+        "tp": float(layout.tp),
+        "cp": float(layout.cp),
+        "pp": float(layout.pp),
+        "vpp": float(layout.vpp),
+        "dp": float(layout.dp),
+        "ep": float(layout.ep),
+        "etp": float(layout.etp),
+        "sequence_parallel": float(layout.sequence_parallel),
+        "zero_stage": float(layout.zero_stage),
+        "recompute_full": float(layout.recompute == "full"),
+        "recompute_selective": float(layout.recompute == "selective"),
+        "fp8": float(layout.precision not in ("fp16", "bf16")),
+        "schedule": float(SCHEDULES.index(layout.schedule)),
+    }
+
+
+def _device_numbers(device: Accelerator) -> dict[str, float]:
+    return {
+        "peak_flop_per_s": device.peak_flop_per_s,
+        "peak_fp8_flop_per_s": device.peak_fp8_flop_per_s,
+        "matmul_flop_per_s": device.matmul_flop_per_s,
+        "matmul_fp8_flop_per_s": device.matmul_fp8_flop_per_s,
+        "hbm_bytes": device.hbm_bytes,
+        "hbm_bytes_per_s": device.hbm_bytes_per_s,
+        "nvlink_bytes_per_s": device.nvlink_bytes_per_s,
+        "nvlink_domain": float(device.nvlink_domain),
+        "network_bytes_per_s": device.network_bytes_per_s,
+        "num_sms": float(device.num_sms),
+    }
 
 
 JOB_FIELDS = tuple(field.name for field in fields(Job))

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from steptime.book import figures
 from steptime.book.figures import colours
 from steptime.book.study.baseline import BaselineStudy, Sensitivity
+from steptime.evidence.frames import results_frame
 from steptime.evidence.validate import Summary
 
 
@@ -69,16 +70,16 @@ def step_parts(study: BaselineStudy) -> Figure:
         ("pipeline_sends", "pipeline sends", colours.WEIGHT),
         ("data_parallel", "data-parallel messages", colours.OTHER),
     )
-    rows = study.validation.rows
+    frame = results_frame(study.validation)
     names = [
         run.model.name + (f" {run.batch.seq_length // 1024}k" if run.id.startswith("llama") else "")
         for run in study.runs
     ]
-    left = [0.0] * len(rows)
+    shares = frame[[f"{part}_s" for part, _, _ in shown]].div(frame["step_time_s"], axis=0) * 100.0
+    starts = shares.cumsum(axis=1).sub(shares)
     for part, label, colour in shown:
-        widths = [100.0 * row.breakdown_s[part] / row.step_time_s for row in rows]
-        axes.barh(names, widths, left=left, color=colour, label=label)
-        left = [at + width for at, width in zip(left, widths, strict=True)]
+        column = f"{part}_s"
+        axes.barh(names, shares[column], left=starts[column], color=colour, label=label)
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of the step (%)")
