@@ -32,9 +32,8 @@ def idle_time(
 
     For equal stages, free sends and m >= p. Exact for GPipe, 1F1B and ZB-H1 (any m >= p), for
     the interleaved ones where m is a multiple of p, for ZB-H2 from ``2 p - 1`` on, in all of
-    them with W no longer than I; for the V shapes where F = I = W and m >= ``2 p - 1``, but
-    V-Half with an even p and V-Min with 2, 3 or 5 ranks, which are within three F of it; for
-    DualPipe where F = I = W and pairs run as one.
+    them with W no longer than I; for ZB-V from ``2 p - 1`` on, V-Half and V-Min where F = I = W;
+    for DualPipe where F = I = W and pairs run as one.
 
     Args:
         schedule: Place of its name.
@@ -57,8 +56,10 @@ def idle_time(
     eager = maximum(forward, forward + backward_input - 2.0 * backward_weight)
     idle = where(schedule == 5.0, ranks * eager, idle)
     idle = where(schedule == 7.0, ranks * forward, idle)
-    idle = where(schedule == 8.0, (3.0 * pp - 4.0) * forward, idle)
-    idle = where(schedule == 9.0, (4.0 * pp - 5.0) * forward, idle)
+    half = where(ranks > 0.0, maximum(6.0 * floor((pp + 1.0) / 2.0) - 7.0, 1.0), 0.0)
+    idle = where(schedule == 8.0, half * forward, idle)
+    thirds = where(pp - 3.0 * floor(pp / 3.0) == 0.0, 7.0, 5.0)
+    idle = where(schedule == 9.0, maximum(4.0 * pp - thirds, 0.0) * forward, idle)
     pair = forward + both + both - 3.0 * backward_weight
     idle = where(schedule == 10.0, (pp / 2.0 - 1.0) * pair, idle)
     return where(schedule == 11.0, ranks * pair, idle)

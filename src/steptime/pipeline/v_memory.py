@@ -4,8 +4,7 @@ In the middle of a step every micro-batch repeats the same block of actions six 
 the one before it. How far apart a rank's F and I lie in the block is how long it holds the
 micro-batch, so the block decides the memory. At both ends the block leaves slots empty:
 there a rank runs what is ready, in the block's order of time and within the block's memory.
-W goes into the slots that stay empty. Three ways to fill the pipeline are tried, and the one
-with the shortest step where F, I and W take one slot each is kept.
+W goes into the slots that stay empty.
 
 Also turned into JavaScript: whole numbers, lists and loops only.
 """
@@ -22,14 +21,17 @@ def v_half(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024, Sec. 3.2 and Fig. 4.
+        qi2024, Sec. 3.2 and Fig. 4; with an even p the second half of the block is two slots
+        later here, which shortens the two ends.
     """
+    later = 2 if p % 2 == 0 else 0
     gap = 3 if p % 2 == 0 else 0  # keeps the four streams of a rank out of each other's slots
     blocks = []
     for rank in range(p):
-        down = 3 * p - rank - 2
-        up = 3 * p + gap + 2 * rank - 1
-        blocks.append([2 * rank, down, up, 6 * p + gap - rank - 2])
+        turn = 3 * p - 2 + later
+        blocks.append(
+            [2 * rank, turn - rank, turn + 1 + gap + 2 * rank, 6 * p - 2 + gap + later - rank]
+        )
     return repeat_blocks(blocks, 2 * (p // 2) + 2, m)
 
 
@@ -42,13 +44,17 @@ def v_min(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024, Sec. 3.2 and Fig. 4.
+        qi2024, Sec. 3.2 and Fig. 4; with p a multiple of 3 the second half of the block is a
+        slot or two later here, which shortens the two ends.
     """
+    later = 1 if p % 3 == 0 else 0
     gap = 2 if p % 3 == 0 else 0
     blocks = []
     for rank in range(p):
-        down = 2 * p - rank - 1
-        blocks.append([rank, down, 2 * p + gap + rank, 4 * p + gap - rank - 1])
+        turn = 2 * p - 1 + later
+        blocks.append(
+            [rank, turn - rank, turn + 1 + gap + rank, 4 * p - 1 + gap + 2 * later - rank]
+        )
     return repeat_blocks(blocks, 2 * ((p + 4) // 3), m)
 
 
@@ -61,26 +67,7 @@ def repeat_blocks(blocks: list[list[int]], most_held: int, m: int) -> list[list[
         most_held: Micro-batches times chunks that a rank may hold.
         m: Micro-batches.
     """
-    best: list[list[int]] = []
-    shortest = 0
-    # At least two places must stay for the first micro-batch to get through.
-    for spare in range(min(3, most_held - 1)):
-        orders: list[list[int]] = [[] for _ in blocks]
-        slots = _fill_slots(blocks, most_held, m, spare, orders)
-        if spare == 0 or slots < shortest:
-            best = orders
-            shortest = slots
-    return best
-
-
-def _fill_slots(
-    blocks: list[list[int]], most_held: int, m: int, spare: int, orders: list[list[int]]
-) -> int:
-    """Fill the orders and return the slots they take where every action takes one.
-
-    Until its first I of the first chunk, a rank runs the first chunk's F ahead of the
-    block's order as long as that leaves ``spare`` places in memory; never where that is 0.
-    """
+    orders: list[list[int]] = [[] for _ in blocks]
     p = len(blocks)
     taken = [[0, 0, 0, 0] for _ in blocks]
     # Per rank and stream the slot in which each micro-batch's result is there.
@@ -92,7 +79,7 @@ def _fill_slots(
     slot = 0
     while left > 0:
         for rank in range(p):
-            room = _room(blocks[rank], taken[rank], most_held - held[rank], spare, m)
+            room = _room(blocks[rank], taken[rank], most_held - held[rank], m)
             stream = _next_stream(blocks, taken, done, rank, slot, room, m)
             if stream >= 0:
                 code = _first_code(stream, rank, p, m) + taken[rank][stream]
@@ -110,7 +97,7 @@ def _fill_slots(
                 held[rank] -= 1
                 left -= 1
         slot += 1
-    return slot
+    return orders
 
 
 def _first_code(stream: int, rank: int, p: int, m: int) -> int:
@@ -124,11 +111,12 @@ def _first_code(stream: int, rank: int, p: int, m: int) -> int:
     return (6 * p - rank) * m
 
 
-def _room(block: list[int], at: list[int], free: int, spare: int, m: int) -> list[int]:
-    """Return the places in memory that each of a rank's two F streams may use now."""
-    if spare > 0 and at[3] == 0:
-        return [free - spare, free]
-    # They keep the block's order: a place for one is never spent on the other.
+def _room(block: list[int], at: list[int], free: int, m: int) -> list[int]:
+    """Return the places in memory that each of a rank's two F streams may use now.
+
+    The two keep the block's order, so that a place for one is never spent on the other and
+    no rank can run out of them for good.
+    """
     if at[0] >= m or (at[1] < m and block[1] + 6 * at[1] < block[0] + 6 * at[0]):
         return [0, free]
     return [free, 0]
