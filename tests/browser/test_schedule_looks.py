@@ -183,3 +183,14 @@ def test_131072_boxes_are_painted_once_and_play_smoothly(open_page: Open, probe:
     line = page.inner_text("#sched .detail")
     assert line.startswith("GPU 0, 0 to 0.5: forward of micro-batch 1")
     watched.assert_clean()
+
+
+def test_it_draws_itself_when_unfolded(open_page: Open, probe: Probe) -> None:
+    watched = open_page(ALONE)
+    page = watched.page
+    page.evaluate("document.querySelector('main').style.display = 'none'")
+    probe(page, "show", "?p=8&m=8")
+    page.evaluate("document.querySelector('main').style.display = ''")
+    page.wait_for_timeout(100)
+    assert min(box["width"] for box in probe(page, "boxes")) > 5
+    watched.assert_clean()

@@ -4,9 +4,8 @@ import { BARS, labels } from "./draw.js";
 import { lastStarted } from "./model.js";
 
 const TILE = 1024;
-const NAMES = ["k0", "k1", "k2", "k3", "t0", "t1", "t2", "t3", "edge", "mark", "hatch", "ground", "held"];
-
-export const tileColours = NAMES;
+/** The colours that a tile is painted with. */
+export const COLOURS = ["k0", "k1", "k2", "k3", "t0", "t1", "t2", "t3", "edge", "mark", "hatch", "ground", "held"];
 
 /** Fill `plot` with tiles as they come into view; returns a function that stops it. */
 export function tiles(plot, run, g, colour, view) {

@@ -2,7 +2,6 @@
 
 import { h, text } from "../shared/dom.js";
 import { colours } from "../shared/theme.js";
-import { tileColours, tiles } from "./canvas.js";
 import { axis, drawing } from "./draw.js";
 import { geometry } from "./geometry.js";
 import { at, chain, critical, heldAt, needed } from "./model.js";
@@ -46,7 +45,7 @@ export function chart(on) {
     painted = null;
     if (run.boxes > MOST_SVG) {
       boxes.innerHTML = "";
-      painted = tiles(plot, run, g, colours(element, tileColours), view);
+      paint(next);
     } else {
       boxes.innerHTML = pattern(hatch) + drawing(run, g);
       boxes.classList.toggle("fine", (run.makespan / run.rows[0].length) * g.unit < 9);
@@ -59,6 +58,13 @@ export function chart(on) {
     playhead(run.makespan);
     if (narrow) scroll.scrollTop = 0;
     else scroll.scrollLeft = 0;
+  }
+
+  /** Draw on bitmaps; their script is fetched when a picture first needs it. */
+  async function paint(wanted) {
+    const shape = g;
+    const { COLOURS, tiles } = await import("./canvas.js");
+    if (run === wanted && g === shape) painted = tiles(plot, run, g, colours(element, COLOURS), view);
   }
 
   /** Return the part of the time axis in view, in pixels. */

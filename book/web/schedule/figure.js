@@ -9,10 +9,10 @@ import { panel, storyRow, transport } from "./panel.js";
 import { player } from "./player.js";
 import { DEFAULTS, fromQuery, samePicture, STORIES, toQuery } from "./state.js";
 import { nearest } from "./nearest.js";
-import { table } from "./table.js";
 import * as words from "./words.js";
 
 const NARROW = 560;
+const COLUMN = 688;
 
 /** The last line: a link to copy, the figure by itself, the explorer, and the keys. */
 function foot(copy, sizes) {
@@ -25,12 +25,29 @@ function foot(copy, sizes) {
     " In the picture: arrow keys go from action to action, Home and End along a GPU, Enter to what it needs, Space plays, + and − zoom, Esc leaves.");
 }
 
+/** A folded table, whose script is fetched when it is first opened. */
+function lazyTable() {
+  const holder = h("div", { class: "hold" });
+  let runs = [];
+  let written = null;
+  const element = h("details", { class: "table", ontoggle: write }, h("summary", {}, "Table of every action"), holder);
+  async function write() {
+    if (!element.open || written === runs) return;
+    written = runs;
+    const { tables } = await import("./table.js");
+    if (written === runs) holder.replaceChildren(...tables(runs));
+  }
+  return { element, show(list) { runs = list; write(); } };
+}
+
 /** Take over `root`; its static picture goes, its id and class stay. */
 export function mount(root) {
   let { state, bad } = fromQuery(location.search);
   let runs = [];
   let zoom = 1;
-  let narrow = root.clientWidth < NARROW;
+  // No width yet (a hidden page, a folded box): draw for the book's column until there is one.
+  const room = () => root.clientWidth || COLUMN;
+  let narrow = room() < NARROW;
   let pinned = null;
   let controls;
   const live = liveRegion();
@@ -46,7 +63,7 @@ export function mount(root) {
     scroll: (x, y) => runs[1] && charts[1 - which].scrollTo(x, y) }));
   const legend = h("p", { class: "legend" });
   const stories = storyRow(words.TELL.map(([name]) => name), tellStory);
-  const grid = table();
+  const grid = lazyTable();
   const holder = h("div", { class: "controls" });
   const clock = player({
     element: charts[0].element,
@@ -116,7 +133,7 @@ export function mount(root) {
 
   function draw() {
     const span = clock ? runs.reduce((most, run) => Math.max(most, run.makespan), 0) : 0;
-    const width = root.clientWidth;
+    const width = room();
     const most = runs.reduce((a, run) => Math.max(a, run.peak), 0);
     charts.forEach((one, i) => {
       one.element.hidden = !runs[i];
@@ -260,7 +277,7 @@ export function mount(root) {
   }
 
   function zoomBy(factor) {
-    const most = 2 ** Math.ceil(Math.log2(Math.max(1, (runs[0].makespan * 24) / root.clientWidth)));
+    const most = 2 ** Math.ceil(Math.log2(Math.max(1, (runs[0].makespan * 24) / room())));
     zoom = factor ? Math.min(most, Math.max(1, zoom * factor)) : 1;
     const { time } = clock;
     draw();
@@ -300,10 +317,10 @@ export function mount(root) {
     ({ state, bad } = fromQuery(location.search));
     update();
   });
-  let width = root.clientWidth;
+  let width = room();
   new ResizeObserver(() => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
+    if (room() === width) return;
+    width = room();
     const { time, done } = clock;
     if (narrow !== width < NARROW) {
       narrow = width < NARROW;

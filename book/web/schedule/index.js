@@ -5,7 +5,6 @@ import { mount } from "./figure.js";
 import "../shared/dom.js";
 import "../shared/live.js";
 import "../shared/theme.js";
-import "./canvas.js";
 import "./chart.js";
 import "./data.js";
 import "./draw.js";
@@ -16,7 +15,6 @@ import "./panel.js";
 import "./pipeline.js";
 import "./player.js";
 import "./state.js";
-import "./table.js";
 import "./words.js";
 
 const element = document.getElementById("sched");

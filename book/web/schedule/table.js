@@ -7,40 +7,19 @@ import { KINDS, num, sizes, title } from "./words.js";
 const MOST = 4000;
 const HEADS = ["GPU", "Action", "Micro-batch", "Stage", "Start", "End", "Needs"];
 
-/** A folded table that is written when first opened, and again after each change. */
-export function table() {
-  let runs = [];
-  let stale = true;
-  const holder = h("div", { class: "hold" });
-  const element = h("details", { class: "table", ontoggle: () => element.open && write() },
-    h("summary", {}, "Table of every action"), holder);
+/** Return a table of each timeline. */
+export const tables = (runs) => runs.map(one);
 
-  function write() {
-    if (!stale) return;
-    stale = false;
-    holder.replaceChildren(...runs.map(one));
-  }
-
-  function one(run) {
-    const whole = run.boxes <= MOST;
-    const body = h("tbody", {});
-    const fill = (rows) => { body.innerHTML = rows.map((row) => row.map((box) => line(run, box)).join("")).join(""); };
-    const pick = whole ? null : h("select", { "aria-label": "GPU", onchange: () => fill([run.rows[+pick.value]]) },
-      run.rows.map((_, rank) => h("option", { value: rank }, `GPU ${rank}`)));
-    fill(whole ? run.rows : [run.rows[0]]);
-    return h("div", {}, pick, h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table of ${title(run.name)}` },
-      h("table", {}, h("caption", {}, `${title(run.name)}, ${sizes(run)}: what each GPU does when, in units of time`),
-        h("thead", {}, h("tr", {}, HEADS.map((name) => h("th", { scope: "col" }, name)))), body)));
-  }
-
-  return {
-    element,
-    show(list) {
-      runs = list;
-      stale = true;
-      if (element.open) write();
-    },
-  };
+function one(run) {
+  const whole = run.boxes <= MOST;
+  const body = h("tbody", {});
+  const fill = (rows) => { body.innerHTML = rows.map((row) => row.map((box) => line(run, box)).join("")).join(""); };
+  const pick = whole ? null : h("select", { "aria-label": "GPU", onchange: () => fill([run.rows[+pick.value]]) },
+    run.rows.map((_, rank) => h("option", { value: rank }, `GPU ${rank}`)));
+  fill(whole ? run.rows : [run.rows[0]]);
+  return h("div", {}, pick, h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table of ${title(run.name)}` },
+    h("table", {}, h("caption", {}, `${title(run.name)}, ${sizes(run)}: what each GPU does when, in units of time`),
+      h("thead", {}, h("tr", {}, HEADS.map((name) => h("th", { scope: "col" }, name)))), body)));
 }
 
 function line(run, box) {

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.javascript import BUNDLES, bundle
-from steptime.book.minify import small_script, small_style
+from steptime.book.mangle import smallest_script
+from steptime.book.minify import small_style
 from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
 from steptime.pipeline.schedules import SCHEDULES
 
@@ -67,7 +68,7 @@ def write_schedule(out: Path) -> None:
     }
     # What is written by hand goes out smaller: these copies stand in for the originals.
     for path in sorted([*WEB.glob("schedule/*.js"), *WEB.glob("shared/*.js")]):
-        files[out / path.relative_to(WEB)] = small_script(path.read_text(encoding="utf-8"))
+        files[out / path.relative_to(WEB)] = smallest_script(path.read_text(encoding="utf-8"))
     files[folder / "style.css"] = small_style((WEB / "schedule/style.css").read_text("utf-8"))
     (out / "shared").mkdir(exist_ok=True)
     for path, text in files.items():
