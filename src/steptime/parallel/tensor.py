@@ -135,14 +135,6 @@ def attention(
     copies = head_copies(tensor_parallel_size, num_attention_heads, num_query_groups)
     both = ("tp_groups", "tp_copies")
 
-    def body(given: Arrays, x: jax.Array) -> jax.Array:
-        query, key, value = (
-            jnp.einsum("bsh,hnd->bsnd", x, given[name]) for name in ("w_q", "w_k", "w_v")
-        )
-        places = jnp.arange(seq_length)
-        mixed = mathematics.attention(query, key, value, mathematics.causal(places, places))
-        return jnp.einsum("bsnd,ndh->bsh", mixed, given["w_o"])
-
     shapes = {
         "x": (micro_batch_size, seq_length, hidden_size),
         "w_q": (hidden_size, num_attention_heads, head_dim),
@@ -154,7 +146,7 @@ def attention(
     return Program(
         name=f"attention, {num_attention_heads} heads, {num_query_groups} K/V heads",
         mesh=devices.mesh(tp_groups=tensor_parallel_size // copies, tp_copies=copies),
-        local=lambda given: leave(body(given, enter(given["x"], both)), both),
+        local=lambda given: leave(attend(given, enter(given["x"], both)), both),
         specs={
             "x": P(),
             "w_q": P(None, both),
@@ -163,7 +155,7 @@ def attention(
             "w_o": P(both),
         },
         out_spec=P(),
-        reference=lambda given: body(given, given["x"]),
+        reference=lambda given: attend(given, given["x"]),
         inputs=random_inputs(shapes),
         traffic=messages.tensor_block(*sizes)
         + messages.shared_heads(
@@ -175,6 +167,21 @@ def attention(
         ),
         axes={"tp": both},
     )
+
+
+def attend(given: Arrays, x: jax.Array) -> jax.Array:
+    """Return causal attention of the heads that are here, projected back: a partial sum.
+
+    Args:
+        given: ``w_q``, ``w_k``, ``w_v`` and ``w_o``, cut by heads or whole.
+        x: Shape ``(b, s, h)``.
+    """
+    query, key, value = (
+        jnp.einsum("bsh,hnd->bsnd", x, given[name]) for name in ("w_q", "w_k", "w_v")
+    )
+    places = jnp.arange(x.shape[1])
+    mixed = mathematics.attention(query, key, value, mathematics.causal(places, places))
+    return jnp.einsum("bsnd,ndh->bsh", mixed, given["w_o"])
 
 
 def head_copies(tensor_parallel_size: int, num_attention_heads: int, num_query_groups: int) -> int:

@@ -63,6 +63,11 @@ class ContextStudy:
     slices: Sequence[Slices]
     sent: Sequence[tuple[str, np.ndarray]]
 
+    @property
+    def kept_equal(self) -> str:
+        """How many rows of kept activations are equal, of how many."""
+        return f"{sum(one.equal for one in self.memory)} of {len(self.memory)}"
+
 
 def context_study(
     *,

@@ -18,6 +18,14 @@ ADAM_ARRAYS = 3.0
 """Weights and two moments, all of the same size here."""
 
 
+DATA_CLAIMS = (
+    "plain: gradients added up once a step",
+    "ZeRO-1: the same bytes in two halves",
+    "ZeRO-2: gradients sent in every micro-batch",
+    "ZeRO-3: weights gathered twice in every micro-batch",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One number of the step model beside the same one counted in a compiled program.
@@ -64,6 +72,12 @@ class TrainingStudy:
         return [*self.data, self.pipeline, self.three]
 
     @property
+    def merged_gathers(self) -> tuple[int, int]:
+        """Gathers of weights in a step of ZeRO-3, by the formula and compiled as one program."""
+        gathers = [line for line in self.merged.lines if line.kind == "all_gather"]
+        return sum(line.formula for line in gathers), sum(line.measured for line in gathers)
+
+    @property
     def losses(self) -> Sequence[float]:
         """Losses of the three-way transformer, step by step."""
         return self.three.run.losses if isinstance(self.three.run, TrainingRun) else ()
@@ -104,27 +118,16 @@ def training_study(
     Raises:
         ConfigError: If the sizes cannot be cut so.
     """
-    shards = {"data_parallel_size": 2 * data_parallel_size, "num_layers": num_layers}
-    wide: dict[str, Any] = shards | {"hidden_size": hidden_size}
     steps = {"num_microbatches": num_microbatches, "num_steps": num_steps}
-    texts = (
-        "plain: gradients added up once a step",
-        "ZeRO-1: the same bytes in two halves",
-        "ZeRO-2: gradients sent in every micro-batch",
-        "ZeRO-3: weights gathered twice in every micro-batch",
-    )
-    trainings = [
-        trained(text, data.training(zero_stage=stage, **wide, **steps))
-        for stage, text in enumerate(texts)
-    ]
+    width: dict[str, Any] = {"hidden_size": hidden_size, "num_layers": num_layers}
+    trainings, sharded = data_claims(2 * data_parallel_size, width, steps)
+    twice = width | {"num_layers": 2 * num_layers, "seq_length": seq_length}
     piped = tried(
         "GPipe: each boundary crossed m times each way",
         pipeline.blocks(
             pipeline_parallel_size=2 * pipeline_parallel_size,
-            num_layers=2 * num_layers,
-            hidden_size=hidden_size,
             num_microbatches=num_microbatches,
-            seq_length=seq_length,
+            **twice,
         ),
     )
     three = trained(
@@ -133,16 +136,15 @@ def training_study(
             tensor_parallel_size=tensor_parallel_size,
             pipeline_parallel_size=pipeline_parallel_size,
             data_parallel_size=data_parallel_size,
-            num_layers=num_layers,
-            hidden_size=hidden_size,
             num_attention_heads=num_attention_heads,
             vocab_size=vocab_size,
             seq_length=seq_length,
+            **width,
             **steps,
         ),
     )
     return TrainingStudy(
-        data=[*trainings[:3], tried(texts[3], fully_sharded.blocks(**wide))],
+        data=[*trainings[:3], sharded],
         merged=trainings[3],
         pipeline=piped,
         three=three,
@@ -152,6 +154,24 @@ def training_study(
         ],
         slices=three_way_slices(three.program),
     )
+
+
+def data_claims(
+    data_parallel_size: int, width: dict[str, Any], steps: dict[str, int]
+) -> tuple[list[Claim], Claim]:
+    """Return data-parallel trainings by ZeRO stage, and one pass with sharded weights.
+
+    Args:
+        data_parallel_size: Devices, d.
+        width: Hidden size and layers.
+        steps: Micro-batches per step, and steps.
+    """
+    sizes = {"data_parallel_size": data_parallel_size} | width
+    trainings = [
+        trained(text, data.training(zero_stage=stage, **sizes, **steps))
+        for stage, text in enumerate(DATA_CLAIMS)
+    ]
+    return trainings, tried(DATA_CLAIMS[3], fully_sharded.blocks(**sizes))
 
 
 def state_check(claim: Claim) -> Check:
