@@ -3,16 +3,16 @@
 import { drawBars, memoryTop, timeScale } from "./bars.js";
 import { radioRow } from "./controls.js";
 import { fill, h, roving, text } from "./dom.js";
-import { digits, gb, seconds } from "./format.js";
+import { count, digits, gb, seconds } from "./format.js";
 import { MEMORY_PARTS, STEP_SLOTS, stepOut, stepParts } from "./outs.js";
 import { drawServers, drawStages } from "./pictures.js";
 
 const HEADLINES = [
   ["step", "a step"],
-  ["mfu", "of peak useful"],
+  ["mfu", "of peak useful (MFU)"],
   ["tflops", "a GPU"],
   ["tokens_per_s", ""],
-  ["days", ""],
+  ["days", "for the run"],
   ["m", "micro-batches"],
 ];
 
@@ -128,14 +128,19 @@ function drawKeys(parts, answer, top) {
     .filter(([key]) => chosen.parts[key] > 0)
     .map(([key, label]) => [stepOut(key), label, STEP_SLOTS[key] ?? "m7", chosen.parts[key] / chosen.total]);
   keyItems(parts.timeKeys, steps);
-  if (!parts.heads.firstChild) {
+  drawHeads(parts.heads, answer);
+}
+
+function drawHeads(heads, answer) {
+  if (!heads.firstChild) {
     fill(
-      parts.heads,
+      heads,
       HEADLINES.map(([key, word]) =>
-        h("button", { type: "button", class: "number head", "data-number": key, tabindex: -1 }, h("b", { "data-out": key }), word && ` ${word}`),
+        h("button", { type: "button", class: "number head", "data-number": key, tabindex: -1 }, h("b", { "data-out": key }), h("span", { class: "head-word" }, word)),
       ),
     );
-  }
+  }  const run = heads.querySelector("[data-number=days] .head-word");
+  text(run, `for ${count(answer.state.tokens)} tokens`);
 }
 
 /** A key of buttons, each the name, the number and (on a small screen) a bar of its own. */

@@ -33,6 +33,8 @@ export function mount(element, data, formulas, loadTexts) {
   /** Go to a state by hand: the story stays, marked as changed. */
   function take(next, key) {
     undo.push(state, key);
+    // From here on the layout just before is the outline, unless the reader pinned one.
+    if (!pinned?.pinnedByHand) pinned = null;
     go(next, "replace");
   }
 
@@ -46,7 +48,9 @@ export function mount(element, data, formulas, loadTexts) {
 
   function back() {
     const last = undo.pop();
-    if (last) go(last, "replace");
+    if (!last) return;
+    if (!pinned?.pinnedByHand) followStory(last);
+    go(last, "replace");
   }
 
   function reset() {
@@ -79,6 +83,8 @@ export function mount(element, data, formulas, loadTexts) {
     const answer = machine.answer(state);
     if (!answer.refused) good = answer;
     const way = wayOut(answer);
+    // A page opened on an impossible layout shows the possible one beside it, faded.
+    if (!good && way) good = machine.answer(way.to);
     view.show({ answer, good, before, pinned, story, bad, way, canUndo: !undo.empty });
     panel.update(state, null, hasExperts(state));
     cancelAnimationFrame(later);
@@ -123,16 +129,21 @@ export function mount(element, data, formulas, loadTexts) {
   function read() {
     address = null;
     ({ state, bad } = fromQuery(location.search, data));
-    story = storyOf(state) ?? story;
-    const against = story && storyOf(state) ? pinState(story) : null;
-    pinned = against && machine.answer(against);
+    followStory(state);
     render(null);
+  }
+
+  /** Take the story that a state is, with its outline; none leaves the story as it was. */
+  function followStory(next) {
+    const found = storyOf(next);
+    story = found ?? story;
+    const against = found && pinState(found);
+    pinned = against && machine.answer(against);
   }
 
   window.addEventListener("popstate", read);
   new ResizeObserver(() => view.resize()).observe(element);
-  const start = story && pinState(story);
-  pinned = start ? machine.answer(start) : null;
+  followStory(state);
   render(null);
   return { state: () => state, answer: () => machine.answer(state) };
 }
