@@ -1,7 +1,8 @@
-"""What a simpler model makes of the same runs: one share of the peak, and the baseline."""
+"""What other models make of the same runs: one share of the peak, the baseline, llm-analysis."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from steptime.evidence.samples import Sample, Table
 from steptime.formulas.baseline import baseline_step, step_s
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.datafiles import data_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,8 +58,8 @@ def constant_share_errors(runs: Table, alike: Callable[[Sample], str]) -> Floats
     return errors
 
 
-def baseline_errors(runs: Table) -> Floats:
-    """Return ln(predicted / measured) of the baseline, NaN in 8 bits, shape (n,).
+def baseline_parts(runs: Table) -> dict[str, Floats]:
+    """Return the parts of the baseline's steps, in seconds, shape (n,) each.
 
     It takes one sequence a micro-batch and the most interleaving, as in its own section.
 
@@ -73,5 +75,34 @@ def baseline_errors(runs: Table) -> Floats:
     jobs.vpp = runs.column(
         lambda sample: float(most_chunks(sample.inputs.run.model, sample.inputs.run.layout))
     )
-    predicted = step_s(baseline_step(jobs, baseline_constants()))
-    return np.where(jobs.fp8 > 0.0, np.nan, np.log(predicted / runs.step_time_s))
+    parts: dict[str, Floats] = baseline_step(jobs, baseline_constants())
+    return parts
+
+
+def llm_analysis_errors(runs: Table) -> Floats:
+    """Return ln(predicted / measured) of llm-analysis with an efficiency of 0.5, shape (n,).
+
+    NaN where it refuses a run. Its step times are kept in ``data/llm_analysis_steps.csv``,
+    which ``bench/rival_rows.py`` makes.
+
+    Args:
+        runs: Published runs.
+    """
+    import numpy as np
+
+    with data_path("llm_analysis_steps.csv").open(encoding="utf-8", newline="") as file:
+        steps = {row["id"]: float(row["step_time_s"]) for row in csv.DictReader(file)}
+    predicted = np.array([steps.get(sample.id, float("nan")) for sample in runs.samples])
+    return np.asarray(np.log(predicted / runs.step_time_s))
+
+
+def baseline_errors(runs: Table) -> Floats:
+    """Return ln(predicted / measured) of the baseline, NaN in 8 bits, shape (n,).
+
+    Args:
+        runs: Published runs.
+    """
+    import numpy as np
+
+    predicted = step_s(baseline_parts(runs))
+    return np.where(runs.jobs.fp8 > 0.0, np.nan, np.log(predicted / runs.step_time_s))

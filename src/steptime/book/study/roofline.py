@@ -13,7 +13,7 @@ from steptime.evidence.calibration import STAGES, calibrate
 from steptime.evidence.intervals import Coverage, coverage
 from steptime.evidence.leave_out import LeftOut, all_runs, left_out, scored
 from steptime.evidence.residuals import KINDS, Residual
-from steptime.evidence.rivals import baseline_errors, constant_share_errors
+from steptime.evidence.rivals import baseline_errors, constant_share_errors, llm_analysis_errors
 from steptime.evidence.row_stack import year_of
 from steptime.evidence.samples import Sample, Table
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
@@ -46,7 +46,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True)
 class SourceErrors:
-    """A source's errors by the roofline model and by two rivals, left out of all three.
+    """A source's errors by the roofline model, left out of its fit, and by three others.
 
     Attributes:
         kind: Of the runs.
@@ -54,6 +54,7 @@ class SourceErrors:
         roofline: Errors of the roofline model.
         constant_mean: Mean size with one share of the peak for each generation and precision.
         baseline_mean: Mean size of the baseline, NaN in 8 bits.
+        llm_analysis_mean: Mean size of llm-analysis, NaN where it takes no run.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class SourceErrors:
     roofline: Errors
     constant_mean: float
     baseline_mean: float
+    llm_analysis_mean: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,18 @@ def errors(runs: Table, found: Floats, wanted: NDArray[np.bool_]) -> Errors:
     )
 
 
-def _alike(sample: Sample) -> str:
+def alike(sample: Sample) -> str:
+    """Return what runs have in common that one share of the peak is taken from.
+
+    Args:
+        sample: A run.
+    """
     return f"{sample.inputs.run.accelerator.generation}, {sample.kind}"
+
+
+def _mean_size(values: Floats) -> float:
+    there = values[~np.isnan(values)]
+    return float(np.abs(there).mean()) if there.size else float("nan")
 
 
 def roofline_study() -> RooflineStudy:
@@ -162,19 +174,20 @@ def roofline_study() -> RooflineStudy:
     result = left_out(all_runs())
     runs = result.runs
     sources, kinds = runs.column(lambda s: s.source), runs.column(lambda s: s.kind)
-    constant, baseline = constant_share_errors(runs, _alike), baseline_errors(runs)
+    constant, baseline = constant_share_errors(runs, alike), baseline_errors(runs)
+    peer = llm_analysis_errors(runs)
     found = []
     for kind in KINDS:
         for source in dict.fromkeys(sources[kinds == kind].tolist()):
             here = (kinds == kind) & (sources == source)
-            sixteen = here & ~np.isnan(baseline)
             found.append(
                 SourceErrors(
                     kind,
                     source,
                     errors(runs, result.errors, here),
                     float(np.abs(constant[here]).mean()),
-                    float(np.abs(baseline[sixteen]).mean()) if sixteen.any() else float("nan"),
+                    _mean_size(baseline[here]),
+                    _mean_size(peer[here]),
                 )
             )
     rows = tuple(

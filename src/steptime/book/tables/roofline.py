@@ -49,6 +49,7 @@ def sources_table(study: RooflineStudy) -> Markdown:
         "correlation of TFLOP/s",
         "constant share",
         "baseline",
+        "llm-analysis",
     ]
     rows = []
     for kind in KINDS:
@@ -67,6 +68,7 @@ def sources_table(study: RooflineStudy) -> Markdown:
                     fixed(found.correlation, 3),
                     percent(one.constant_mean),
                     percent(one.baseline_mean),
+                    percent(one.llm_analysis_mean),
                 ]
             )
         if len(chosen) > 1:
@@ -83,6 +85,7 @@ def sources_table(study: RooflineStudy) -> Markdown:
                     MISSING,
                     MISSING,
                     percent(sum(one.constant_mean for one in chosen) / len(chosen)),
+                    MISSING,
                     MISSING,
                 ]
             )
