@@ -1,0 +1,113 @@
+"""What the racks figure needs from Python: its arithmetic, and what stands there without it.
+
+`write_placement` fills a folder that becomes part of the site's root: the generated
+JavaScript, the fragment for pages without JavaScript, and a page of its own.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from steptime.book.javascript import bundle
+from steptime.book.minify import small_script, small_style
+from steptime.inputs.layout import Layout
+from steptime.planning.placement import Placement, place
+from steptime.planning.racks import racks_svg
+
+WEB = Path(__file__).resolve().parents[3] / "book" / "web"
+ROOTS = ("steptime.planning.groups", "steptime.formulas.placement:used_per_domain")
+LAYOUT, DOMAIN, ORDER = Layout(tp=8, pp=16, dp=9), 72, "llama3"
+MOST_DOMAINS = 2
+
+ALONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Racks and servers, group by group</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+<style>
+:root {{ color-scheme: light dark; }}
+html.dark {{ color-scheme: dark; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
+body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
+body {{ font-family: system-ui, sans-serif; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Racks and servers</h1>
+<div id="racks">
+{fallback}
+</div>
+</main>
+<script type="module" src="index.js"></script>
+</body>
+</html>
+"""
+
+
+def write_placement(out: Path) -> None:
+    """Write all generated files of the figure.
+
+    Args:
+        out: The folder that becomes part of the site's root.
+    """
+    folder = out / "placement"
+    folder.mkdir(parents=True, exist_ok=True)
+    (out / "shared").mkdir(exist_ok=True)
+    fallback = fallback_html()
+    files = {
+        folder / "ranks.js": bundle(*ROOTS),
+        folder / "index.html": ALONE.format(fallback=fallback),
+        out / "placement.html": fallback,
+    }
+    for path in sorted([*WEB.glob("placement/*.js"), *WEB.glob("shared/*.js")]):
+        files[out / path.relative_to(WEB)] = small_script(path.read_text(encoding="utf-8"))
+    files[folder / "style.css"] = small_style((WEB / "placement/style.css").read_text("utf-8"))
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+
+
+def fallback_html() -> str:
+    """Return the first story as a picture and a table, for readers without JavaScript."""
+    placement = place(LAYOUT, domain_size=DOMAIN, order=ORDER)
+    return (
+        f"<p>{escape(verdict(placement))}</p>\n{racks_svg(placement, most=MOST_DOMAINS)}"
+        "<table>\n<caption>Groups inside one NVLink domain, and groups that cross the network"
+        '</caption>\n<thead><tr><th scope="col">groups</th><th scope="col">size</th>'
+        '<th scope="col">inside</th><th scope="col">crossing</th></tr></thead>\n<tbody>\n'
+        + "".join(
+            f'<tr><th scope="row">{kind}</th><td>{size}</td><td>{stay:,}</td>'
+            f"<td>{cross:,}</td></tr>\n"
+            for kind, size, stay, cross in rows(placement)
+        )
+        + "</tbody>\n</table>"
+    )
+
+
+def rows(placement: Placement) -> list[tuple[str, str, int, int]]:
+    """Return kind, size, inside and crossing of each kind of group, and of the hops.
+
+    Args:
+        placement: What was placed.
+    """
+    found = [(one.kind, str(one.size), one.inside, one.crossing) for one in placement.groups]
+    return [*found, ("pipeline hops", "-", placement.hops_inside, placement.hops_crossing)]
+
+
+def verdict(placement: Placement) -> str:
+    """Return the sentence above the picture.
+
+    Args:
+        placement: What was placed.
+    """
+    hops = placement.hops_inside + placement.hops_crossing
+    inside = ", ".join(one.kind for one in placement.groups if not one.crossing)
+    across = ", ".join(one.kind for one in placement.groups if one.crossing)
+    return (
+        f"Pipeline hops inside a domain: {placement.hops_inside:,} of {hops:,}. "
+        f"Inside: all {inside} groups. Over the network: {across} groups."
+    )
