@@ -20,7 +20,7 @@ from steptime.pipeline.schedules import SCHEDULES
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
-UNIT, BOX, PITCH, HEADS = 17.5, 22, 30, 46
+UNIT, BOX, PITCH, HEADS = 18, 22, 30, 46
 
 ALONE = """<!doctype html>
 <html lang="en">
@@ -169,32 +169,33 @@ def picture(line: dict[str, Any], verdict: str) -> str:
     width = HEADS + UNIT * line["makespan"] + 30
     parts = [
         f'<svg class="boxes" role="img" aria-label="{escape(verdict)}" width="100%" '
-        f'viewBox="0 0 {width:g} {RANKS * PITCH + 16}">'
+        f'viewBox="0 0 {width} {RANKS * PITCH + 16}">'
         '<defs><pattern id="st-hatch" width="6" height="6" '
         'patternUnits="userSpaceOnUse"><path class="hatch" d="M-1 1 1-1M0 6 6 0M5 7 7 5"/>'
         "</pattern></defs>"
     ]
     for rank in range(RANKS):
-        y = rank * PITCH
         parts.append(
-            f'<text x="{HEADS - 6}" y="{y + 15}" class="end">GPU {rank}</text>'
-            f'<rect class="idle" style="fill:url(#st-hatch)" x="{HEADS}" y="{y}" '
-            f'width="{UNIT * line["makespan"]:g}" height="{BOX}"/>'
-            f'<text x="{width - 24:g}" y="{y + 15}">{line["peak"][rank]}</text>'
+            f'<g transform="translate({HEADS} {rank * PITCH})"><text x="-6" y="15" class="end">'
+            f'GPU {rank}</text><rect class="idle" style="fill:url(#st-hatch)" '
+            f'width="{UNIT * line["makespan"]}" height="{BOX}"/>'
+            f'<text x="{UNIT * line["makespan"] + 6}" y="15">{line["peak"][rank]}</text>'
         )
-    for box in boxes(line):
-        kind = codes.KINDS.index(box["letter"])
-        x, wide = HEADS + UNIT * box["start"], UNIT * (box["end"] - box["start"])
-        y = box["rank"] * PITCH
-        number = box["micro_batch"] + 1
-        parts.append(
-            f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x="{x:g}" '
-            f'y="{y}" width="{wide:g}" height="{BOX}"/><text class="t{kind}" '
-            f'x="{x + wide / 2:g}" y="{y + 15}">{box["letter"]}{number}</text>'
-        )
+        parts += [_box(box) for box in boxes(line) if box["rank"] == rank]
+        parts.append("</g>")
     note = "time in units; right: most held"
     parts.append(f'<text x="{HEADS}" y="{RANKS * PITCH + 8}" class="first">{note}</text>')
     return "".join(parts) + "</svg>"
+
+
+def _box(box: dict[str, Any]) -> str:
+    kind = codes.KINDS.index(box["letter"])
+    x, wide = UNIT * box["start"], UNIT * (box["end"] - box["start"])
+    return (
+        f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x="{x}" '
+        f'width="{wide}" height="{BOX}"/><text class="t{kind}" x="{x + wide // 2}" y="15">'
+        f"{box['letter']}{box['micro_batch'] + 1}</text>"
+    )
 
 
 def table(line: dict[str, Any], title: str) -> str:
@@ -205,10 +206,10 @@ def table(line: dict[str, Any], title: str) -> str:
         title: The schedule's name.
     """
     heads = ("GPU", "Action", "Micro-batch", "Stage", "Start", "End", "Needs")
+    # HTML closes rows and cells by itself; 64 rows of end tags are not worth their bytes.
     rows = [
-        f'<tr><th scope="row">{box["rank"]}</th><td>{box["letter"]}</td>'
-        f"<td>{box['micro_batch'] + 1}</td><td>{box['stage']}</td><td>{box['start']}</td>"
-        f"<td>{box['end']}</td><td>{box['needs']}</td></tr>"
+        f'<tr><th scope="row">{box["rank"]}<td>{box["letter"]}<td>{box["micro_batch"] + 1}'
+        f"<td>{box['stage']}<td>{box['start']}<td>{box['end']}<td>{box['needs']}"
         for box in boxes(line)
     ]
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
