@@ -18,7 +18,7 @@ def stage_imbalance(job: Number) -> Number:
         job: The flat record.
 
     References:
-        grattafiori2024, Sec. 3.3.2; derived here, book/layouts.md.
+        grattafiori2024, Sec. 3.3.2; derived here, book/search.md.
     """
     chunks = job.pp * job.vpp
     longest = ceil_div(job.num_layers, chunks) * chunks / job.num_layers
@@ -52,7 +52,7 @@ def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
         num_microbatches: Micro-batches per step, m.
 
     References:
-        rajbhandari2020, Sec. 7; derived here, book/layouts.md.
+        rajbhandari2020, Sec. 7; derived here, book/search.md.
     """
     m = num_microbatches
     gradients = where(job.zero_stage > 1.0, (m + 1.0) / 2.0, 1.0)
