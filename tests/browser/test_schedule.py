@@ -181,6 +181,33 @@ def test_each_schedule_is_sound(open_page: Open, probe: Probe) -> None:
         assert_sound(probe(page, "boxes"), probe(page, "outs")["idle"])
 
 
+def test_pairs_share_their_row_and_count_once(open_page: Open, probe: Probe) -> None:
+    page = open_page(f"{ALONE}?s=dualpipe&m=10&th=1").page
+    boxes = probe(page, "boxes")
+    pairs = 0
+    busy = 0.0
+    for gpu in range(4):
+        row = sorted((b for b in boxes if b["gpu"] == gpu), key=lambda box: box["start"])
+        clock = 0.0
+        for one, after in itertools.pairwise([*row, None]):
+            busy += max(0.0, one["end"] - max(clock, one["start"]))
+            clock = one["end"]
+            if after and after["start"] == one["start"]:
+                pairs += 1
+                assert {one["op"], after["op"]} == {"F", "B"}
+                assert one["end"] == after["end"]
+                assert one["height"] == after["height"] == 12
+            elif after:
+                assert one["end"] <= after["start"]
+    span = max(box["end"] for box in boxes)
+    assert pairs > 10
+    idle = 100 * (1 - busy / (4 * span))
+    assert idle == pytest.approx(number(probe(page, "outs")["idle"]), abs=0.1)
+    page.evaluate("stSchedule.clock.go(stSchedule.runs[0].makespan - 1e-6)")
+    said = page.inner_text("#sched .detail")
+    assert f"({probe(page, 'outs')['idle']})" in said
+
+
 # ---- the address
 
 
@@ -256,7 +283,13 @@ def test_every_offered_combination_has_a_picture_or_a_way_out(
 
 @pytest.mark.parametrize(
     "query",
-    ["", "?s=interleaved-1f1b&m=16", "?s=zb-v&tf=1.2&ts=0.3", "?s=gpipe&m=5&tl=1.5&ti=0.8"],
+    [
+        "",
+        "?s=interleaved-1f1b&m=16",
+        "?s=zb-v&tf=1.2&ts=0.3",
+        "?s=dualpipe&m=10&th=1",
+        "?s=gpipe&m=5&tl=1.5&ti=0.8",
+    ],
 )
 def test_the_command_line_agrees(open_page: Open, probe: Probe, query: str) -> None:
     runner = pytest.importorskip("typer.testing").CliRunner()

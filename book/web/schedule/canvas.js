@@ -1,6 +1,6 @@
 /** The same picture on bitmaps, for timelines of over 4,000 boxes: each tile is painted once. */
 
-import { BARS, labels } from "./draw.js";
+import { across, BARS, labels } from "./draw.js";
 import { lastStarted } from "./model.js";
 
 const TILE = 1024;
@@ -80,10 +80,10 @@ function shares(pen, row, g, colour, from, to) {
   const count = Math.ceil((to - from) * g.unit) + 1;
   const parts = [0, 1, 2, 3].map(() => new Float32Array(count));
   for (let i = Math.max(0, lastStarted(row, from)); i < row.length && row[i].start < to; i += 1) {
-    const { kind, start, end } = row[i];
+    const { kind, start, end, half } = row[i];
     const [a, b] = [start * g.unit - first, end * g.unit - first];
     for (let at = Math.max(0, Math.floor(a)); at < Math.min(b, count); at += 1) {
-      parts[kind][at] += Math.min(b, at + 1) - Math.max(a, at);
+      parts[kind][at] += (Math.min(b, at + 1) - Math.max(a, at)) * (half === 2 ? 1 : 0.5);
     }
   }
   const step = 1 / (2 * g.box);
@@ -102,7 +102,8 @@ function shares(pen, row, g, colour, from, to) {
 }
 
 function one(pen, box, g, colour, label) {
-  const spot = g.rect(box.rank, box.start, box.end, 0, g.box);
+  const [top, base] = across(box, g);
+  const spot = g.rect(box.rank, box.start, box.end, top, base);
   const along = (box.end - box.start) * g.unit;
   pen.fillStyle = colour[`k${box.kind}`];
   pen.fillRect(...spot);
@@ -111,7 +112,7 @@ function one(pen, box, g, colour, label) {
   pen.strokeRect(spot[0] + 0.4, spot[1] + 0.4, spot[2] - 0.8, spot[3] - 0.8);
   pen.fillStyle = colour.mark;
   for (const edge of BARS[box.kind]) {
-    const low = edge === "low" ? g.box - 1.5 : 0;
+    const low = edge === "low" ? base - 1.5 : top;
     pen.fillRect(...g.rect(box.rank, box.start, box.end, low, low + 1.5));
   }
   const words = label(box);

@@ -2,7 +2,7 @@
 
 import { h, text } from "../shared/dom.js";
 import { colours } from "../shared/theme.js";
-import { axis, drawing } from "./draw.js";
+import { across, axis, drawing } from "./draw.js";
 import { geometry } from "./geometry.js";
 import { at, chain, critical, heldAt, needed } from "./model.js";
 import { num, summary } from "./words.js";
@@ -130,11 +130,11 @@ export function chart(on) {
   }
 
   const set = (name, d) => over.querySelector(`.${name}`).setAttribute("d", d);
-  const frameOf = (rank, from, to) => {
-    const [x, y, w, height] = g.rect(rank, from, to, 0, g.box);
+  const frameOf = (rank, from, to, [low, high] = [0, g.box]) => {
+    const [x, y, w, height] = g.rect(rank, from, to, low, high);
     return `M${x} ${y}h${w}v${height}h${-w}z`;
   };
-  const outline = (list) => list.map((box) => frameOf(box.rank, box.start, box.end)).join("");
+  const outline = (list) => list.map((box) => frameOf(box.rank, box.start, box.end, across(box, g))).join("");
   const link = (a, b) => {
     const [ax, ay] = g.point(a.end, a.rank * g.pitch + g.box / 2);
     const [bx, by] = g.point(b.start, b.rank * g.pitch + g.box / 2);
@@ -162,7 +162,8 @@ export function chart(on) {
     const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
     const [time, rank] = [g.time(x, y), g.rank(x, y)];
     const inside = rank >= 0 && rank < run.p && time >= 0 && time < run.makespan;
-    return inside ? at(run, rank, time) : null;
+    const low = (g.narrow ? x : y) - rank * g.pitch < g.box / 2;
+    return inside ? at(run, rank, time, low) : null;
   }
 
   plot.addEventListener("pointermove", (event) => on.point(hit(event), false));

@@ -15,7 +15,8 @@ export function labels(run, g) {
   const strip = run.v > 1 || run.name === "dualpipe" ? 1 : 0;
   return (box) => {
     const along = (box.end - box.start) * g.unit - sideOf({ ...box, side: strip }, g);
-    const [wide, high] = g.narrow ? [g.box, along] : [along, g.box];
+    const room = box.half === 2 ? g.box : g.box / 2;
+    const [wide, high] = g.narrow ? [room, along] : [along, room];
     if (high < 9.5 || digits * LETTER + 1 > wide) return "";
     return ((digits + 1) * LETTER + 2 <= wide ? LETTERS[box.kind] : "") + (box.mb + 1);
   };
@@ -25,6 +26,12 @@ export function labels(run, g) {
 function sideOf(box, g) {
   const length = (box.end - box.start) * g.unit;
   return box.side ? (length < 9 ? 1.2 : length < 15 ? 2 : 3) : 0;
+}
+
+/** Return from where to where across its row a box goes: half of it for one of a pair. */
+export function across(box, g) {
+  if (box.half === 2) return [0, g.box];
+  return box.half ? [g.box / 2, g.box] : [0, g.box / 2];
 }
 
 /** Marks besides colour: which edges of a box carry a bar, low or high. */
@@ -39,21 +46,23 @@ export function drawing(run, g) {
     const rank = row[0].rank;
     idle.push(`<rect class="idle" data-gpu="${rank}" ${at(g.rect(rank, 0, run.makespan, 0, g.box))}/>`);
     for (const box of row) {
-      const spot = g.rect(rank, box.start, box.end, 0, g.box);
+      const [top, base] = across(box, g);
+      const spot = g.rect(rank, box.start, box.end, top, base);
       boxes.push(
         `<rect class="k${box.kind}" data-gpu="${rank}" data-op="${LETTERS[box.kind]}" data-mb="${box.mb}"` +
           ` data-stage="${box.stage}" data-start="${box.start}" data-end="${box.end}" ${at(spot)}/>`,
       );
       for (const edge of BARS[box.kind]) {
-        const low = edge === "low" ? g.box - bar : 0;
-        marks.push(path(g.rect(rank, box.start, box.end, low, low + bar)));
+        const thick = box.half === 2 ? bar : 1;
+        const low = edge === "low" ? base - thick : top;
+        marks.push(path(g.rect(rank, box.start, box.end, low, low + thick)));
       }
       if (box.side) {
-        sides.push(path(g.rect(rank, box.start, box.start + sideOf(box, g) / g.unit, 0, g.box)));
+        sides.push(path(g.rect(rank, box.start, box.start + sideOf(box, g) / g.unit, top, base)));
       }
       const words = label(box);
       if (words) {
-        const [x, y, w, h] = g.rect(rank, box.start + sideOf(box, g) / g.unit, box.end, 0, g.box);
+        const [x, y, w, h] = g.rect(rank, box.start + sideOf(box, g) / g.unit, box.end, top, base);
         texts.push(`<text class="t${box.kind}" x="${r2(x + w / 2)}" y="${r2(y + h / 2 + 3.6)}">${words}</text>`);
       }
     }

@@ -35,7 +35,8 @@ export function simulate(state, name) {
     backward_weight: each(state.tw),
   };
   const send = { latency: state.ts, transfer: 0, blocking: false };
-  const pair = { paired: false, hidden: 0 };
+  // The F and the backward that DualPipe pairs run together once that saves time.
+  const pair = { paired: state.th > 0, hidden: state.th / v };
   const times = pipeline.stage_times(orders, stages, m, parts, send, pair);
   const result = pipeline.execute(orders, stages, m, times);
   const run = { name, p, m, v, stages, orders, times, result, lastly: {} };
@@ -53,16 +54,20 @@ function row(run, rank) {
   const [starts, ends] = [run.result.starts[rank], run.result.ends[rank]];
   const found = [];
   let busy = 0;
+  let half = 2;
   run.orders[rank].forEach((code, at) => {
     const kind = pipeline.kind_of(code, stages, m);
+    if (kind > 3) half = run.times.paired ? 0 : 2;
     if (kind > 3) return;
     const [start, end] = [starts[at], ends[at]];
     const stage = pipeline.stage_of(code, stages, m);
     const mb = code % m;
     // DualPipe's second direction is told apart as a second chunk is.
     const side = run.name === "dualpipe" ? +(mb >= m / 2) : Math.floor(stage / run.p);
-    found.push({ code, kind, mb, stage, side, start, end, at, rank, i: found.length, busy });
-    busy += end - start;
+    found.push({ code, kind, mb, stage, side, start, end, at, rank, i: found.length, busy, half });
+    // The halves of a pair share their time: it counts once, after both.
+    if (half > 0) busy += end - start;
+    half = Math.min(2, half + 1);
   });
   return found;
 }
@@ -146,10 +151,11 @@ function lastBefore(list, time, timeOf) {
 /** Return the index of the last box that has started at a time, or -1. */
 export const lastStarted = (boxes, time) => lastBefore(boxes, time, (box) => box.start);
 
-/** Return the box at a time on a GPU, or the gap there as { from, to, next }. */
-export function at(run, rank, time) {
+/** Return the box at a time on a GPU (`low`: the first of a pair), or the gap as { from, to, next }. */
+export function at(run, rank, time, low = false) {
   const boxes = run.rows[rank];
-  const i = lastStarted(boxes, time);
+  let i = lastStarted(boxes, time);
+  if (low && boxes[i]?.half === 1) i -= 1;
   if (i >= 0 && time < boxes[i].end) return { box: boxes[i] };
   const next = boxes[i + 1] ?? null;
   return { gap: { rank, from: i < 0 ? 0 : boxes[i].end, to: next ? next.start : run.makespan, next } };

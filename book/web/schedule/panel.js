@@ -118,6 +118,7 @@ export function panel(narrow, change) {
     number("ti", "Backward for inputs (I)", "units", 0.1, change),
     number("tw", "Backward for weights (W)", "units", 0.1, change),
     number("ts", "Message", "units a send takes", 0.1, change),
+    number("th", "DualPipe's pairs", "units that F and B together save", 0.1, change),
     number("tl", "Last stage", "times as long as the others", 0.1, change),
   ];
   const element = h("div", { class: "panel" }, [...main, path].map((one) => one.element),

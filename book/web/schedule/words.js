@@ -132,6 +132,7 @@ export function command(state, run) {
   for (const [name, [time, usual]] of Object.entries(times)) {
     if (time !== usual) parts.push(`--${name} ${+(time / run.v).toFixed(6)}`);
   }
+  if (run.times.paired) parts.push(`--pair ${+((state.tf + whole - state.th) / run.v).toFixed(6)}`);
   if (state.ts > 0) parts.push(`--send-latency ${state.ts}`);
   if (state.tl !== 1) parts.push(`--stage-scale ${[...Array(run.stages - 1).fill(1), state.tl]}`);
   return parts.join(" ");
