@@ -144,8 +144,8 @@ def test_the_list_has_names_constraints_and_sources(steptime: Call) -> None:
         (("1f1b", "--forward", "nan"), "forward must be a number"),
         (("1f1b", "--forward", "0"), "forward must be a number > 0"),
         (("1f1b", "--backward", "inf"), "backward must be a number"),
-        (("1f1b", "--stage-scale", "1,a"), "--stage-scale must be numbers"),
-        (("1f1b", "--stage-scale", "1,2"), "one factor for each of 4 stages"),
+        (("1f1b", "--stage-scale", "1,a"), "--stage-scale must be a number, or numbers"),
+        (("1f1b", "--stage-scale", "1,2"), "one number for each of 4 stages"),
         (("1f1b", "--message-bytes", "5"), "needs --bandwidth"),
         (("1f1b", "--bandwidth", "-1"), "--bandwidth must be > 0"),
         (("1f1b", "--message-bytes", "inf", "--bandwidth", "inf"), "must be"),
@@ -208,3 +208,19 @@ def test_the_critical_path_is_a_chain_of_named_actions(steptime: Call) -> None:
     path = json.loads(out)["critical_path"]
     assert [step["action"] for step in path] == ["0F0", "1F0", "1B0", "0B0"]
     assert [step["rank"] for step in path] == [0, 1, 1, 0]
+
+
+def test_each_stage_may_have_its_own_times(steptime: Call) -> None:
+    def makespan(*words: str) -> float:
+        size = ("--stages", "2", "--micro-batches", "2", "--json")
+        return json.loads(steptime("schedule", "1f1b", *words, *size)[1])["makespan"]
+
+    # The second rank is the bottleneck: 1 + 2 (3 + 4) + 2 of the first rank's last backward.
+    assert makespan("--forward", "1,3", "--backward", "2,4") == 17
+    assert makespan("--forward", "0.1", "--input", "0.1", "--weight", "0.1") == 0.9
+    status, _, err = steptime("schedule", "1f1b", "--forward", "1,2")
+    assert status == 2
+    assert "forward needs one number for each of 4 stages, got 2" in err
+    status, _, err = steptime("schedule", "dualpipe", "--forward", "1,2,1,2", "--pair", "3")
+    assert status == 2
+    assert "pair needs one forward" in err

@@ -135,5 +135,5 @@ def test_durations_that_make_no_sense_are_refused(changes: dict[str, object]) ->
 
 
 def test_a_scale_must_fit_the_stages() -> None:
-    with pytest.raises(ConfigError, match="one factor for each of 8 stages, got 2"):
+    with pytest.raises(ConfigError, match="one number for each of 8 stages, got 2"):
         simulate("zb-v", 4, 8, work=Work(stage_scale=(1, 2)))

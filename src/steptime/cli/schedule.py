@@ -31,15 +31,18 @@ Chunks = Annotated[
     int | None,
     typer.Option("--chunks", "-v", help="Chunks a rank holds, v; default: 2 if it may choose."),
 ]
-Forward = Annotated[float, typer.Option("--forward", help="Time of F in one chunk.")]
+# Each of these four is one number, or one for each stage with commas between.
+Forward = Annotated[
+    str, typer.Option("--forward", help="Time of F in a chunk; 1,1,2 gives each stage its own.")
+]
 Backward = Annotated[
-    float | None, typer.Option("--backward", help="Time of a whole backward, B; default: 2.")
+    str | None, typer.Option("--backward", help="Time of a whole backward, B; default: 2.")
 ]
 Input = Annotated[
-    float | None, typer.Option("--input", help="Time of the backward for inputs, I: half of B.")
+    str | None, typer.Option("--input", help="Time of the backward for inputs, I: half of B.")
 ]
 Weight = Annotated[
-    float | None, typer.Option("--weight", help="Time of the backward for weights, W: half of B.")
+    str | None, typer.Option("--weight", help="Time of the backward for weights, W: half of B.")
 ]
 Pair = Annotated[
     float | None,
@@ -92,7 +95,7 @@ def schedule(
     stages: Stages = 4,
     micro_batches: MicroBatches = 8,
     chunks: Chunks = None,
-    forward: Forward = 1.0,
+    forward: Forward = "1",
     backward: Backward = None,
     input_time: Input = None,
     weight_time: Weight = None,
@@ -110,15 +113,9 @@ def schedule(
     as_json: AsJson = False,
 ) -> None:
     """Run a pipeline schedule action by action, and show where the idle time goes."""
-    if backward is None:
-        both = input_time is not None and weight_time is not None
-        backward = (input_time or 0) + (weight_time or 0) if both else 2.0
     work = Work(
-        forward=forward,
-        backward=backward,
-        backward_input=input_time,
-        backward_weight=weight_time,
-        stage_scale=_factors(stage_scale),
+        **_durations(forward, backward, input_time, weight_time),
+        stage_scale=_numbers("--stage-scale", stage_scale) if stage_scale else (),
         send_latency=send_latency,
         send_transfer=_transfer(message_bytes, bandwidth),
         blocking_sends=blocking_sends,
@@ -172,14 +169,29 @@ def _timeline(
     return simulate_orders(order.name, orders, num_stages, count, work)
 
 
-def _factors(text: str | None) -> tuple[float, ...]:
-    if text is None:
-        return ()
+def _durations(
+    forward: str, backward: str | None, inputs: str | None, weights: str | None
+) -> dict[str, Any]:
+    given = {"forward": forward, "backward": backward}
+    given |= {"backward_input": inputs, "backward_weight": weights}
+    return {
+        key: _times("--" + key.removeprefix("backward_"), text)
+        for key, text in given.items()
+        if text is not None
+    }
+
+
+def _times(option: str, text: str) -> float | tuple[float, ...]:
+    parts = _numbers(option, text)
+    return parts if len(parts) > 1 else parts[0]
+
+
+def _numbers(option: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise ConfigError(
-            f"--stage-scale must be numbers with commas between, got {text[:60]!r}"
+            f"{option} must be a number, or numbers with commas between, got {text[:60]!r}"
         ) from None
 
 

@@ -36,7 +36,8 @@ def svg(timeline: Timeline, width: int = 960) -> str:
     height = timeline.ranks * ROW + 40
     label = (
         f"{timeline.name}: {timeline.ranks} ranks, {timeline.micro_batches} micro-batches, "
-        f"{timeline.chunks} chunk{'s' if timeline.chunks > 1 else ''} a rank. Idle: {totals['bubble_fraction']:.1%} of the step, "
+        f"{timeline.chunks} chunk{'s' if timeline.chunks > 1 else ''} a rank. "
+        f"Idle: {totals['bubble_fraction']:.1%} of the step, "
         f"{totals['bubble_overhead']:.1%} of useful work. "
         f"The step takes {timeline.in_units(totals['makespan']):g} units of time."
     )

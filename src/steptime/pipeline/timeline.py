@@ -16,13 +16,21 @@ from steptime.pipeline.schedules import check_schedule, schedule_orders
 LARGEST_SLOT = 2**40
 
 
+Times = float | tuple[float, ...]
+"""One time for every stage, or a time for each."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """How long actions and messages take, in any one unit of time.
 
+    A stage is one chunk of one rank. Its times may be one for all stages or a tuple with
+    one for each, in the order that a micro-batch meets them.
+
     Attributes:
-        forward: Time of F in a stage (one chunk of one rank).
-        backward: Time of B, the backward in one piece.
+        forward: Time of F.
+        backward: Time of B, the backward in one piece. If None, I and W together where both
+            are given, else 2.
         backward_input: Time of I; half of ``backward`` if None.
         backward_weight: Time of W; half of ``backward`` if None.
         stage_scale: A factor for each stage, 0 where it has no layer; or nothing where all
@@ -33,10 +41,10 @@ class Work:
         pair: Time of an F and a B run as a pair; None runs them one after the other.
     """
 
-    forward: float = 1
-    backward: float = 2
-    backward_input: float | None = None
-    backward_weight: float | None = None
+    forward: Times = 1
+    backward: Times | None = None
+    backward_input: Times | None = None
+    backward_weight: Times | None = None
     stage_scale: tuple[float, ...] = ()
     send_latency: float = 0
     send_transfer: float = 0
@@ -44,22 +52,39 @@ class Work:
     pair: float | None = None
 
     def __post_init__(self) -> None:
-        for field in ("forward", "backward"):
-            check_number(field, getattr(self, field))
-        for field in ("backward_input", "backward_weight", "pair"):
+        _check_times("forward", self.forward)
+        if self.backward is not None:
+            _check_times("backward", self.backward)
+        for field in ("backward_input", "backward_weight"):
             if getattr(self, field) is not None:
-                check_number(field, getattr(self, field), above=-1e-300)
+                _check_times(field, getattr(self, field), may_be_zero=True)
         for field in ("send_latency", "send_transfer"):
             check_number(field, getattr(self, field), above=-1e-300)
-        for scale in self.stage_scale:
-            check_number("stage_scale", scale, above=-1e-300)
-        if self.stage_scale and not sum(self.stage_scale) > 0:
-            raise ConfigError("stage_scale must leave some stage with work")
-        if self.pair is not None and not self.pair >= max(self.forward, self.backward):
+        if self.stage_scale:
+            _check_times("stage_scale", self.stage_scale)
+        if self.pair is None:
+            return
+        check_number("pair", self.pair)
+        times = (self.forward, self.backward, self.backward_input, self.backward_weight)
+        if any(isinstance(time, tuple) for time in times):
+            raise ConfigError("pair needs one forward and one backward time for all stages")
+        ends = (float(_exact(self.forward)), float(_backward(self, 1)[0]))
+        longest, both = max(ends), sum(ends)
+        if not longest <= self.pair <= both:
             raise ConfigError(
-                f"pair={self.pair:g} must be >= forward and backward, the longer of which is "
-                f"{max(self.forward, self.backward):g}"
+                f"pair={self.pair:g} must be from {longest:g}, the longer of forward and "
+                f"backward, to {both:g}, their sum"
             )
+
+
+def _check_times(field: str, value: object, may_be_zero: bool = False) -> None:
+    if not isinstance(value, tuple):
+        check_number(field, value, above=-1e-300 if may_be_zero else 0.0)
+        return
+    for part in value:
+        check_number(field, part, above=-1e-300)
+    if not may_be_zero and not sum(value) > 0:
+        raise ConfigError(f"{field} must leave some stage with work, got {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,23 +157,14 @@ def simulate_orders(
         work: Durations.
 
     Raises:
-        ConfigError: If ``work.stage_scale`` has another length than ``stages``.
+        ConfigError: If some times are not as many as the stages.
     """
-    scale = work.stage_scale or (1,) * stages
-    if len(scale) != stages:
-        raise ConfigError(
-            f"stage_scale needs one factor for each of {stages} stages, got {len(scale)}"
-        )
-    half = Fraction(str(work.backward)) / 2
-    base: list[Any] = [
-        work.forward,
-        work.backward,
-        half if work.backward_input is None else work.backward_input,
-        half if work.backward_weight is None else work.backward_weight,
-    ]
-    lengths = [_exact(length) * _exact(factor) for length in base for factor in scale]
+    lengths = _lengths(work, stages)
     sends = [_exact(work.send_latency), _exact(work.send_transfer)]
-    hidden = _exact(0 if work.pair is None else work.forward + work.backward - work.pair)
+    hidden = Fraction(0)
+    if work.pair is not None:
+        # Work has checked that these are single times.
+        hidden = _exact(work.forward) + _backward(work, stages)[0] - _exact(work.pair)
     whole, slots_per_unit = whole_slots([*lengths, *sends, hidden])
     names = ("forward", "backward", "backward_input", "backward_weight")
     parts = {key: whole[i * stages : (i + 1) * stages] for i, key in enumerate(names)}
@@ -168,6 +184,42 @@ def simulate_orders(
     )
 
 
+def _lengths(work: Work, stages: int) -> list[Fraction]:
+    """Return the times of F, B, I and W by stage, one after the other."""
+    backward = _backward(work, stages)
+    half = tuple(part / 2 for part in backward)
+    scale = _by_stage("stage_scale", work.stage_scale or 1, stages)
+    kinds = [
+        _by_stage("forward", work.forward, stages),
+        backward,
+        half
+        if work.backward_input is None
+        else _by_stage("backward_input", work.backward_input, stages),
+        half
+        if work.backward_weight is None
+        else _by_stage("backward_weight", work.backward_weight, stages),
+    ]
+    return [_exact(kind[at]) * _exact(scale[at]) for kind in kinds for at in range(stages)]
+
+
+def _backward(work: Work, stages: int) -> tuple[Fraction, ...]:
+    if work.backward is not None:
+        return tuple(_exact(part) for part in _by_stage("backward", work.backward, stages))
+    if work.backward_input is None or work.backward_weight is None:
+        return (Fraction(2),) * stages
+    inputs = _by_stage("backward_input", work.backward_input, stages)
+    weights = _by_stage("backward_weight", work.backward_weight, stages)
+    return tuple(_exact(i) + _exact(w) for i, w in zip(inputs, weights, strict=True))
+
+
+def _by_stage(field: str, value: Times, stages: int) -> tuple[Any, ...]:
+    if not isinstance(value, tuple):
+        return (value,) * stages
+    if len(value) != stages:
+        raise ConfigError(f"{field} needs one number for each of {stages} stages, got {len(value)}")
+    return value
+
+
 def whole_slots(values: Sequence[Fraction]) -> tuple[list[Any], int]:
     """Return times as whole slots and the slots in a unit; as floats where they get too long.
 
@@ -181,6 +233,6 @@ def whole_slots(values: Sequence[Fraction]) -> tuple[list[Any], int]:
     return [int(value) for value in slots], slots_per_unit
 
 
-def _exact(value: float | Fraction) -> Fraction:
+def _exact(value: Any) -> Fraction:
     # By way of the decimal that prints: 0.1 is meant as a tenth, not as its nearest double.
     return value if isinstance(value, Fraction) else Fraction(str(value))
