@@ -15,6 +15,7 @@ import pytest
 
 from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry, explorer_data
 from steptime.book.explorer_page import write_explorer
+from steptime.book.explorer_runs import published_layouts
 from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
 from steptime.evidence.memory import default_stack as default_memory_stack
@@ -271,3 +272,14 @@ def test_data_of_the_page_covers_every_preset_and_field() -> None:
     assert set(data["blank_job"]) == set(JOB_FIELDS)
     assert data["schedules"] == list(SCHEDULES)
     assert all(one["source"] for one in data["models"] + data["accelerators"])
+
+
+def test_published_layouts_are_legal_and_fit_as_they_did() -> None:
+    found = published_layouts()
+    assert set(found) >= {"gpt3-175b", "megatron-1008b", "llama3-405b", "deepseek-v3"}
+    for name, entry in found.items():
+        state = {**entry["state"], "model": name, "own": "", "by": "baseline", "tokens": 300e9}
+        step = python_step(state)
+        facts = memory_facts(default_memory_stack(step))
+        needed = memory_bytes(step.job(), facts)["total"]
+        assert needed <= step.accelerator.hbm_bytes, (name, entry["id"])

@@ -14,7 +14,7 @@ export function fill(element, ...children) {
 
 /** One tab stop for a row of items: arrows move, Home and End jump; keys stay here. */
 export function roving(parent, selector, columns = () => 1) {
-  const items = () => [...parent.querySelectorAll(selector)];
+  const items = () => [...parent.querySelectorAll(selector)].filter((one) => !one.hidden);
   const moves = {
     ArrowRight: 1,
     ArrowLeft: -1,

@@ -22,12 +22,18 @@ export function mount(element, data, formulas, loadTexts) {
   let address = null;
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
-  const actions = { change, choose, take, back, reset, pin, writeAddress };
+  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
   function change(values, key) {
     take(settled({ ...state, ...values }, key, hasExperts), key);
+  }
+
+  /** Go to the layout in which somebody ran the model. */
+  function takePublished() {
+    const { published } = data.models.find((one) => one.key === state.model);
+    take({ ...state, ...published.state }, "published");
   }
 
   /** Go to a state by hand: the story stays, marked as changed. */

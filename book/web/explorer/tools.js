@@ -4,7 +4,7 @@ import { h, roving, text } from "./dom.js";
 import { asCommand, asCsv, asPython } from "./share.js";
 
 /** Make the row; `show` enables what can be used now. */
-export function makeTools(actions) {
+export function makeTools(actions, data) {
   let answer = null;
   const output = h("textarea", { class: "copied", rows: 3, readonly: true, hidden: true, "aria-label": "Copied text", tabindex: -1 });
   const note = h("span", { class: "note", "data-out": "copied" });
@@ -12,12 +12,14 @@ export function makeTools(actions) {
     h("button", { type: "button", class: "tool", "data-tool": name, tabindex: -1, onclick }, word);
   const copy = (name, word, write) => button(name, word, () => put(word, write()));
   const undo = button("undo", "Undo", actions.back);
+  const ran = button("published", "", actions.takePublished);
   const pin = button("pin", "Pin to compare", actions.pin);
   const row = h(
     "div",
     { class: "tool-row", role: "toolbar", "aria-label": "Undo, compare and share" },
     undo,
     button("reset", "Reset", actions.reset),
+    ran,
     pin,
     copy("link", "Copy link", () => {
       actions.writeAddress();
@@ -45,12 +47,18 @@ export function makeTools(actions) {
     );
   }
 
-  function show({ good, pinned, canUndo }) {
+  function show({ answer: { state }, good, pinned, canUndo }) {
     answer = good;
     undo.setAttribute("aria-disabled", String(!canUndo));
     const held = Boolean(pinned?.pinnedByHand);
     pin.setAttribute("aria-pressed", String(held));
     text(pin, held ? "Unpin" : "Pin to compare");
+    const published = data.models.find((one) => one.key === state.model)?.published;
+    const same = (key) => published.state[key] === state[key];
+    const here = published && Object.keys(published.state).every(same);
+    ran.hidden = !published;
+    ran.setAttribute("aria-disabled", String(Boolean(here)));
+    text(ran, here ? "As published" : "Published layout");
     settle();
   }
   return { element, show };

@@ -28,7 +28,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   }
 
   const map = makeMap(id, machine, actions.take);
-  const tools = makeTools(actions);
+  const tools = makeTools(actions, data);
   const tables = makeTables();
   const live = liveRegion();
   live.element.classList.add("hidden-text");
@@ -95,7 +95,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     show,
     resize,
     showWay: verdict.showWay,
-    showMap: (answer) => !answer.refused && map.show(answer),
+    showMap: map.show,
   };
 }
 
@@ -115,7 +115,8 @@ function assumed(answer) {
 function sources(state, data) {
   const model = data.models.find((one) => one.key === state.model);
   const gpu = data.accelerators.find((one) => one.key === state.gpu);
-  return `Sizes: ${model ? model.source : "yours"}; ${gpu.source}.`;
+  const ran = model?.published ? ` Published layout: ${model.published.id} in published_runs.csv.` : "";
+  return `Sizes: ${model ? model.source : "yours"}; ${gpu.source}.${ran}`;
 }
 
 /** How far the model was from published runs, in words. */

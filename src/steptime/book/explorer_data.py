@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from steptime.book.explorer_runs import published_layouts
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.intervals import COVERAGE, comparable, width
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
@@ -44,7 +45,7 @@ def flat(shape: ModelShape, device: Accelerator) -> dict[str, float]:
 
 def model_entries() -> list[dict[str, Any]]:
     """Return every model preset: the chapter's three first, then dense ones, then experts."""
-    device = accelerator(accelerator_names()[0])
+    device, published = accelerator(accelerator_names()[0]), published_layouts()
     entries = []
     for key in (*CHAPTER_MODELS, *(one for one in model_names() if one not in CHAPTER_MODELS)):
         shape = model(key)
@@ -57,6 +58,7 @@ def model_entries() -> list[dict[str, Any]]:
                 "group": "chapter" if key in CHAPTER_MODELS else group,
                 "source": shape.source,
                 "fields": {name: record[name] for name in _MODEL_FIELDS},
+                "published": published.get(key),
             }
         )
     return entries

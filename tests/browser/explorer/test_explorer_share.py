@@ -102,3 +102,15 @@ def test_own_numbers_start_from_the_model_at_hand(open_explorer: Open) -> None:
     field.fill("x")
     field.press("Enter")
     assert "Whole numbers" in page.inner_text(".own .note")
+
+
+def test_a_published_layout_is_one_click_away(open_explorer: Open) -> None:
+    seen = open_explorer("?l.model=llama3-405b")
+    page = seen.page
+    assert page.get_attribute(".verdict", "data-verdict") == "over"
+    page.click('[data-tool="published"]')
+    assert page.get_attribute(".verdict", "data-verdict") in ("fits", "tight")
+    assert page.inner_text('[data-out="gpus"]') == "8\u202f192"
+    assert page.inner_text('[data-tool="published"]') == "As published"
+    page.click('[data-tool="undo"]')
+    assert page.get_attribute(".verdict", "data-verdict") == "over"
