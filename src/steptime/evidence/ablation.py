@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.evidence.calibration import STAGES, fit_stage, start
-from steptime.evidence.leave_out import scored
+from steptime.evidence.leave_out import all_runs, scored
 from steptime.evidence.residuals import DENSE
 from steptime.evidence.samples import Table
 from steptime.inputs.constants import RooflineConstants
@@ -146,3 +146,12 @@ def ablations(runs: Table) -> tuple[Ablation, ...]:
             )
         )
     return (found[0], *sorted(found[1:], key=lambda one: -one.mean))
+
+
+def most_valuable(count: int) -> tuple[Ablation, ...]:
+    """Return the whole model and the effects that buy most.
+
+    Args:
+        count: How many effects.
+    """
+    return ablations(all_runs())[: count + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,6 +97,25 @@ def _solve(
     return found.x, np.sqrt(np.diag(covariance))
 
 
+def _left_out(
+    runs: Table,
+    names: Sequence[str],
+    base: RooflineConstants,
+    constants: Callable[[Floats], RooflineConstants],
+) -> Floats:
+    """Return the size of each run's error with its fold left out of the fit."""
+    import numpy as np
+
+    count = len(runs.samples)
+    folds = np.arange(count) % min(count, FOLDS)
+    errors = np.empty(count)
+    for fold in np.unique(folds):
+        out = folds == fold
+        found, _ = _solve(runs, np.where(out, 0.0, 1.0), names, base)
+        errors[out] = np.abs(runs.errors(constants(found)))[out]
+    return errors
+
+
 def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
     """Return constants fitted to a user's runs.
 
@@ -115,20 +134,14 @@ def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
         )
     runs, base = table(chosen), published_constants()
     names = _names(runs)
-    every = np.ones(len(chosen))
 
     def constants(x: Floats) -> RooflineConstants:
         values = [getattr(base, n) * math.exp(v) for n, v in zip(names, x, strict=True)]
         return replace(base, **dict(zip(names, values, strict=True)))
 
-    x, spread = _solve(runs, every, names, base)
+    x, spread = _solve(runs, np.ones(len(chosen)), names, base)
     found = constants(x)
-    folds = np.arange(len(chosen)) % min(len(chosen), FOLDS)
-    left_out = np.empty(len(chosen))
-    for fold in np.unique(folds):
-        out = folds == fold
-        again, _ = _solve(runs, np.where(out, 0.0, every), names, base)
-        left_out[out] = np.abs(runs.errors(constants(again)))[out]
+    left_out = _left_out(runs, names, base, constants)
     fitted = tuple(
         OwnConstant(
             name,
@@ -145,7 +158,7 @@ def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
         len(chosen),
         float(np.abs(runs.errors(base)).mean()),
         float(np.abs(runs.errors(found)).mean()),
-        float(np.mean(left_out)),
+        float(left_out.mean()),
     )
 
 

@@ -17,49 +17,41 @@ def playbook_rows() -> list[PublishedRow]:
     References:
         tazi2025, benchmark data.
     """
-    rows = []
-    for line, cells in text_rows(data_path("sweeps/nanotron2025.csv")):
-        if cells["consistent"] != "y":
-            continue
-        tied = "yes" if cells["tied"] == "y" else "no"
-        rows.append(
-            PublishedRow.model_validate(
-                {
-                    "id": f"playbook-{line:04d}",
-                    "source": "tazi2025",
-                    "location": "sweep",
-                    "model": f"Llama-like {cells['model']}",
-                    "layers": cells["layers"],
-                    "hidden": cells["hidden"],
-                    "heads": cells["heads"],
-                    "kv_heads": cells["heads"],
-                    "ffn": cells["ffn"],
-                    "gated_mlp": "y",
-                    "vocab": PLAYBOOK_VOCABULARY,
-                    "seq_len": cells["seq"],
-                    "gpu": "H100-80GB SXM",
-                    "gpus": cells["gpus"],
-                    "tp": cells["tp"],
-                    "pp": cells["pp"],
-                    "vpp": 1,
-                    "cp": 1,
-                    "dp": cells["dp"],
-                    "sp": "y" if int(cells["tp"]) > 1 else "n",
-                    "zero": cells["zero"],
-                    "mbs": cells["mbs"],
-                    "gbs": cells["gbs"],
-                    "recompute": "none",
-                    "precision": "bf16",
-                    "tokens_per_s_per_gpu": cells["tok_s_gpu"],
-                    "mem_gb": cells["mem_gb"],
-                    "network": "NVLink in node; inter-node not stated in the data",
-                    "overlap": "async TP with reduce-scatter mode",
-                    "schedule": "1F1B",
-                    "notes": f"nanotron; tied embeddings: {tied}",
-                }
-            )
-        )
-    return rows
+    return [
+        _playbook_row(line, cells)
+        for line, cells in text_rows(data_path("sweeps/nanotron2025.csv"))
+        if cells["consistent"] == "y"
+    ]
+
+
+def _playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
+    copied = ("layers", "hidden", "heads", "ffn", "gpus", "tp", "pp", "dp", "zero", "mbs", "gbs")
+    tied = "yes" if cells["tied"] == "y" else "no"
+    return PublishedRow.model_validate(
+        {name: cells[name] for name in copied}
+        | {
+            "id": f"playbook-{line:04d}",
+            "source": "tazi2025",
+            "location": "sweep",
+            "model": f"Llama-like {cells['model']}",
+            "kv_heads": cells["heads"],
+            "gated_mlp": "y",
+            "vocab": PLAYBOOK_VOCABULARY,
+            "seq_len": cells["seq"],
+            "gpu": "H100-80GB SXM",
+            "vpp": 1,
+            "cp": 1,
+            "sp": "y" if int(cells["tp"]) > 1 else "n",
+            "recompute": "none",
+            "precision": "bf16",
+            "tokens_per_s_per_gpu": cells["tok_s_gpu"],
+            "mem_gb": cells["mem_gb"],
+            "network": "NVLink in node; inter-node not stated in the data",
+            "overlap": "async TP with reduce-scatter mode",
+            "schedule": "1F1B",
+            "notes": f"nanotron; tied embeddings: {tied}",
+        }
+    )
 
 
 def _mean(text: str) -> float:
@@ -73,46 +65,38 @@ def figure_rows() -> list[PublishedRow]:
     References:
         narayanan2021, Figs. 11-18.
     """
-    rows = []
-    for line, cells in text_rows(data_path("sweeps/narayanan2021_figures_digitised.csv")):
-        value = _mean(cells["value"])
-        rate = cells["unit"].startswith("TFLOP")
-        scattered = "off" if "off" in cells["model"] else "on"
-        rows.append(
-            PublishedRow.model_validate(
-                {
-                    "id": f"nar21-fig{cells['figure']}-{line:03d}",
-                    "source": "narayanan2021",
-                    "location": f"Fig. {cells['figure']}, read off",
-                    "model": f"GPT {cells['model']}",
-                    "layers": cells["layers"],
-                    "hidden": cells["hidden"],
-                    "heads": cells["heads"],
-                    "kv_heads": cells["heads"],
-                    "ffn": 4 * int(cells["hidden"]),
-                    "gated_mlp": "n",
-                    "vocab": MEGATRON_VOCABULARY,
-                    "seq_len": cells["seq"],
-                    "gpu": "A100-80GB SXM",
-                    "gpus": cells["gpus"],
-                    "tp": cells["tp"],
-                    "pp": cells["pp"],
-                    "vpp": cells["vpp"],
-                    "cp": 1,
-                    "dp": cells["dp"],
-                    "sp": "n",
-                    "zero": "0",
-                    "mbs": cells["mbs"],
-                    "gbs": cells["gbs"],
-                    "recompute": cells["recompute"],
-                    "precision": "fp16",
-                    "tflops_per_gpu": f"{value}" if rate else "",
-                    "step_time_s": "" if rate else f"{float(cells['gbs']) / value}",
-                    "flop_convention": "hardware-full",
-                    "network": "8x HDR 200 Gb/s",
-                    "overlap": f"scatter/gather {scattered}",
-                    "schedule": "1F1B" if cells["vpp"] == "1" else "interleaved-1F1B",
-                }
-            )
-        )
-    return rows
+    place = data_path("sweeps/narayanan2021_figures_digitised.csv")
+    return [_figure_row(line, cells) for line, cells in text_rows(place)]
+
+
+def _figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
+    copied = ("layers", "hidden", "heads", "gpus", "tp", "pp", "vpp", "dp", "mbs", "gbs")
+    value = _mean(cells["value"])
+    rate = cells["unit"].startswith("TFLOP")
+    scattered = "off" if "off" in cells["model"] else "on"
+    return PublishedRow.model_validate(
+        {name: cells[name] for name in copied}
+        | {
+            "id": f"nar21-fig{cells['figure']}-{line:03d}",
+            "source": "narayanan2021",
+            "location": f"Fig. {cells['figure']}, read off",
+            "model": f"GPT {cells['model']}",
+            "kv_heads": cells["heads"],
+            "ffn": 4 * int(cells["hidden"]),
+            "gated_mlp": "n",
+            "vocab": MEGATRON_VOCABULARY,
+            "seq_len": cells["seq"],
+            "gpu": "A100-80GB SXM",
+            "cp": 1,
+            "sp": "n",
+            "zero": "0",
+            "recompute": cells["recompute"],
+            "precision": "fp16",
+            "tflops_per_gpu": f"{value}" if rate else "",
+            "step_time_s": "" if rate else f"{float(cells['gbs']) / value}",
+            "flop_convention": "hardware-full",
+            "network": "8x HDR 200 Gb/s",
+            "overlap": f"scatter/gather {scattered}",
+            "schedule": "1F1B" if cells["vpp"] == "1" else "interleaved-1F1B",
+        }
+    )

@@ -102,6 +102,15 @@ class RooflineStudy:
             float(np.mean([one.median for one in chosen])),
         )
 
+    def source(self, name: str, kind: str) -> SourceErrors:
+        """Return the errors of one source's runs of a kind.
+
+        Args:
+            name: Of the source.
+            kind: One of ``KINDS``.
+        """
+        return next(one for one in self.sources if (one.source, one.kind) == (name, kind))
+
     def assumed_mean(self, kind: str) -> float:
         """Return the mean left-out error of a kind where software is assumed, not known.
 
@@ -228,6 +237,16 @@ def pinned_constants() -> tuple[Pinned, ...]:
         values = values or [entry.value]
         found.append(Pinned(entry, min(values), max(values)))
     return tuple(found)
+
+
+def counts(pinned: Sequence[Pinned]) -> tuple[int, int]:
+    """Return how many constants are fitted and how many are kept.
+
+    Args:
+        pinned: The constants.
+    """
+    fitted = sum(one.entry.fitted for one in pinned)
+    return fitted, len(pinned) - fitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,11 @@ class SweepStudy:
     repeated: tuple[Repeats, ...]
     renewed: tuple[Repeats, ...]
 
+    @property
+    def pick_excess(self) -> float:
+        """Return what the pick costs over the best measured, as a fraction."""
+        return self.pick - 1.0
+
 
 def sweep_study(least_layouts: int) -> SweepStudy:
     """Return the sweep by its source's left-out constants.

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steptime.book.study.roofline import Device, Pinned, RooflineStudy, worst_rows
+from steptime.book.study.roofline import (
+    Device,
+    Pinned,
+    RooflineStudy,
+    SourceErrors,
+    worst_rows,
+)
 from steptime.book.study.roofline_sweep import SweepStudy
 from steptime.book.tables.markdown import (
     MISSING,
@@ -32,6 +38,23 @@ SOURCES = {
 }
 
 
+def _source_cells(one: SourceErrors) -> list[str]:
+    found = one.roofline
+    return [
+        one.kind,
+        SOURCES.get(one.source, one.source),
+        str(found.rows),
+        signed_percent(found.bias),
+        percent(found.mean),
+        percent(found.median),
+        percent(found.largest, 0),
+        fixed(found.correlation, 3),
+        percent(one.constant_mean),
+        percent(one.baseline_mean),
+        percent(one.llm_analysis_mean),
+    ]
+
+
 def sources_table(study: RooflineStudy) -> Markdown:
     """Return the left-out errors by source, beside a constant share and the baseline.
 
@@ -54,41 +77,14 @@ def sources_table(study: RooflineStudy) -> Markdown:
     rows = []
     for kind in KINDS:
         chosen = [one for one in study.sources if one.kind == kind]
-        for one in chosen:
-            found = one.roofline
-            rows.append(
-                [
-                    kind,
-                    SOURCES.get(one.source, one.source),
-                    str(found.rows),
-                    signed_percent(found.bias),
-                    percent(found.mean),
-                    percent(found.median),
-                    percent(found.largest, 0),
-                    fixed(found.correlation, 3),
-                    percent(one.constant_mean),
-                    percent(one.baseline_mean),
-                    percent(one.llm_analysis_mean),
-                ]
-            )
+        rows += [_source_cells(one) for one in chosen]
         if len(chosen) > 1:
             mean, median = study.equal_weight(kind)
-            whole = sum(one.roofline.rows for one in chosen)
-            rows.append(
-                [
-                    kind,
-                    "all sources, each counting the same",
-                    str(whole),
-                    MISSING,
-                    percent(mean),
-                    percent(median),
-                    MISSING,
-                    MISSING,
-                    percent(sum(one.constant_mean for one in chosen) / len(chosen)),
-                    MISSING,
-                    MISSING,
-                ]
-            )
+            count = str(sum(one.roofline.rows for one in chosen))
+            constant = sum(one.constant_mean for one in chosen) / len(chosen)
+            whole = [kind, "all sources, each counting the same", count, MISSING, percent(mean)]
+            whole += [percent(median), MISSING, MISSING, percent(constant), MISSING, MISSING]
+            rows.append(whole)
     return Markdown(markdown_table(columns, rows))
 
 
