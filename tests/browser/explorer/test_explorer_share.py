@@ -24,8 +24,12 @@ Open = Callable[..., Any]
 
 
 # --- formulas and sharing
-def test_each_number_opens_its_formula_with_the_values_put_in(open_explorer: Open) -> None:
-    seen = open_explorer("?l.pp=8&l.n=64")
+@pytest.mark.parametrize("by", ["baseline", "roofline"])
+@pytest.mark.parametrize("model", ["gpt3-175b", "deepseek-v3"])
+def test_each_number_opens_its_formula_with_the_values_put_in(
+    open_explorer: Open, model: str, by: str
+) -> None:
+    seen = open_explorer(f"?l.pp=8&l.n=128&l.model={model}&l.by={by}")
     page = seen.page
     for button in page.locator(".pictures .number:not(:disabled)").all():
         printed = button.locator("b").inner_text()
