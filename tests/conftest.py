@@ -3,9 +3,35 @@
 from __future__ import annotations
 
 import os
+from typing import Any
+
+import pytest
 
 
 def pytest_configure() -> None:
     """Keep numeric libraries to one thread each: the tests already run side by side."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+@pytest.fixture(scope="session")
+def accuracy_points() -> dict[str, Any]:
+    """Return the runs of the accuracy chart from the left-out errors kept in ``data/``.
+
+    The parts are those of the constants in ``data/``: leaving each source out takes a minute.
+    """
+    np = pytest.importorskip("numpy")
+    from steptime.book.study.accuracy import accuracy_points
+    from steptime.evidence.leave_out import LeftOut, all_runs, scored
+    from steptime.evidence.residuals import residuals
+    from steptime.evidence.samples import table
+    from steptime.inputs.constants import roofline_constants
+
+    runs = table([sample for sample in all_runs().samples if scored(sample)])
+    kept = {one.id: one for one in residuals()}
+    rows = [kept[sample.id] for sample in runs.samples]
+    columns = [
+        np.array([getattr(row, name) for row in rows])
+        for name in ("error", "assumed_error", "exposed")
+    ]
+    return accuracy_points(LeftOut(runs, *columns, parts=runs.parts(roofline_constants())))

@@ -39,12 +39,14 @@ class LeftOut:
         errors: ln(predicted / measured step time), shape (n,).
         assumed_errors: The same where the software is not known but assumed, shape (n,).
         exposed: Share of the predicted step that is no computing, shape (n,).
+        parts: Seconds of each part of the predicted step, shape (n,) each.
     """
 
     runs: Table
     errors: Floats
     assumed_errors: Floats
     exposed: Floats
+    parts: dict[str, Floats]
 
 
 def scored(sample: Sample) -> bool:
@@ -112,6 +114,7 @@ def left_out(runs: Table) -> LeftOut:
     assumed = with_assumed_software(runs)
     count = len(units)
     errors, guesses, exposed = np.empty(count), np.empty(count), np.empty(count)
+    seconds: dict[str, Floats] = {}
     for unit in np.unique(units):
         out = units == unit
         constants = calibrate(runs, ~out)
@@ -120,9 +123,12 @@ def left_out(runs: Table) -> LeftOut:
         errors[out] = np.log(total / runs.step_time_s)[out]
         exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]
         guesses[out] = assumed.errors(constants)[out]
+        for name, values in parts.items():
+            seconds.setdefault(name, np.empty(count))[out] = values[out]
     keep = runs.column(scored)
     chosen = [sample for sample, kept in zip(runs.samples, keep, strict=True) if kept]
-    return LeftOut(table(chosen), errors[keep], guesses[keep], exposed[keep])
+    kept = {name: values[keep] for name, values in seconds.items()}
+    return LeftOut(table(chosen), errors[keep], guesses[keep], exposed[keep], kept)
 
 
 def write_residuals(result: LeftOut, path: Path) -> None:

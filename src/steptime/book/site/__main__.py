@@ -24,6 +24,7 @@ COMMANDS = "steptime.cli.main:app"
 WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
     "steptime.book.schedule_page:write_schedule",
+    "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
 )
 """Each is called with the folder that becomes part of the site's root"""
