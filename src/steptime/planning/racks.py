@@ -18,7 +18,7 @@ COLOURS = (
     ("--st-muted", "#777B82"),
 )
 WIDTH = 688
-CELL = 13
+CELL = 17
 GAP = 12
 MOST_DOMAINS = 16
 
@@ -73,7 +73,7 @@ def racks_svg(placement: Placement, *, width: int = WIDTH, most: int = MOST_DOMA
     pieces = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="st-figure" role="img" '
         f'aria-label="{escape(summary(placement), quote=True)}" '
-        f'viewBox="0 0 {width} {height}" font-size="10">'
+        f'viewBox="0 0 {width} {height}" font-size="11">'
     ]
     for domain in range(shown):
         left = domain % across * (box_width + GAP)
@@ -123,7 +123,7 @@ def _domain(
         if placement.layout.pp > 1:
             letter = chr(ord("A") + stage % 26)
             pieces.append(
-                f'<text x="{x + CELL / 2}" y="{y + CELL - 4}" text-anchor="middle" '
-                f'font-size="8" fill="{ink}">{letter}</text>'
+                f'<text x="{x + CELL / 2}" y="{y + CELL - 5}" text-anchor="middle" '
+                f'font-size="10" fill="{ink}">{letter}</text>'
             )
     return pieces

@@ -58,37 +58,37 @@ class Placed:
 
 EXAMPLES = (
     Example(
-        name="GPT-3 175B, 8 x 16 x 9",
+        name="175B, 8 x 16 x 9",
         model="gpt3-175b",
         layout=Layout(tp=8, pp=16, vpp=6, dp=9),
         batch=Batch(global_batch_size=1440, seq_length=2048),
     ),
     Example(
-        name="Llama 3 405B, 8 x 16 x 64",
+        name="405B, 8 x 16 x 64",
         model="llama3-405b",
         layout=Layout(tp=8, pp=16, vpp=8, dp=64),
         batch=Batch(global_batch_size=2048, seq_length=8192),
     ),
     Example(
-        name="Llama 3 405B, 8 x 9 x 64",
+        name="405B, 8 x 9 x 64",
         model="llama3-405b",
         layout=Layout(tp=8, pp=9, vpp=7, dp=64),
         batch=Batch(global_batch_size=1152, seq_length=8192),
     ),
     Example(
-        name="Llama 3 405B, 131,072 tokens, 8 x 16 x 16 x 8",
+        name="405B, 8 x 16 x 16 x 8, 131,072 tokens",
         model="llama3-405b",
         layout=Layout(tp=8, cp=16, pp=16, vpp=8, dp=8),
         batch=Batch(global_batch_size=128, seq_length=131072),
     ),
     Example(
-        name="Llama 3 70B, 16 x 4 x 9",
+        name="70B, 16 x 4 x 9",
         model="llama3-70b",
         layout=Layout(tp=16, pp=4, vpp=5, dp=9),
         batch=Batch(global_batch_size=576, seq_length=8192),
     ),
     Example(
-        name="DeepSeek-V3, pp 16, dp 64, 64 expert ranks",
+        name="671B, 1 x 16 x 64, 64 experts' ranks",
         model="deepseek-v3",
         layout=Layout(pp=16, dp=64, ep=64, zero_stage=1),
         batch=Batch(global_batch_size=4096, seq_length=4096),

@@ -16,7 +16,7 @@ def _crossing(one: Placed, size: int, kind: str) -> str:
     count = one.placements[size].group(kind)
     if count.size == 1:
         return MISSING
-    return f"{count.crossing:,} of {count.inside + count.crossing:,}"
+    return f"{count.crossing:,} / {count.inside + count.crossing:,}"
 
 
 def groups_table(study: Sequence[Placed]) -> Markdown:
@@ -25,8 +25,8 @@ def groups_table(study: Sequence[Placed]) -> Markdown:
     Args:
         study: All jobs.
     """
-    columns = ["job", "order", "domain", *(f"{kind} groups that cross" for kind in KINDS[:4])]
-    columns += ["pipeline hops that cross", "left over GPUs"]
+    columns = ["job", "order", "domain", *(f"{kind} across" for kind in KINDS[:4])]
+    columns += ["hops across", "left over"]
     rows = []
     for one in study:
         for size, placement in one.placements.items():
@@ -34,17 +34,19 @@ def groups_table(study: Sequence[Placed]) -> Markdown:
             rows.append(
                 [
                     one.example.name,
-                    "-".join(placement.order),
+                    one.order,
                     str(size),
                     *(_crossing(one, size, kind) for kind in KINDS[:4]),
-                    f"{placement.hops_crossing:,} of {hops:,}" if hops else MISSING,
+                    f"{placement.hops_crossing:,} / {hops:,}" if hops else MISSING,
                     f"{placement.left_over:,}",
                 ]
             )
     return tables.show(
-        "Groups with a rank outside their NVLink domain, of all groups of the kind, and pipeline "
-        "hops between domains (with several chunks a device, the last stage also hands over to "
-        "the first). Counted, not fitted.",
+        "Jobs by parameters and by t x c x p x d (c where over 1): GPT-3, Llama 3, DeepSeek-V3. "
+        "Across: groups with a rank outside their NVLink domain, of all of the kind; data groups "
+        "are c d ranks. Hops: between pipeline stages, the last handing over to the first where "
+        "a device holds several chunks. Left over: GPUs of the domains in use. All counted. "
+        "Orders, nearest first: megatron tp-cp-dp-pp, llama3 tp-cp-pp-dp.",
         markdown_table(columns, rows),
     )
 
@@ -61,7 +63,7 @@ def times_table(study: Sequence[Placed]) -> Markdown:
     rows = [
         [
             one.example.name,
-            "-".join(next(iter(one.placements.values())).order),
+            one.order,
             *(fixed(one.step_s[size], 2) for size in sizes),
             percent(one.gain_fraction),
         ]
