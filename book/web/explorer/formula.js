@@ -16,6 +16,7 @@ const RECORDS = ["job", "constants", "facts", "stack"];
 const BYTES =
   /^(terms\.)?(weights|gradients|optimizer|activations|logits|buffers|reserve|moving|work|total|state|gathered|rank_activations|rank_buffers|shared\.(logits|moment|work|dispatch))$/;
 const PARTS = /^parts\./;
+const LAYER = /^((layer|products|core|other|messages)\.\w+|computing|adding|half|forward|backward|host)$/;
 
 /** A number of a formula with its unit: from its name, or from the formula that gave it. */
 function withUnit(name, number, formula, node) {
@@ -23,6 +24,7 @@ function withUnit(name, number, formula, node) {
   const source = node ?? formula?.body.find(([kind, local]) => kind === "=" && local === name)?.[2];
   if (Array.isArray(source) && source[0] === "call" && !(source[1] in BASIC)) name = source[1];
   if (PARTS.test(name)) return named("_s", number);
+  if (formula?.file.includes("roofline/step") && LAYER.test(name)) return named("_s", number);
   if (formula?.file.includes("memory/total") && BYTES.test(name)) return named("_bytes", number);
   return named(name, number);
 }

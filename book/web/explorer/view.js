@@ -71,7 +71,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       tables.show(good, numbers, against);
       writeNumbers(root, numbers, (name, item, label) => openFormula(label, item.formula), parts);
       stories.show(story, storyOf(answer.state) === story, numbers, against);
-      text(assumptions, `${assumed(good)} ${sources(good.state, data)}`);
+      text(assumptions, `${assumed(good)} ${memoryError(data.memory)} ${sources(good.state, data)}`);
     }
     tools.show({ ...next, good });
     if (bad.length) verdict.note(`Not understood in the address, so left at the default: ${bad.join(", ")}`);
@@ -109,6 +109,10 @@ function assumed(answer) {
     `An estimate, not a measurement. Assumed: ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
     `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
   );
+}
+
+function memoryError({ rows, mean }) {
+  return `Memory: ${rows} published peaks were ${percent(mean)} away on average.`;
 }
 
 /** Where the sizes of the model and of the accelerator were read. */

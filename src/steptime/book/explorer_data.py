@@ -8,7 +8,9 @@ from typing import Any
 from steptime.book.explorer_runs import published_layouts
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.intervals import COVERAGE, comparable, width
+from steptime.evidence.memory_rows import memory_rows, memory_summary
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
+from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import baseline_validation
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.accelerator import Accelerator
@@ -142,6 +144,13 @@ def stack_of(device: Accelerator) -> dict[str, float] | None:
     return asdict(stack_facts(stack_named(name), device)) if name else None
 
 
+def memory_error() -> dict[str, Any]:
+    """Return how many published peaks the memory model was compared with, and its mean error."""
+    rows, _ = memory_rows(published_rows())
+    found = memory_summary(rows)
+    return {"rows": found.rows, "mean": found.mean_fraction} if found else {"rows": 0, "mean": 0.0}
+
+
 def explorer_data() -> dict[str, Any]:
     """Return what the page loads, ready to be JSON."""
     shape, device = model(CHAPTER_MODELS[0]), accelerator(accelerator_names()[0])
@@ -159,6 +168,7 @@ def explorer_data() -> dict[str, Any]:
         "memory": {
             "stacks": {name: asdict(memory_facts(name)) for name in ("megatron", "fsdp")},
             "parts": list(PARTS),
+            **memory_error(),
         },
     }
 
