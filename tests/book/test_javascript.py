@@ -18,8 +18,6 @@ import pytest
 pytest.importorskip("pscript")
 
 from steptime.book import javascript, sources
-from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_script
 from steptime.book.node import JsFailure, call_in_node, same_bits
 from steptime.book.subset import SubsetError
 
@@ -284,45 +282,3 @@ def test_only_what_the_roots_reach_is_in_a_bundle() -> None:
     code = javascript.bundle("steptime.formulas.number:ceil_div")
     assert "ceil_div" in code
     assert "maximum" not in code
-
-
-def test_minifying_keeps_text_and_operators() -> None:
-    code = 'var a = "x  =  y";\n  // gone\n  b = a - -1;\n  return b + +c;'
-    assert small_script(code) == 'var a="x  =  y";b=a- -1;return b+ +c;'
-
-
-def test_minifying_keeps_templates_and_regular_expressions() -> None:
-    code = "const a = `x  ${ b }`;\nconst c = d / e / f;\nreturn [/a  [/]b/g, c];"
-    assert small_script(code) == "const a=`x  ${ b }`;const c=d/e/f;return[/a  [/]b/g,c];"
-
-
-def test_minifying_refuses_a_template_in_a_template() -> None:
-    with pytest.raises(ValueError, match="line 2: a template literal inside another"):
-        small_script('let a;\na = `${b ? `x  ${c}` : ""}`;')
-
-
-MANGLED = """
-const limit = 4;
-let counter = 0;
-export function total(values, options) {
-  const { factor, offset } = options;
-  let running = offset;
-  for (const value of values) running += value * factor;
-  counter += 1;
-  const holder = { running, counter, limit: running };
-  const shown = `${running} after ${counter} of ${limit}`;
-  const nested = (inner, other = 2) => inner.limit * other + holder.running;
-  return [running, shown, nested(holder), [...values, running], holder.limit];
-}
-"""
-
-
-def test_shortened_names_change_nothing() -> None:
-    small = smallest_script(MANGLED)
-    assert len(small) < len(small_script(MANGLED)) - 60
-    for name in ("total", "factor", "offset", "running", "counter", "limit"):
-        assert name in small
-    for name in ("values", "holder", "shown", "nested", "inner"):
-        assert name not in small
-    calls = [("total", [[1, 2, 3.5], {"factor": 3, "offset": 0.25}]) for _ in range(2)]
-    assert call_in_node(small, calls) == call_in_node(small_script(MANGLED), calls)

@@ -217,3 +217,15 @@ def test_steps_go_from_event_to_event(open_page: Open) -> None:
     page.click('#sched button[aria-label="Step back"]')
     assert found == [0.5, 1.0, 1.5]
     assert float(page.input_value("#sched .scrub")) == 1.0
+
+
+def test_the_scrubber_moves_the_address_too(open_page: Open) -> None:
+    page = open_page(ALONE).page
+    page.focus("#sched .scrub")
+    page.evaluate(
+        "() => { const scrub = document.querySelector('#sched .scrub'); scrub.value = 12;"
+        " scrub.dispatchEvent(new Event('input')); }"
+    )
+    page.wait_for_timeout(150)
+    assert "t=12" in page.url
+    assert page.inner_text("#sched .detail").startswith("Time 12 of 33 units")

@@ -8,13 +8,16 @@ import "../shared/theme.js";
 import "./chart.js";
 import "./data.js";
 import "./draw.js";
+import "./extras.js";
 import "./geometry.js";
 import "./model.js";
+import "./moves.js";
 import "./nearest.js";
 import "./panel.js";
 import "./pipeline.js";
 import "./player.js";
 import "./state.js";
+import "./verdict.js";
 import "./words.js";
 
 const element = document.getElementById("sched");

@@ -147,13 +147,13 @@ export function transport(clock) {
   const toggle = button("Play", "▶ Play", () => clock.toggle());
   toggle.classList.add("play");
   const row = h("div", { class: "keys", role: "group", "aria-label": "Playback" },
-    toggle, button("Start", "⇤", () => { clock.stop(); clock.go(0); }),
+    toggle, button("Start", "⇤", () => clock.seek(0)),
     button("Step back", "◂", () => clock.step(false)), button("Step", "▸", () => clock.step(true)),
-    button("End", "⇥", () => { clock.stop(); clock.go(Infinity); }));
+    button("End", "⇥", () => clock.seek(Infinity)));
   roving(row, "button");
   const scrub = h("input", {
     type: "range", min: 0, "aria-label": "Time", class: "scrub",
-    oninput: () => { clock.stop(); clock.go(scrub.valueAsNumber); },
+    oninput: () => clock.seek(scrub.valueAsNumber),
     onkeydown: (event) => event.stopPropagation(),
   });
   const speed = h("select", { "aria-label": "Speed", class: "speed", onchange: () => { clock.speed = +speed.value; } },

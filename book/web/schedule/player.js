@@ -9,9 +9,10 @@ const CALM_STEP = 0.8;
 
 /**
  * Make a clock. `span()` is the end, `step(time, forward)` the next moment at which
- * something happens, `tick(time)` is called after each move, `changed()` when it starts or stops.
+ * something happens; `tick(time)` is called after each move, `changed()` when it starts or
+ * stops, `moved()` when the reader took it elsewhere.
  */
-export function player({ element, span, step, tick, changed }) {
+export function player({ element, span, step, tick, changed, moved }) {
   let time = Infinity;
   let speed = 1;
   let frame = 0;
@@ -60,6 +61,13 @@ export function player({ element, span, step, tick, changed }) {
     changed();
   }
 
+  /** Stop, and go where the reader wants. */
+  function seek(to) {
+    stop();
+    go(to);
+    moved();
+  }
+
   let playing = false;
   const wake = () => {
     if (playing && !frame) {
@@ -80,7 +88,8 @@ export function player({ element, span, step, tick, changed }) {
   return {
     play, stop, go,
     toggle: () => (playing ? stop() : play()),
-    step: (forward) => { stop(); go(step(Math.min(time, span()), forward)); },
+    step: (forward) => seek(step(Math.min(time, span()), forward)),
+    seek,
     set speed(value) { speed = value; },
     get playing() { return playing; },
     get time() { return Math.min(time, span()); },
