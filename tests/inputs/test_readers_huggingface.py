@@ -104,6 +104,35 @@ def test_every_wrapper_of_a_language_model_is_read(tmp_path: Path) -> None:
     assert any("only the language model" in note for note in reading.notes)
 
 
+def test_sizes_that_a_family_leaves_out_are_assumed(tmp_path: Path) -> None:
+    # As the smaller files of this family are: no heads, no vocabulary.
+    inner = {"model_type": "gemma3_text", "num_hidden_layers": 34, "hidden_size": 2560}
+    inner |= {"intermediate_size": 10240, "sliding_window": 1024}
+    reading = read_huggingface(write(tmp_path, {"model_type": "gemma3", "text_config": inner}))
+    assert reading.model is not None
+    shape = reading.model
+    assert (shape.num_attention_heads, shape.num_query_groups, shape.head_dim) == (8, 4, 256)
+    assert {one.name for one in reading.assumptions} >= {"vocab_size", "num_attention_heads"}
+    record = job(shape, GPU, Layout(), Batch(global_batch_size=1, seq_length=1))
+    # The text part of the 4B checkpoint, without its vision tower.
+    assert num_parameters(record) == pytest.approx(3_880_099_328, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("keys", "groups", "width"),
+    [
+        ({"model_type": "RefinedWebModel", "multi_query": True}, 1, 4 * 1024),
+        ({"model_type": "RefinedWeb", "n_head_kv": 8}, 8, 4 * 1024),
+        ({"model_type": "qwen", "num_hidden_layers": 2, "num_attention_heads": 16}, 16, 1408),
+    ],
+)
+def test_older_names_of_families(keys: Keys, groups: int, width: int, tmp_path: Path) -> None:
+    usual = {"n_layer": 2, "n_head": 16, "hidden_size": 1024, "vocab_size": 100}
+    shape = read_huggingface(write(tmp_path, usual | {"intermediate_size": 2816} | keys)).model
+    assert shape is not None
+    assert (shape.num_query_groups, shape.ffn_hidden_size) == (groups, width)
+
+
 @pytest.mark.parametrize(
     ("extra", "windowed"),
     [

@@ -249,3 +249,20 @@ def test_a_missing_file_and_a_folder_without_a_configuration(tmp_path: Path) -> 
     (tmp_path / "folder.sh").mkdir()
     with pytest.raises(ConfigError, match="it is not a regular file"):
         read_megatron(tmp_path / "folder.sh")
+
+
+# --- published: NeMo 1.x
+
+
+def test_an_older_nemo_file() -> None:
+    reading = read_configuration(FILES / "nemo1.yaml")
+    layout, batch = completed(reading, {})
+    assert layout == Layout(
+        tp=4, pp=4, dp=8, sequence_parallel=True, zero_stage=1, recompute="selective"
+    )
+    assert batch == Batch(global_batch_size=256, micro_batch_size=2, seq_length=4096)
+    assert reading.model is not None
+    assert reading.model.gated
+    assert not reading.model.tied
+    # 32,000 entries are a multiple of 128 but not of 128 x 4.
+    assert reading.model.vocab_size == 32256

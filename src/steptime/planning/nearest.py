@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from steptime.planning.question import MOST_DEVICES, Question
+from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, memory_parts
 from steptime.planning.search import search
 
 MOST_DOUBLINGS = 7
+MOST_DEVICES = 131_072
 MOST_BATCH = 10**6
 
 

@@ -35,6 +35,7 @@ class Family:
         latent: Whether it uses latent attention.
         ffn_halved: Whether the key holds the width of gate and up projection together.
         fixed_head_dim: Head width that the architecture sets where the key is absent.
+        defaults: Other sizes that files of this family leave out, by our name.
     """
 
     gated: bool = True
@@ -57,6 +58,7 @@ class Family:
     latent: bool = False
     ffn_halved: bool = False
     fixed_head_dim: int = 0
+    defaults: tuple[tuple[str, int], ...] = ()
 
 
 _GPT2 = Family(
@@ -76,17 +78,32 @@ _DEEPSEEK = Family(
     dense_layers=("first_k_dense_replace",),
     latent=True,
 )
+_FALCON = Family(
+    gated=False,
+    tied=True,
+    layers=("num_hidden_layers", "n_layer"),
+    heads=("num_attention_heads", "n_head"),
+    groups=("num_kv_heads", "n_head_kv"),
+    ffn=("ffn_hidden_size",),
+    ffn_ratio=4,
+)
 _LOCAL_EXPERTS = Family(experts=("num_local_experts",), expert_ffn=("intermediate_size",))
 
 FAMILIES: dict[str, Family] = {
     "llama": Family(),
     "mistral": Family(window="all"),
     "ministral": Family(window="all"),
+    "qwen": Family(groups=(), ffn_halved=True),
     "qwen2": Family(window="upper"),
     "qwen3": Family(window="upper"),
     "gemma": Family(tied=True),
     "gemma2": Family(tied=True, window="alternate", fixed_head_dim=256),
-    "gemma3_text": Family(tied=True, window="pattern", fixed_head_dim=256),
+    "gemma3_text": Family(
+        tied=True,
+        window="pattern",
+        fixed_head_dim=256,
+        defaults=(("num_attention_heads", 8), ("num_query_groups", 4), ("vocab_size", 262208)),
+    ),
     "phi": Family(gated=False),
     "phi3": Family(window="all"),
     "olmo": Family(),
@@ -98,6 +115,7 @@ FAMILIES: dict[str, Family] = {
     "glm": Family(),
     "glm4": Family(),
     "smollm3": Family(tied=True),
+    "seed_oss": Family(),
     "internlm2": Family(),
     "nemotron": Family(gated=False),
     "starcoder2": Family(gated=False, tied=True, window="all"),
@@ -141,15 +159,9 @@ FAMILIES: dict[str, Family] = {
         ffn=("n_inner",),
         ffn_ratio=4,
     ),
-    "falcon": Family(
-        gated=False,
-        tied=True,
-        layers=("num_hidden_layers", "n_layer"),
-        heads=("num_attention_heads", "n_head"),
-        groups=("num_kv_heads", "n_head_kv"),
-        ffn=("ffn_hidden_size",),
-        ffn_ratio=4,
-    ),
+    "falcon": _FALCON,
+    "RefinedWeb": _FALCON,
+    "RefinedWebModel": _FALCON,
     "mpt": Family(
         gated=False,
         tied=True,

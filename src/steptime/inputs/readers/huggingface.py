@@ -17,8 +17,10 @@ LARGEST_SIZE = 10**8
 class _Source:
     """The keys of one file, read with their lines and checked as whole numbers."""
 
-    def __init__(self, reading: Reading, text: str, keys: dict[str, Any]) -> None:
-        self.reading, self.text, self.keys = reading, text, keys
+    def __init__(
+        self, reading: Reading, text: str, keys: dict[str, Any], defaults: dict[str, int]
+    ) -> None:
+        self.reading, self.text, self.keys, self.defaults = reading, text, keys, defaults
 
     def at(self, key: str) -> str:
         """Return ``file:line`` of a key."""
@@ -41,8 +43,11 @@ class _Source:
         return None
 
     def need(self, name: str, keys: tuple[str, ...]) -> int:
-        """Return the first of ``keys`` present; refuse the file if there is none."""
+        """Return the first of ``keys`` present, or the family's default; else refuse the file."""
         number = self.count(name, keys)
+        if number is None and name in self.defaults:
+            self.reading.assume(name, self.defaults[name], "the default of the architecture")
+            return self.defaults[name]
         if number is None:
             raise ConfigError(f"{self.reading.path} lacks {' or '.join(keys)}")
         return number
@@ -86,7 +91,8 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     """
     reading = Reading(path=name, kind="huggingface")
     kind, keys = _architecture(reading, keys, text)
-    family, source = FAMILIES[kind], _Source(reading, text, keys)
+    family = FAMILIES[kind]
+    source = _Source(reading, text, keys, dict(family.defaults))
     hidden = source.need("hidden_size", family.hidden)
     layers = source.need("num_layers", family.layers)
     heads = source.need("num_attention_heads", family.heads)
@@ -178,8 +184,12 @@ def _groups(source: _Source, kind: str, family: Family, heads: int) -> int:
         if isinstance(attention, dict) and attention.get("attn_type") == "multiquery_attention":
             return 1
         return heads if inner is None else check_count("kv_n_heads", inner, most=heads)
-    if kind == "falcon" and not source.flag("new_decoder_architecture"):
+    is_falcon = kind in ("falcon", "RefinedWeb", "RefinedWebModel")
+    newer = source.flag("new_decoder_architecture") or "n_head_kv" in source.keys
+    if is_falcon and not newer:
         return heads if source.flag("multi_query") is False else 1
+    if "num_query_groups" in source.defaults:
+        return source.need("num_query_groups", family.groups)
     groups = source.count("num_query_groups", family.groups)
     return heads if groups is None else groups
 
@@ -190,7 +200,9 @@ def _ffn(source: _Source, family: Family, hidden: int) -> int:
     if width is None and not family.ffn_ratio:
         raise ConfigError(f"{source.reading.path} lacks {' or '.join(family.ffn)}")
     ratio = source.count("expansion_ratio", ("expansion_ratio",)) or family.ffn_ratio
-    return width if width is not None else ratio * hidden
+    if width is None:
+        return ratio * hidden
+    return width // 2 if family.ffn_halved else width
 
 
 def _gated(source: _Source, family: Family) -> bool:
