@@ -171,6 +171,7 @@ def test_shell_values(script: str, expected: int | None, tmp_path: Path) -> None
         ("tp: 4\npp: 2 # two\n", {"tp": 4, "pp": 2}),
         ('"tp": "4"\n', {"tp": 4}),
         ("tp: &t 4\npp: *t\n", {"tp": 4, "pp": 4}),
+        ("x:\n- a\n-  - b\n   - tp: 3\ny:\n  - tp: 3\npp: 2\n", {"tp": 3, "pp": 2}),
         ("x: {a: [1, 2]}\ntp: 8\n", {"tp": 8}),
         ("MODEL_ARGS:\n  --num-layers: 12\n  --context-parallel-size: 2\n", {"cp": 2}),
         ("---\ntp: 2\n---\ntp: 4\n", {"tp": 2}),
@@ -266,3 +267,13 @@ def test_an_older_nemo_file() -> None:
     assert not reading.model.tied
     # 32,000 entries are a multiple of 128 but not of 128 x 4.
     assert reading.model.vocab_size == 32256
+
+
+def test_a_full_dump_takes_its_precision_from_the_section_that_sets_it() -> None:
+    reading = read_configuration(FILES / "bridge_dump.yaml")
+    layout, _ = completed(reading, {"num_gpus": 32})
+    assert (layout.precision, layout.zero_stage, layout.ep, layout.dp) == ("fp8", 1, 8, 8)
+    assert reading.model is not None
+    assert reading.model.experts is not None
+    assert reading.model.experts.num_dense_layers == 1
+    assert reading.model.vocab_size == 1001

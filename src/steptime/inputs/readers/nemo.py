@@ -46,6 +46,9 @@ _FROM_ASIDE = {
     ("tokenizer", "tokenizer_model"): "tokenizer_model",
     ("tokenizer", "vocab_size"): "vocab_size",
 }
+_PRECISION = ("bf16", "fp16", "fp8", "fp8_recipe", "fp4", "fp4_recipe")
+"""What a section ``mixed_precision`` sets for the model, whatever the model's own says."""
+
 _MARKERS = ("tensor_model_parallel_size", "tp", "global_batch_size", "micro_batch_size", "gbs")
 
 
@@ -82,11 +85,14 @@ def _entries(leaves: list[Leaf], given: Mapping[str, str]) -> Iterator[Entry]:
     """Yield the leaves that may matter, with what they refer to put in."""
     by_path = {".".join(leaf.path): leaf.value for leaf in leaves}
     lists: dict[tuple[str, ...], tuple[list[object], int]] = {}
+    has_mixed = any("mixed_precision" in leaf.path[:-1] for leaf in leaves)
     for leaf in leaves:
         parts = [part.lower() for part in leaf.path]
         if leaf.path and leaf.path[-1].isdigit():
             values, line = lists.setdefault(leaf.path[:-1], ([], leaf.line))
             values.append(leaf.value)
+            continue
+        if has_mixed and parts[-1] in _PRECISION and "mixed_precision" not in parts[:-1]:
             continue
         aside = next((part for part in parts[:-1] if part in _ASIDE), None)
         # Megatron-LM's own tests write the flags themselves as keys.

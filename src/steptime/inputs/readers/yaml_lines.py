@@ -56,9 +56,9 @@ class _Lines:
         self.name, self.at = name, 0
         self.leaves: list[Leaf] = []
         self.anchors: dict[str, object] = {}
-        self.open: list[tuple[int, str]] = []
+        self.open: list[tuple[float, str]] = []
         self.counters: dict[tuple[str, ...], int] = {}
-        self.scalar_indent = -1
+        self.scalar_indent: float = -1
 
     def refuse(self, why: str) -> ConfigError:
         return ConfigError(f"{self.name}:{self.at}: {why}")
@@ -83,11 +83,12 @@ class _Lines:
     def _entry(self, bare: str, indent: int) -> None:
         """Read ``key: value`` or ``- value`` at a depth of ``indent`` spaces."""
         while bare == "-" or bare.startswith("- "):
-            self._close(indent)
+            # An item may stand right under its key, so it lies half a step further in.
+            self._close(indent + 0.5)
             path = tuple(key for _, key in self.open)
             number = self.counters.get(path, 0)
             self.counters[path] = number + 1
-            self._push(indent, str(number))
+            self._push(indent + 0.5, str(number))
             rest = bare[1:].lstrip(" ")
             indent += len(bare) - len(rest)
             bare = rest
@@ -126,11 +127,11 @@ class _Lines:
                 self.anchors[head[1:]] = self._scalar(text)
         return text
 
-    def _close(self, indent: int) -> None:
+    def _close(self, indent: float) -> None:
         while self.open and self.open[-1][0] >= indent:
             self.open.pop()
 
-    def _push(self, indent: int, key: str) -> None:
+    def _push(self, indent: float, key: str) -> None:
         if len(self.open) >= DEEPEST:
             raise self.refuse(f"nested over {DEEPEST} deep")
         self.open.append((indent, key[:200]))
