@@ -19,6 +19,10 @@ def test_minifying_keeps_templates_and_regular_expressions() -> None:
     assert small_script(code) == "const a=`x  ${ b }`;const c=d/e/f;return[/a  [/]b/g,c];"
 
 
+def test_minifying_drops_trailing_commas() -> None:
+    assert small_script("f(a, [b, ], { c, });") == "f(a,[b],{c});"
+
+
 def test_minifying_refuses_a_template_in_a_template() -> None:
     with pytest.raises(ValueError, match="line 2: a template literal inside another"):
         small_script('let a;\na = `${b ? `x  ${c}` : ""}`;')

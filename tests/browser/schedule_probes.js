@@ -118,7 +118,8 @@
       const what = one.outerHTML.slice(0, 80);
       if (box.left < 0 || box.right > innerWidth) faults.add(`outside: ${what}`);
       const least = (one.matches("[data-story], .play") ? 40 : 24) - 0.5;
-      if (box.width < least || box.height < least) faults.add(`${box.width}x${box.height}: ${what}`);
+      if (box.width < least || box.height < least)
+        faults.add(`${box.width}x${box.height}: ${what}`);
     }
     for (const svg of root.querySelectorAll(".chart:not([hidden]) svg")) {
       const texts = [...svg.querySelectorAll("text")];
@@ -130,7 +131,8 @@
           // A line is taller than its digits: the middle 60 % of both must not meet.
           const low = a.bottom - 0.2 * a.height;
           const across = a.left < b.right - 0.5 && b.left < a.right - 0.5;
-          if (across && b.top + 0.2 * b.height < low) faults.add(`text on text at ${b.left},${b.top}`);
+          if (across && b.top + 0.2 * b.height < low)
+            faults.add(`text on text at ${b.left},${b.top}`);
         }
       });
     }
@@ -141,7 +143,10 @@
   colour(name) {
     const probe = document.getElementById("sched").appendChild(document.createElement("i"));
     probe.style.color = `var(--${name})`;
-    const found = getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+    const found = getComputedStyle(probe)
+      .color.match(/[\d.]+/g)
+      .slice(0, 3)
+      .map(Number);
     probe.remove();
     return found;
   },

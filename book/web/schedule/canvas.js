@@ -5,7 +5,21 @@ import { lastStarted } from "./model.js";
 
 const TILE = 1024;
 /** The colours that a tile is painted with. */
-export const COLOURS = ["k0", "k1", "k2", "k3", "t0", "t1", "t2", "t3", "edge", "mark", "hatch", "ground", "held"];
+export const COLOURS = [
+  "k0",
+  "k1",
+  "k2",
+  "k3",
+  "t0",
+  "t1",
+  "t2",
+  "t3",
+  "edge",
+  "mark",
+  "hatch",
+  "ground",
+  "held",
+];
 
 /** Fill `plot` with tiles as they come into view; returns a function that stops it. */
 export function tiles(plot, run, g, colour, view) {
@@ -37,11 +51,19 @@ export function tiles(plot, run, g, colour, view) {
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
     pen.translate(...(g.narrow ? [0, -at * TILE] : [-at * TILE, 0]));
-    work(paint(pen, run, g, colour, (at * TILE) / g.unit, (at * TILE + size) / g.unit), () => stopped);
+    work(
+      paint(pen, run, g, colour, (at * TILE) / g.unit, (at * TILE + size) / g.unit),
+      () => stopped,
+    );
     return canvas;
   }
   show();
-  return { show, stop: () => { stopped = true; } };
+  return {
+    show,
+    stop: () => {
+      stopped = true;
+    },
+  };
 }
 
 /** Run a painter for at most 8 ms a frame, so that the page stays quick. */
@@ -66,7 +88,11 @@ function* paint(pen, run, g, colour, from, to) {
     pen.fillRect(...g.rect(rank, from, Math.min(to, run.makespan), 0, g.box));
     if (dense) shares(pen, row, g, colour, from, to);
     else {
-      for (let i = Math.max(0, lastStarted(row, from)); i < row.length && row[i].start < to; i += 1) {
+      for (
+        let i = Math.max(0, lastStarted(row, from));
+        i < row.length && row[i].start < to;
+        i += 1
+      ) {
         one(pen, row[i], g, colour, label);
       }
     }

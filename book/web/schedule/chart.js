@@ -24,7 +24,9 @@ export function chart(on) {
   const element = h(
     "div",
     { class: "chart", tabindex: 0, role: "application", "aria-roledescription": "schedule chart" },
-    heads, scroll, side,
+    heads,
+    scroll,
+    side,
   );
   let run;
   let g;
@@ -64,7 +66,8 @@ export function chart(on) {
   async function paint(wanted) {
     const shape = g;
     const { COLOURS, tiles } = await import("./canvas.js");
-    if (run === wanted && g === shape) painted = tiles(plot, run, g, colours(element, COLOURS), view);
+    if (run === wanted && g === shape)
+      painted = tiles(plot, run, g, colours(element, COLOURS), view);
   }
 
   /** Return the part of the time axis in view, in pixels. */
@@ -83,19 +86,25 @@ export function chart(on) {
     const peak = (rank) => num(run.held[rank].peak, 1);
     if (g.narrow) {
       size(heads, g.breadth + 36, 18);
-      heads.innerHTML = shown.map((r) => label(middle(r) + 34, 13, (g.pitch > 38 ? "GPU " : "") + r)).join("");
+      heads.innerHTML = shown
+        .map((r) => label(middle(r) + 34, 13, (g.pitch > 38 ? "GPU " : "") + r))
+        .join("");
       if (g.pitch <= 38) heads.innerHTML += '<text x="12" y="13">GPU</text>';
       size(side, g.breadth + 36, 30);
-      side.innerHTML = shown.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
+      side.innerHTML =
+        shown.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
         `<text x="${g.breadth / 2 + 34}" y="27" class="what"></text>`;
       size(scale, 34, g.length + 8);
       scale.innerHTML = axis(g);
     } else {
       const wide = g.plot[1] + 20;
       size(heads, g.heads, wide);
-      heads.innerHTML = shown.map((r) => label(g.heads - 6, middle(r) + 4, `GPU ${r}`, "end")).join("");
+      heads.innerHTML = shown
+        .map((r) => label(g.heads - 6, middle(r) + 4, `GPU ${r}`, "end"))
+        .join("");
       size(side, g.side, wide);
-      side.innerHTML = shown.map((r) => label(6, middle(r) + 4, peak(r), "now")).join("") +
+      side.innerHTML =
+        shown.map((r) => label(6, middle(r) + 4, peak(r), "now")).join("") +
         `<text x="2" y="${wide - 5}" class="what"></text>`;
       size(scale, g.length + 1, 20);
       scale.innerHTML = axis(g);
@@ -134,7 +143,8 @@ export function chart(on) {
     const [x, y, w, height] = g.rect(rank, from, to, low, high);
     return `M${x} ${y}h${w}v${height}h${-w}z`;
   };
-  const outline = (list) => list.map((box) => frameOf(box.rank, box.start, box.end, across(box, g))).join("");
+  const outline = (list) =>
+    list.map((box) => frameOf(box.rank, box.start, box.end, across(box, g))).join("");
   const link = (a, b) => {
     const [ax, ay] = g.point(a.end, a.rank * g.pitch + g.box / 2);
     const [bx, by] = g.point(b.start, b.rank * g.pitch + g.box / 2);
@@ -144,7 +154,9 @@ export function chart(on) {
   function showPath(on) {
     if (!on) return set("crit", "");
     const path = critical(run);
-    const links = path.slice(1).map((box, i) => (box.rank === path[i].rank ? "" : link(path[i], box)));
+    const links = path
+      .slice(1)
+      .map((box, i) => (box.rank === path[i].rank ? "" : link(path[i], box)));
     return set("crit", outline(path) + links.join(""));
   }
 
@@ -170,13 +182,24 @@ export function chart(on) {
   plot.addEventListener("pointerleave", () => on.point(null, false));
   plot.addEventListener("click", (event) => on.point(hit(event), true));
   element.addEventListener("keydown", (event) => on.key(event, g.narrow));
-  scroll.addEventListener("scroll", () => {
-    painted?.show();
-    on.scroll(scroll.scrollLeft, scroll.scrollTop);
-  }, { passive: true });
+  scroll.addEventListener(
+    "scroll",
+    () => {
+      painted?.show();
+      on.scroll(scroll.scrollLeft, scroll.scrollTop);
+    },
+    { passive: true },
+  );
   return {
-    element, show, select, playhead, showPath, reveal,
-    scrollTo: (x, y) => { if (scroll.scrollLeft !== x || scroll.scrollTop !== y) scroll.scrollTo(x, y); },
+    element,
+    show,
+    select,
+    playhead,
+    showPath,
+    reveal,
+    scrollTo: (x, y) => {
+      if (scroll.scrollLeft !== x || scroll.scrollTop !== y) scroll.scrollTo(x, y);
+    },
   };
 }
 
@@ -186,11 +209,11 @@ function size(svg, width, height) {
 }
 
 function place(rect, [x, y, width, height]) {
-  for (const [name, value] of Object.entries({ x, y, width, height })) rect.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ x, y, width, height }))
+    rect.setAttribute(name, value);
 }
 
-const label = (x, y, words, kind = "") =>
-  `<text x="${x}" y="${y}" class="${kind}">${words}</text>`;
+const label = (x, y, words, kind = "") => `<text x="${x}" y="${y}" class="${kind}">${words}</text>`;
 
 const pattern = (id) =>
   `<defs><pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse">` +

@@ -41,10 +41,12 @@ export const BARS = [[], ["low", "high"], ["low"], ["high"]];
 export function drawing(run, g) {
   const [idle, boxes, texts, marks, sides, held] = [[], [], [], [], [], []];
   const label = labels(run, g);
-  const bar = g.unit * run.makespan / run.rows[0].length < 9 || g.box < 14 ? 1.5 : 2.5;
+  const bar = (g.unit * run.makespan) / run.rows[0].length < 9 || g.box < 14 ? 1.5 : 2.5;
   for (const row of run.rows) {
     const rank = row[0].rank;
-    idle.push(`<rect class="idle" data-gpu="${rank}" ${at(g.rect(rank, 0, run.makespan, 0, g.box))}/>`);
+    idle.push(
+      `<rect class="idle" data-gpu="${rank}" ${at(g.rect(rank, 0, run.makespan, 0, g.box))}/>`,
+    );
     for (const box of row) {
       const [top, base] = across(box, g);
       const spot = g.rect(rank, box.start, box.end, top, base);
@@ -63,16 +65,22 @@ export function drawing(run, g) {
       const words = label(box);
       if (words) {
         const [x, y, w, h] = g.rect(rank, box.start + sideOf(box, g) / g.unit, box.end, top, base);
-        texts.push(`<text class="t${box.kind}" x="${r2(x + w / 2)}" y="${r2(y + h / 2 + 3.6)}">${words}</text>`);
+        texts.push(
+          `<text class="t${box.kind}" x="${r2(x + w / 2)}" y="${r2(y + h / 2 + 3.6)}">${words}</text>`,
+        );
       }
     }
     if (g.held) {
       const base = g.box + g.held;
-      held.push(`<path class="held" d="${stairs(run, g, rank)}${path(g.rect(rank, 0, run.makespan, base, base + 0.6))}"/>`);
+      held.push(
+        `<path class="held" d="${stairs(run, g, rank)}${path(g.rect(rank, 0, run.makespan, base, base + 0.6))}"/>`,
+      );
     }
   }
   return (
-    idle.join("") + held.join("") + boxes.join("") +
+    idle.join("") +
+    held.join("") +
+    boxes.join("") +
     `<path class="mark" d="${marks.join("")}"/><path class="side" d="${sides.join("")}"/>` +
     texts.join("")
   );
@@ -91,14 +99,17 @@ function stairs(run, g, rank) {
   for (let i = 0; i < time.length; i += 1) {
     const end = i + 1 < time.length ? time[i + 1] : run.makespan;
     const size = (room * held[i]) / scale;
-    if (end > time[i] && size > 0.01) pieces.push(path(g.rect(rank, time[i], end, base - size, base)));
+    if (end > time[i] && size > 0.01)
+      pieces.push(path(g.rect(rank, time[i], end, base - size, base)));
   }
   return pieces.join("");
 }
 
 /** Return the axis of time: lines and numbers. */
 export function axis(g) {
-  const marks = ticks(g.span, g.unit, g.narrow ? 26 : 34).filter((time) => (g.span - time) * g.unit > 12);
+  const marks = ticks(g.span, g.unit, g.narrow ? 26 : 34).filter(
+    (time) => (g.span - time) * g.unit > 12,
+  );
   return marks
     .map((time) => {
       const along = r2(time * g.unit);

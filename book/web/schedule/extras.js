@@ -51,7 +51,11 @@ export function warning(use) {
 export function foot(save, sizes) {
   const page = new URL("index.html", import.meta.url);
   const away = page.pathname !== location.pathname;
-  const alone = h("a", { href: page.href, onclick: () => (alone.href = page.href + location.search) }, "Open alone");
+  const alone = h(
+    "a",
+    { href: page.href, onclick: () => (alone.href = page.href + location.search) },
+    "Open alone",
+  );
   const layout = h(
     "a",
     { href: "explorer.html", onclick: () => (layout.href = `explorer.html?${sizes()}`) },

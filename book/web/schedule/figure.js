@@ -15,7 +15,11 @@ import * as words from "./words.js";
 
 const NARROW = 560;
 const COLUMN = 688;
-const ZOOMS = [["Zoom out", "−", 0.5], ["Zoom in", "+", 2], ["Whole step", "⤢", 0]];
+const ZOOMS = [
+  ["Zoom out", "−", 0.5],
+  ["Zoom in", "+", 2],
+  ["Whole step", "⤢", 0],
+];
 
 /** Take over `root`; its static picture goes, its id and class stay. */
 export function mount(root) {
@@ -45,13 +49,27 @@ export function mount(root) {
       scroll: (x, y) => runs[1] && charts[1 - which].scrollTo(x, y),
     }),
   );
-  const stories = storyRow(words.TELL.map(([name]) => name), tellStory);
+  const stories = storyRow(
+    words.TELL.map(([name]) => name),
+    tellStory,
+  );
   const grid = lazyTable();
   const holder = h("div", { class: "controls" });
-  const clock = player({ element: charts[0].element, span, step: nextMoment, tick, changed, moved });
+  const clock = player({
+    element: charts[0].element,
+    span,
+    step: nextMoment,
+    tick,
+    changed,
+    moved,
+  });
   const keys = transport(clock);
   const zoomers = ZOOMS.map(([name, sign, by]) =>
-    h("button", { type: "button", "aria-label": name, title: name, onclick: () => zoomBy(by) }, sign),
+    h(
+      "button",
+      { type: "button", "aria-label": name, title: name, onclick: () => zoomBy(by) },
+      sign,
+    ),
   );
   // As many micro-batches of one sequence, on servers of eight that split each layer.
   const inExplorer = () =>
@@ -59,12 +77,26 @@ export function mount(root) {
 
   root.replaceChildren(
     h("div", { class: "stick" }, says.first),
-    charts[0].element, says.second, charts[1].element, keys.element, detail,
-    h("div", { class: "bar" }, says.legend,
-      h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoomers)),
-    says.info, stories.element, says.told, note.element, holder, grid.element,
+    charts[0].element,
+    says.second,
+    charts[1].element,
+    keys.element,
+    detail,
+    h(
+      "div",
+      { class: "bar" },
+      says.legend,
+      h("span", { class: "zoom", role: "group", "aria-label": "Zoom" }, zoomers),
+    ),
+    says.info,
+    stories.element,
+    says.told,
+    note.element,
+    holder,
+    grid.element,
     h("p", { class: "foot" }, "The same from the command line: ", says.command),
-    foot(() => save(false), inExplorer), live.element,
+    foot(() => save(false), inExplorer),
+    live.element,
   );
   root.classList.add("st-sched");
   build();
@@ -242,5 +274,13 @@ export function mount(root) {
   }).observe(root);
   // Colours of the SVG follow by themselves; a bitmap is painted anew.
   onThemeChange(() => root.querySelector("canvas") && redraw());
-  return { get state() { return state; }, get runs() { return runs; }, clock };
+  return {
+    get state() {
+      return state;
+    },
+    get runs() {
+      return runs;
+    },
+    clock,
+  };
 }

@@ -13,11 +13,29 @@ export function geometry(run, width, span, zoom, narrow) {
   const length = Math.max(1, unit * span);
   const breadth = run.p * sizes.pitch;
   const rect = narrow
-    ? (rank, from, to, low, high) => [rank * sizes.pitch + low, from * unit, high - low, (to - from) * unit]
-    : (rank, from, to, low, high) => [from * unit, rank * sizes.pitch + low, (to - from) * unit, high - low];
+    ? (rank, from, to, low, high) => [
+        rank * sizes.pitch + low,
+        from * unit,
+        high - low,
+        (to - from) * unit,
+      ]
+    : (rank, from, to, low, high) => [
+        from * unit,
+        rank * sizes.pitch + low,
+        (to - from) * unit,
+        high - low,
+      ];
   const point = narrow ? (time, rank) => [rank, time * unit] : (time, rank) => [time * unit, rank];
   return {
-    ...sizes, unit, length, breadth, rect, point, narrow, span, zoom,
+    ...sizes,
+    unit,
+    length,
+    breadth,
+    rect,
+    point,
+    narrow,
+    span,
+    zoom,
     plot: narrow ? [breadth, length] : [length, breadth],
     heads: narrow ? 20 : HEADS,
     side: narrow ? 26 : SIDE,
@@ -28,11 +46,18 @@ export function geometry(run, width, span, zoom, narrow) {
 
 /** Time to the right: a row a GPU, with what it holds drawn under its boxes. */
 function across(run, width, span, zoom) {
-  const steps = [[4, 24, 14, 8], [8, 20, 11, 6], [16, 15, 7, 3], [32, 10, 4, 1], [64, 7, 0, 1]];
+  const steps = [
+    [4, 24, 14, 8],
+    [8, 20, 11, 6],
+    [16, 15, 7, 3],
+    [32, 10, 4, 1],
+    [64, 7, 0, 1],
+  ];
   const unit = (width - HEADS - SIDE - 1) / span;
   let [, box, held, gap] = steps.find(([most]) => run.p <= most);
   // Zoomed in far enough for numbers, rows grow until they hold them.
-  if (box < 14 && (run.makespan / run.rows[0].length) * unit * zoom > 16) [box, held, gap] = [14, 0, 2];
+  if (box < 14 && (run.makespan / run.rows[0].length) * unit * zoom > 16)
+    [box, held, gap] = [14, 0, 2];
   return { unit, pitch: box + held + gap, box, held };
 }
 

@@ -78,7 +78,13 @@ function held(run, rank) {
   const { starts, ends } = run.result;
   const { orders, stages, m } = run;
   const found = pipeline.held_over_time(
-    orders[rank], starts[rank], ends[rank], stages, m, share, 1,
+    orders[rank],
+    starts[rank],
+    ends[rank],
+    stages,
+    m,
+    share,
+    1,
   );
   found.peak = pipeline.peak_in_flight(orders[rank], stages, m) / run.v;
   return found;
@@ -90,8 +96,7 @@ function once(run, key, make) {
   return run.lastly[key];
 }
 
-const places = (run) =>
-  once(run, "place", () => pipeline.positions(run.orders, run.stages, run.m));
+const places = (run) => once(run, "place", () => pipeline.positions(run.orders, run.stages, run.m));
 
 /** Return the box that an action waits for, or null for the first stage's forward. */
 export function needed(run, box) {
@@ -158,7 +163,9 @@ export function at(run, rank, time, low = false) {
   if (low && boxes[i]?.half === 1) i -= 1;
   if (i >= 0 && time < boxes[i].end) return { box: boxes[i] };
   const next = boxes[i + 1] ?? null;
-  return { gap: { rank, from: i < 0 ? 0 : boxes[i].end, to: next ? next.start : run.makespan, next } };
+  return {
+    gap: { rank, from: i < 0 ? 0 : boxes[i].end, to: next ? next.start : run.makespan, next },
+  };
 }
 
 /** Return the idle time of all GPUs up to a time, and the time itself over all GPUs. */

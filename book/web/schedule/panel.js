@@ -10,13 +10,21 @@ import { title } from "./words.js";
 function radios(key, name, unit, options, change, note = () => "") {
   const inputs = options.map(([value, word]) =>
     h("input", {
-      type: "radio", name: `sched-${key}`, value, "aria-label": `${word} ${unit}`.trim(),
+      type: "radio",
+      name: `sched-${key}`,
+      value,
+      "aria-label": `${word} ${unit}`.trim(),
       onchange: () => change({ [key]: value }),
     }),
   );
   const labels = inputs.map((input, i) => h("label", {}, input, h("span", {}, options[i][1])));
   return {
-    element: h("fieldset", { class: `ctl r-${key}` }, h("legend", {}, name), h("div", { class: "opts" }, labels)),
+    element: h(
+      "fieldset",
+      { class: `ctl r-${key}` },
+      h("legend", {}, name),
+      h("div", { class: "opts" }, labels),
+    ),
     show(state) {
       options.forEach(([value], i) => {
         inputs[i].checked = state[key] === value;
@@ -31,11 +39,16 @@ function radios(key, name, unit, options, change, note = () => "") {
 /** A native list to choose from. */
 function list(key, name, options, change) {
   const id = `sched-${key}`;
-  const select = h("select", { id, onchange: () => change({ [key]: select.value }) },
-    options.map(([value, word]) => h("option", { value }, word)));
+  const select = h(
+    "select",
+    { id, onchange: () => change({ [key]: select.value }) },
+    options.map(([value, word]) => h("option", { value }, word)),
+  );
   return {
     element: h("div", { class: `ctl r-${key}` }, h("label", { for: id }, name), select),
-    show(state) { select.value = state[key]; },
+    show(state) {
+      select.value = state[key];
+    },
   };
 }
 
@@ -45,7 +58,12 @@ function number(key, name, unit, step, change) {
   const [least, most, whole] = BOUNDS[key];
   const low = Math.max(least, whole ? 1 : least);
   const input = h("input", {
-    id, type: "number", min: low, max: most, step: whole ? 1 : "any", inputmode: "decimal",
+    id,
+    type: "number",
+    min: low,
+    max: most,
+    step: whole ? 1 : "any",
+    inputmode: "decimal",
     "aria-describedby": `${id}-unit`,
     onchange: () => to(input.valueAsNumber),
     onkeydown: (event) => {
@@ -64,11 +82,24 @@ function number(key, name, unit, step, change) {
     else change({ [key]: whole ? Math.round(kept) : kept });
   }
   const nudge = (sign, word, by) =>
-    h("button", { type: "button", tabindex: -1, "aria-label": `${word} ${name}`, onclick: () => to(shown + by) }, sign);
+    h(
+      "button",
+      {
+        type: "button",
+        tabindex: -1,
+        "aria-label": `${word} ${name}`,
+        onclick: () => to(shown + by),
+      },
+      sign,
+    );
   return {
-    element: h("div", { class: `ctl r-${key}` }, h("label", { for: id }, name),
+    element: h(
+      "div",
+      { class: `ctl r-${key}` },
+      h("label", { for: id }, name),
       h("span", { class: "num" }, nudge("−", "less", -step), input, nudge("+", "more", step)),
-      h("span", { class: "unit", id: `${id}-unit` }, unit)),
+      h("span", { class: "unit", id: `${id}-unit` }, unit),
+    ),
     show(state) {
       shown = state[key];
       if (input.valueAsNumber !== shown) input.value = shown;
@@ -108,10 +139,20 @@ export function panel(narrow, change) {
     chunks(change),
     list("c", "Compare with", [["", "nothing"], ...all], change),
   ];
-  const box = h("input", { type: "checkbox", id: "sched-k", onchange: () => change({ k: +box.checked }) });
+  const box = h("input", {
+    type: "checkbox",
+    id: "sched-k",
+    onchange: () => change({ k: +box.checked }),
+  });
   const path = {
-    element: h("div", { class: "ctl r-k" }, h("label", { for: "sched-k" }, box, " Show the longest chain")),
-    show(state) { box.checked = state.k === 1; },
+    element: h(
+      "div",
+      { class: "ctl r-k" },
+      h("label", { for: "sched-k" }, box, " Show the longest chain"),
+    ),
+    show(state) {
+      box.checked = state.k === 1;
+    },
   };
   const more = [
     number("tf", "Forward (F)", "units a GPU", 0.1, change),
@@ -121,22 +162,38 @@ export function panel(narrow, change) {
     number("th", "DualPipe's pairs", "units that F and B together save", 0.1, change),
     number("tl", "Last stage", "times as long as the others", 0.1, change),
   ];
-  const element = h("div", { class: "panel" }, [...main, path].map((one) => one.element),
-    h("details", { class: "more" }, h("summary", {}, "More: times of each part, messages, a slow last stage"),
-      more.map((one) => one.element)));
+  const element = h(
+    "div",
+    { class: "panel" },
+    [...main, path].map((one) => one.element),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "More: times of each part, messages, a slow last stage"),
+      more.map((one) => one.element),
+    ),
+  );
   return { element, show: (state) => [...main, path, ...more].forEach((one) => one.show(state)) };
 }
 
 /** The row of stories: one tab stop, real buttons. */
 export function storyRow(names, tell) {
   const buttons = names.map((name, i) =>
-    h("button", { type: "button", "data-story": i + 1, "aria-pressed": "false", onclick: () => tell(i + 1) },
-      h("b", {}, String(i + 1)), ` ${name}`));
+    h(
+      "button",
+      { type: "button", "data-story": i + 1, "aria-pressed": "false", onclick: () => tell(i + 1) },
+      h("b", {}, String(i + 1)),
+      ` ${name}`,
+    ),
+  );
   const element = h("div", { class: "stories", role: "group", "aria-label": "Stories" }, buttons);
   roving(element, "button");
   return {
     element,
-    show: (current) => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i + 1 === current))),
+    show: (current) =>
+      buttons.forEach((button, i) =>
+        button.setAttribute("aria-pressed", String(i + 1 === current)),
+      ),
   };
 }
 
@@ -146,18 +203,35 @@ export function transport(clock) {
     h("button", { type: "button", "aria-label": name, title: name, onclick }, sign);
   const toggle = button("Play", "▶ Play", () => clock.toggle());
   toggle.classList.add("play");
-  const row = h("div", { class: "keys", role: "group", "aria-label": "Playback" },
-    toggle, button("Start", "⇤", () => clock.seek(0)),
-    button("Step back", "◂", () => clock.step(false)), button("Step", "▸", () => clock.step(true)),
-    button("End", "⇥", () => clock.seek(Infinity)));
+  const row = h(
+    "div",
+    { class: "keys", role: "group", "aria-label": "Playback" },
+    toggle,
+    button("Start", "⇤", () => clock.seek(0)),
+    button("Step back", "◂", () => clock.step(false)),
+    button("Step", "▸", () => clock.step(true)),
+    button("End", "⇥", () => clock.seek(Infinity)),
+  );
   roving(row, "button");
   const scrub = h("input", {
-    type: "range", min: 0, "aria-label": "Time", class: "scrub",
+    type: "range",
+    min: 0,
+    "aria-label": "Time",
+    class: "scrub",
     oninput: () => clock.seek(scrub.valueAsNumber),
     onkeydown: (event) => event.stopPropagation(),
   });
-  const speed = h("select", { "aria-label": "Speed", class: "speed", onchange: () => { clock.speed = +speed.value; } },
-    [0.25, 0.5, 1, 2, 4].map((value) => h("option", { value, selected: value === 1 }, `${value}×`)));
+  const speed = h(
+    "select",
+    {
+      "aria-label": "Speed",
+      class: "speed",
+      onchange: () => {
+        clock.speed = +speed.value;
+      },
+    },
+    [0.25, 0.5, 1, 2, 4].map((value) => h("option", { value, selected: value === 1 }, `${value}×`)),
+  );
   return {
     element: h("div", { class: "transport" }, row, scrub, speed),
     playing(on) {

@@ -86,13 +86,23 @@ export function player({ element, span, step, tick, changed, moved }) {
   document.addEventListener("visibilitychange", wake);
 
   return {
-    play, stop, go,
+    play,
+    stop,
+    go,
     toggle: () => (playing ? stop() : play()),
     step: (forward) => seek(step(Math.min(time, span()), forward)),
     seek,
-    set speed(value) { speed = value; },
-    get playing() { return playing; },
-    get time() { return Math.min(time, span()); },
-    get done() { return done(); },
+    set speed(value) {
+      speed = value;
+    },
+    get playing() {
+      return playing;
+    },
+    get time() {
+      return Math.min(time, span());
+    },
+    get done() {
+      return done();
+    },
   };
 }

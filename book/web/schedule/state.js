@@ -4,13 +4,36 @@ import { SCHEDULES } from "./data.js";
 
 /** Keys as in the address. A t of -1 is the end. */
 export const DEFAULTS = {
-  s: "1f1b", p: 4, m: 8, v: 2, c: "", k: 0, tf: 1, ti: 1, tw: 1, ts: 0, tl: 1, th: 0, st: 0, t: -1,
+  s: "1f1b",
+  p: 4,
+  m: 8,
+  v: 2,
+  c: "",
+  k: 0,
+  tf: 1,
+  ti: 1,
+  tw: 1,
+  ts: 0,
+  tl: 1,
+  th: 0,
+  st: 0,
+  t: -1,
 };
 
 /** Least, most, and whether only whole numbers do. */
 export const BOUNDS = {
-  p: [1, 64, true], m: [1, 512, true], v: [1, 8, true], k: [0, 1, true], st: [0, 7, true],
-  tf: [0.1, 9], ti: [0.1, 9], tw: [0, 9], ts: [0, 4], tl: [0.5, 4], th: [0, 4], t: [-1, 1e6],
+  p: [1, 64, true],
+  m: [1, 512, true],
+  v: [1, 8, true],
+  k: [0, 1, true],
+  st: [0, 7, true],
+  tf: [0.1, 9],
+  ti: [0.1, 9],
+  tw: [0, 9],
+  ts: [0, 4],
+  tl: [0.5, 4],
+  th: [0, 4],
+  t: [-1, 1e6],
 };
 
 /** Stories hold inputs, never outputs. */

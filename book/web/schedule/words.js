@@ -3,12 +3,7 @@
 import { SCHEDULES } from "./data.js";
 import { causes, critical, LETTERS, messages, needed } from "./model.js";
 
-export const KINDS = [
-  "forward",
-  "backward",
-  "backward for inputs",
-  "backward for weights",
-];
+export const KINDS = ["forward", "backward", "backward for inputs", "backward for weights"];
 
 const BY_NAME = new Map(SCHEDULES.map((one) => [one.name, one]));
 
@@ -76,12 +71,27 @@ export const summary = (run) =>
 /** What each story is called, and what to see in it: pieces in [brackets] are outputs. */
 export const TELL = [
   ["One", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
-  ["Few", "As many micro-batches as stages: the two hatched triangles still take [idle] of GPU time."],
+  [
+    "Few",
+    "As many micro-batches as stages: the two hatched triangles still take [idle] of GPU time.",
+  ],
   ["Many", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
-  ["1F1B", "The same hatched area, [idle]. What 1F1B saves is memory: no more than [peak] are held."],
-  ["Interleaved", "Two smaller chunks a GPU cut the idle share to [idle], at the price of [sends] messages a step."],
-  ["Zero bubble", "The backward is cut in two, and its weight half (W) fills holes: [idle] idle, [peak] held."],
-  ["Both ends", "Micro-batches enter at both ends: [idle] idle, with two copies of the weights and [peak] held."],
+  [
+    "1F1B",
+    "The same hatched area, [idle]. What 1F1B saves is memory: no more than [peak] are held.",
+  ],
+  [
+    "Interleaved",
+    "Two smaller chunks a GPU cut the idle share to [idle], at the price of [sends] messages a step.",
+  ],
+  [
+    "Zero bubble",
+    "The backward is cut in two, and its weight half (W) fills holes: [idle] idle, [peak] held.",
+  ],
+  [
+    "Both ends",
+    "Micro-batches enter at both ends: [idle] idle, with two copies of the weights and [peak] held.",
+  ],
 ];
 
 /** A box in one line: what, when, and what it waited for. */
@@ -128,7 +138,12 @@ export function command(state, run) {
   const parts = ["steptime schedule", run.name, `-p ${run.p}`, `-m ${run.m}`];
   if (run.v > 1) parts.push(`-v ${run.v}`);
   const whole = state.ti + state.tw;
-  const times = { forward: [state.tf, run.v], backward: [whole, 2 * run.v], input: [state.ti, whole / 2], weight: [state.tw, whole / 2] };
+  const times = {
+    forward: [state.tf, run.v],
+    backward: [whole, 2 * run.v],
+    input: [state.ti, whole / 2],
+    weight: [state.tw, whole / 2],
+  };
   for (const [name, [time, usual]] of Object.entries(times)) {
     if (time !== usual) parts.push(`--${name} ${+(time / run.v).toFixed(6)}`);
   }
@@ -148,9 +163,12 @@ const KEYS = [
 /** The key to colours and marks, for the kinds that are in the picture. */
 export function legend(runs, state) {
   const used = new Set(runs.flatMap((run) => run.rows[0].map((box) => box.kind)));
-  const keys = KEYS.map(([name, kind, edges], i) => used.has(i) && swatch(name, kind, edges)).filter(Boolean);
+  const keys = KEYS.map(
+    ([name, kind, edges], i) => used.has(i) && swatch(name, kind, edges),
+  ).filter(Boolean);
   if (runs.some((run) => run.v > 1)) keys.push(swatch("later chunk", "k0 later", []));
-  if (runs.some((run) => run.name === "dualpipe")) keys.push(swatch("other direction", "k0 later", []));
+  if (runs.some((run) => run.name === "dualpipe"))
+    keys.push(swatch("other direction", "k0 later", []));
   keys.push(swatch("idle", "idle", []), swatch("held in memory", "held", []));
   if (state.k) keys.push(swatch("longest chain", "crit", []));
   return keys.join(" ");

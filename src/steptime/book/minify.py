@@ -46,6 +46,8 @@ def tokens(code: str) -> list[str]:
         both_words = bool(re.match(r"[\w$]", token) and re.match(r"[\w$]", last))
         if gap and (both_words or (token in "+-" and last == token)):
             out.append(" ")
+        if token in ")]}" and last == ",":
+            out.pop()
         out.append(token)
         gap = False
     return out
