@@ -24,8 +24,7 @@ Open = Callable[..., Any]
 
 
 # --- formulas and sharing
-@pytest.mark.parametrize("by", ["baseline", "roofline"])
-@pytest.mark.parametrize("model", ["gpt3-175b", "deepseek-v3"])
+@pytest.mark.parametrize(("model", "by"), [("gpt3-175b", "baseline"), ("deepseek-v3", "roofline")])
 def test_each_number_opens_its_formula_with_the_values_put_in(
     open_explorer: Open, model: str, by: str
 ) -> None:

@@ -52,7 +52,7 @@ def test_back_returns_to_the_story_before(open_explorer: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["?l.tp=banana&l.model=%3Cb%3E", "?l.pp=-3&l.n=1e99", "?l.what=1", "?l.own=1-2"]
+    "query", ["?l.tp=banana&l.model=%3Cb%3E&l.what=1", "?l.pp=-3&l.n=1e99&l.own=1-2"]
 )
 def test_nonsense_in_the_address_leaves_the_default_and_says_so(
     open_explorer: Open, query: str
