@@ -154,13 +154,29 @@ def test_one_byte_more_of_gathered_weights_is_noticed(
     assert unequal(fully_sharded.blocks(**SHARDED), run)
 
 
-@pytest.mark.parametrize("name", ["pipeline_message_bytes", "activation_bytes"])
 def test_one_byte_more_between_stages_is_noticed(
-    measured: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, name: str
+    measured: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, run = measured(pipeline.blocks, **PIPELINE)
-    monkeypatch.setattr(pipeline_messages, name, one_more(getattr(traffic, name)))
+    more = one_more(traffic.pipeline_message_bytes)
+    monkeypatch.setattr(pipeline_messages, "pipeline_message_bytes", more)
     assert unequal(pipeline.blocks(**PIPELINE), run)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (pipeline_messages, "pipeline_message_bytes"),
+        (pipeline_messages, "activation_bytes"),
+        (data_messages, "gradient_bytes"),
+    ],
+)
+def test_one_byte_more_in_the_three_way_transformer_is_noticed(
+    trained: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, module: Any, name: str
+) -> None:
+    _, run = trained(transformer.training, **THREE)
+    monkeypatch.setattr(module, name, one_more(getattr(traffic, name)))
+    assert unequal(transformer.training(**THREE), run)
 
 
 def test_one_message_more_is_noticed(

@@ -1,4 +1,4 @@
-"""Figures of §14: who does how much of a causal attention, and who sends what to whom."""
+"""Figure of §14: who does how much of a causal attention."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from matplotlib.figure import Figure
 
 from steptime.book import figures
 from steptime.book.figures import colours
-from steptime.book.figures.slices import draw_heat_map, draw_slices
-from steptime.book.study.claims import Slices
 from steptime.book.study.context import Work
 
 
@@ -34,20 +32,4 @@ def work_per_device(work: Sequence[Work]) -> Figure:
     panels[0].set_ylabel("(query, key) pairs")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(5, len(labels)))
-    return figure
-
-
-def tokens_and_bytes(held: Sequence[Slices], sent: Sequence[tuple[str, np.ndarray]]) -> Figure:
-    """Return who holds which tokens, and a heat map for each form of attention.
-
-    Args:
-        held: Arrays and who holds what of them.
-        sent: Name of the form, bytes from each device (row) to each other (column).
-    """
-    figure = figures.new(6.4, 4.6)
-    upper, lower = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 1.4)))
-    draw_slices(upper, held)
-    panels = np.atleast_1d(lower.subplots(1, len(sent)))
-    for axes, (name, matrix) in zip(panels, sent, strict=True):
-        draw_heat_map(axes, matrix, "kB", f"{name} (kB)")
     return figure

@@ -38,6 +38,21 @@ def slices_and_bytes(held: Sequence[Slices], sent: np.ndarray, unit: str = "kB")
     return figure
 
 
+def slices_and_maps(held: Sequence[Slices], sent: Sequence[tuple[str, np.ndarray]]) -> Figure:
+    """Return each array with its slices, and below it a heat map for each of several programs.
+
+    Args:
+        held: Arrays and who holds what of them.
+        sent: Name of the program, bytes from each device (row) to each other (column).
+    """
+    figure = figures.new(6.4, 4.4)
+    upper, lower = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 1.3)))
+    draw_slices(upper, held)
+    for axes, (name, matrix) in zip(np.atleast_1d(lower.subplots(1, len(sent))), sent, strict=True):
+        draw_heat_map(axes, matrix, "kB", f"{name} (kB)")
+    return figure
+
+
 def draw_slices(figure: Any, held: Sequence[Slices]) -> None:
     """Draw each array as a square cut into the slices of its devices.
 

@@ -100,15 +100,16 @@ def trained(text: str, built: Training) -> Claim:
     return Claim(text=text, program=built, run=train(built))
 
 
-def slices(built: Program, views: Mapping[str, tuple[int, int]]) -> list[Slices]:
+def slices(built: Program, views: Mapping[str, tuple[int, int]], note: str = "") -> list[Slices]:
     """Return who holds what of some of a program's inputs, as JAX places them.
 
     Args:
         built: The program.
         views: For each array, the axis to draw downwards and the one to draw across.
+        note: What to add to each name.
     """
     return [
-        cut(built.mesh, name, built.inputs[name].shape, built.specs[name], view)
+        cut(built.mesh, name + note, built.inputs[name].shape, built.specs[name], view)
         for name, view in views.items()
     ]
 
@@ -135,6 +136,12 @@ def cut(
         columns=shape[across],
         parts=[(*box, tuple(held)) for box, held in owners.items()],
     )
+
+
+def own_sent_bytes(claim: Claim) -> float:
+    """Return the bytes that one device sends on average, forward and backward together."""
+    matrix = sent_bytes(claim)
+    return float(matrix.sum()) / len(matrix)
 
 
 def sent_bytes(claim: Claim) -> np.ndarray:

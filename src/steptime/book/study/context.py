@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from steptime.book.study.claims import Claim, Slices, sent_bytes, slices, tried
+from steptime.book.study.claims import Claim, Slices, own_sent_bytes, sent_bytes, slices, tried
 from steptime.formulas import causal
 from steptime.parallel import context, layer
 from steptime.parallel.kept import Kept, kept
 
-RING_VIEWS = {"query": (1, 2), "key": (1, 2), "value": (1, 2)}
+LAYER_VIEWS = {"x": (1, 2), "w_in": (0, 1), "w_out": (0, 1)}
+RING_VIEWS = {"query": (1, 2), "key": (1, 2)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,8 @@ class ContextStudy:
     Attributes:
         sequence: The layer, with sequence parallelism.
         attention: The three forms of attention over a cut sequence.
+        by_hand: The layer and the all-gather form, once more.
+        annotated: The same two, split by the compiler from annotations alone.
         memory: Kept activations, formula and compiler.
         work: Work per device, for each order of tokens.
         slices: Which device holds which tokens.
@@ -58,10 +61,17 @@ class ContextStudy:
 
     sequence: Sequence[Claim]
     attention: Sequence[Claim]
+    by_hand: Sequence[Claim]
+    annotated: Sequence[Claim]
     memory: Sequence[Kept]
     work: Sequence[Work]
     slices: Sequence[Slices]
     sent: Sequence[tuple[str, np.ndarray]]
+
+    @property
+    def annotated_ratio(self) -> float:
+        """Bytes of the layer left to annotations, over those of the layer split by hand."""
+        return own_sent_bytes(self.annotated[0]) / own_sent_bytes(self.by_hand[0])
 
     @property
     def kept_equal(self) -> str:
@@ -122,13 +132,18 @@ def context_study(
             ("all-to-all", "all-to-all: tokens to heads and back"),
         )
     ]
+    by_hand = [sequence[0], attention[1]]
     return ContextStudy(
         sequence=sequence,
         attention=attention,
+        by_hand=by_hand,
+        annotated=[tried(one.text, one.block, annotations_only=True) for one in by_hand],
         memory=memory(cut),
         work=[work(order, seq_length, context_parallel_size) for order in context.ORDERS],
-        slices=slices(attention[0].block, RING_VIEWS),
-        sent=[(claim.program.name.split(",")[0], sent_bytes(claim)) for claim in attention],
+        slices=slices(sequence[0].block, LAYER_VIEWS, ", layer")
+        + slices(attention[0].block, RING_VIEWS, ", ring"),
+        sent=[("layer", sent_bytes(sequence[0]))]
+        + [(claim.program.name.split(",")[0], sent_bytes(claim)) for claim in attention],
     )
 
 

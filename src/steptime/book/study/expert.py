@@ -53,12 +53,14 @@ class ExpertStudy:
 
     Attributes:
         claims: Mixture layers that were run.
+        annotated: The first of them, split by the compiler from annotations alone.
         routed: Where tokens went, by kind and skew.
         slices: Which device holds which experts.
         sent: Bytes from each device to each other in the gshard layer.
     """
 
     claims: Sequence[Claim]
+    annotated: Claim
     routed: Sequence[Routed]
     slices: Sequence[Slices]
     sent: np.ndarray
@@ -131,6 +133,7 @@ def expert_study(
     ]
     return ExpertStudy(
         claims=claims,
+        annotated=tried(claims[0].text, claims[0].block, annotations_only=True),
         routed=routed,
         slices=slices(claims[1].block, VIEWS),
         sent=sent_bytes(claims[1]),

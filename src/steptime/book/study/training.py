@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from steptime.book.study.claims import Claim, Slices, cut, sent_bytes, trained, tried
+from steptime.book.study.claims import Claim, Slices, cut, sent_bytes, slices, trained, tried
 from steptime.formulas.bubble import bubble_overhead
 from steptime.formulas.traffic import pipeline_messages_per_step, tensor_all_reduces_per_layer
 from steptime.parallel import data, fully_sharded, pipeline, transformer
@@ -57,6 +57,7 @@ class TrainingStudy:
         three: Tensor, pipeline and data parallelism at once.
         checks: Numbers of the step model, counted.
         slices: Which device holds what of the three-way transformer.
+        alone: The same of each parallelism by itself.
     """
 
     data: Sequence[Claim]
@@ -65,6 +66,17 @@ class TrainingStudy:
     three: Claim
     checks: Sequence[Check]
     slices: Sequence[Slices]
+    alone: Sequence[Slices]
+
+    @property
+    def alone_sent(self) -> list[tuple[str, np.ndarray]]:
+        """Name and bytes from each device to each other, of each parallelism by itself."""
+        named = (
+            ("data parallel", self.data[0]),
+            ("ZeRO-3", self.data[3]),
+            ("GPipe", self.pipeline),
+        )
+        return [(name, sent_bytes(claim)) for name, claim in named]
 
     @property
     def claims(self) -> list[Claim]:
@@ -153,6 +165,7 @@ def training_study(
             *step_checks(piped, three, pipeline_parallel_size, num_layers, num_microbatches),
         ],
         slices=three_way_slices(three.program),
+        alone=alone_slices(trainings, piped),
     )
 
 
@@ -234,6 +247,26 @@ def three_way_slices(built: Any) -> list[Slices]:
         spec, shape = built.state_specs["weights"][name], built.state["weights"][name].shape
         found.append(cut(built.mesh, name, shape, spec, view))
     return found
+
+
+def alone_slices(trainings: Sequence[Claim], piped: Claim) -> list[Slices]:
+    """Return who holds what under data parallelism and in a pipeline, each by itself.
+
+    Args:
+        trainings: Data-parallel trainings, by ZeRO stage.
+        piped: GPipe.
+    """
+    found = []
+    for name, stage, part in (
+        ("weights, plain", 0, "weights"),
+        ("moments, ZeRO-1", 1, "mean"),
+        ("weights, ZeRO-3", 3, "weights"),
+    ):
+        built: Any = trainings[stage].program
+        shape = built.state[part]["layers"].shape
+        found.append(cut(built.mesh, name, shape, built.state_specs[part]["layers"], (0, 1)))
+    layers = slices(piped.block, {"layers": (0, 1)}, ", GPipe")
+    return [*found, *layers]
 
 
 def tokens_slice(built: Training) -> Slices:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steptime.book.study.claims import Claim
-from steptime.book.tables.markdown import Markdown, markdown_table
+from steptime.book.study.claims import Claim, own_sent_bytes
+from steptime.book.tables.markdown import Markdown, fixed, markdown_table
 
 KIND_NAMES = {
     "all_reduce": "all-reduce",
@@ -75,6 +75,30 @@ def numbers_table(claims: Sequence[Claim]) -> str:
             claim.exact,
         ]
         for claim in claims
+    ]
+    return markdown_table(columns, rows)
+
+
+def effort_table(by_hand: Sequence[Claim], annotated: Sequence[Claim]) -> str:
+    """Return what a device sends if split by hand, and if the compiler splits by annotations.
+
+    Args:
+        by_hand: Programs with their collectives written out.
+        annotated: The same, in the same order, with nothing but the cut of inputs and outputs.
+    """
+    columns = [
+        "program",
+        "bytes a device sends, split by hand",
+        "bytes a device sends, by annotations alone",
+        "ratio",
+    ]
+    pairs = [
+        (one, own_sent_bytes(one), own_sent_bytes(other))
+        for one, other in zip(by_hand, annotated, strict=True)
+    ]
+    rows = [
+        [one.program.name, f"{hand:,.0f}", f"{found:,.0f}", fixed(found / hand, 2)]
+        for one, hand, found in pairs
     ]
     return markdown_table(columns, rows)
 

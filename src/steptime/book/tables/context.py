@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steptime.book import tables
 from steptime.book.study.context import ContextStudy
-from steptime.book.tables.claims import numbers_table, traffic_table
+from steptime.book.tables.claims import effort_table, numbers_table, traffic_table
 from steptime.book.tables.markdown import Markdown, markdown_table, percent
 
 
@@ -16,6 +16,18 @@ def claims_table(study: ContextStudy) -> Markdown:
     """
     claims = [*study.sequence, *study.attention]
     return tables.show(traffic_table(claims), numbers_table(claims))
+
+
+def annotations_table(study: ContextStudy) -> Markdown:
+    """Return what a device sends by hand and by annotations.
+
+    Args:
+        study: What was run.
+    """
+    return tables.show(
+        "The unsplit program, compiled with nothing but the cut of its inputs and outputs:",
+        effort_table(study.by_hand, study.annotated),
+    )
 
 
 def memory_table(study: ContextStudy) -> Markdown:

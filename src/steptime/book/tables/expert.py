@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steptime.book import tables
 from steptime.book.study.expert import ExpertStudy
-from steptime.book.tables.claims import numbers_table, traffic_table
+from steptime.book.tables.claims import effort_table, numbers_table, traffic_table
 from steptime.book.tables.markdown import Markdown, fixed, markdown_table, percent
 
 
@@ -19,6 +19,18 @@ def claims_table(study: ExpertStudy) -> Markdown:
         "The all-reduces sum the gradients of what every device holds: the router, and the "
         "shared expert if there is one.",
         numbers_table(study.claims),
+    )
+
+
+def annotations_table(study: ExpertStudy) -> Markdown:
+    """Return what a device sends by hand and by annotations.
+
+    Args:
+        study: What was run.
+    """
+    return tables.show(
+        "The unsplit program, compiled with nothing but the cut of its inputs and outputs:",
+        effort_table(study.claims[:1], [study.annotated]),
     )
 
 

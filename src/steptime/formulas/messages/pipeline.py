@@ -90,28 +90,3 @@ def tensor_in_pipeline(
         record("forward", "all_reduce", "tp", 3.0, num_microbatches * token),
         record("backward", "all_reduce", "tp", 1.0, num_microbatches * one),
     ]
-
-
-def pipeline_input(
-    num_microbatches: Number,
-    micro_batch_size: Number,
-    seq_length: Number,
-    hidden_size: Number,
-    value_bytes: Number,
-) -> list[dict[str, Number]]:
-    """Return what handing all stages the same input adds: a sum of its gradients, backward.
-
-    Only the first stage's are not zero. An embedding on that stage alone needs none.
-
-    Args:
-        num_microbatches: Micro-batches per step, m.
-        micro_batch_size: Sequences in each, b.
-        seq_length: Tokens of one sequence, s.
-        hidden_size: Width of the residual stream, h.
-        value_bytes: Bytes of one number.
-
-    References:
-        derived here, book/more-machines.md.
-    """
-    one = activation_bytes(micro_batch_size, seq_length, 1.0, hidden_size, value_bytes)
-    return [record("backward", "all_reduce", "pp", 1.0, num_microbatches * one)]
