@@ -39,6 +39,9 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
         assert float(row["step_time_s"]) == layout["step_time_s"]
         assert row["recompute"] == layout["recompute"]
     best = told["layouts"][0]
+    roomy = told["roomiest_tie"]
+    assert roomy["headroom_bytes"] >= best["headroom_bytes"]
+    assert roomy["step_time_s"] <= best["step_time_s"] * (1 + told["tie_fraction"])
     assert sum(told["best_breakdown_s"].values()) == pytest.approx(best["step_time_s"])
     assert sum(told["best_memory_bytes"].values()) == pytest.approx(best["memory_bytes"])
     assert best["cost"] == pytest.approx(best["gpu_hours"] * 2.5)
@@ -46,6 +49,15 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert best["days"] == pytest.approx(steps * best["step_time_s"] / 86400)
     # 700 W a board, all of the time.
     assert best["energy_mwh"] == pytest.approx(best["gpu_hours"] * 700 / 1e6)
+
+
+def test_racks_that_a_layout_fills_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["-a", "gb200", "--gpus", "576", "-B", "1152", "-s", "4096", "--json"]
+    assert run(["search", "-m", "kimi-k2", *arguments, "--zero", "3", "--recompute", "none"]) == 0
+    best = json.loads(capsys.readouterr().out)["layouts"][0]
+    assert best["ep"] == 64
+    # Nine times 64: a rack of 72 keeps eight idle for the sake of whole expert groups.
+    assert (best["num_domains"], best["left_over_gpus"]) == (9, 72)
 
 
 def test_front_goes_from_fast_to_lean(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.planning.cost import Run
+from steptime.planning.placement import domains_needed, rank_order
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ def candidate_dict(question: Question, one: Candidate, run: Run | None) -> dict[
     """
     layout = one.layout
     row: dict[str, Any] = {name: getattr(layout, name) for name in LAYOUT_COLUMNS}
+    domain = question.accelerator.nvlink_domain
+    domains, _ = domains_needed(layout, domain, rank_order(question.order))
     row |= {
+        "num_domains": domains,
+        "left_over_gpus": domains * domain - layout.num_devices,
         "micro_batch_size": one.batch.micro_batch_size,
         "sequence_parallel": layout.sequence_parallel,
         "zero_stage": layout.zero_stage,
@@ -81,7 +86,7 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"batch {question.global_batch_size} x {question.seq_length} ({question.predictor} model)"
     )
     sizes = [name for name in LAYOUT_COLUMNS[:6] if name != "ep" or question.model.experts]
-    heads = ["step", *sizes, "mb", "SP", "ZeRO", "recomp", "GB", "full"]
+    heads = ["step (s)", *sizes, "mb", "SP", "ZeRO", "recomp", "GB", "full"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
@@ -89,7 +94,7 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
     for one, run in zip(shown, runs, strict=True):
         layout = one.layout
         mark = "= " if one.step_time_s <= tie and one is not shown[0] else ""
-        row = [mark + seconds(one.step_time_s)]
+        row = [f"{mark}{one.step_time_s:.4g}"]
         row += [str(getattr(layout, name)) for name in sizes]
         row += [str(one.batch.micro_batch_size), "yes" if layout.sequence_parallel else "no"]
         row += [str(layout.zero_stage), layout.recompute[:6], f"{one.memory_bytes / 1e9:.1f}"]
@@ -102,6 +107,10 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
     out = console()
     from steptime.planning.result import step_interval
 
+    domain = question.accelerator.nvlink_domain
+    domains, used = domains_needed(shown[0].layout, domain, rank_order(question.order))
+    left = domains * domain - question.num_devices
+    out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
     ends = step_interval(question, shown[0])
     if ends is not None:
         low, high = seconds(ends[0]), seconds(ends[1])
@@ -111,6 +120,13 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"= cannot be told from the best: within {percent(result.tie_fraction)} of its time; "
         f"{at_least}{result.num_ties:,} layouts are"
     )
+    roomy = result.best[result.roomiest]
+    if result.roomiest:
+        out.print(
+            f"most memory to spare among them: {layout_text(roomy)}: "
+            f"{seconds(roomy.step_time_s)}, {roomy.memory_bytes / 1e9:.1f} GB "
+            f"(--choice {result.roomiest + 1})"
+        )
     out.print(
         f"{result.num_evaluated:,} layouts timed in {seconds(result.elapsed_s)} "
         f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
@@ -167,6 +183,8 @@ def result_dict(
         "layouts_per_s": result.layouts_per_s,
         "tie_fraction": result.tie_fraction,
         "num_ties": result.num_ties,
+        "roomiest_tie": candidate_dict(question, result.best[result.roomiest], None)
+        | {"choice": result.roomiest + 1},
         "dropped": result.dropped,
         "best_step_time_low_s": ends[0],
         "best_step_time_high_s": ends[1],

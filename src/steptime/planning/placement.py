@@ -100,6 +100,24 @@ def rank_order(text: str) -> list[str]:
     return axes
 
 
+def domains_needed(layout: Layout, domain_size: int, axes: list[str]) -> tuple[int, int]:
+    """Return the domains that a job fills, and the GPUs in use in each of them.
+
+    Args:
+        layout: What to place.
+        domain_size: GPUs of a domain that may be used.
+        axes: Rank order, nearest first.
+    """
+    used = used_per_domain(
+        float(domain_size),
+        float(layout.tp),
+        float(layout.cp),
+        float(layout.ep * layout.etp) if layout.ep > 1 else 1.0,
+        float(axes.index("dp") < axes.index("pp")),
+    )
+    return -(-layout.num_devices // int(used)), int(used)
+
+
 def place(
     layout: Layout, *, domain_size: int, order: str = "megatron", spares_per_domain: int = 0
 ) -> Placement:
@@ -131,9 +149,7 @@ def place(
             f"use at most {domain_size - 1}"
         )
     axes = rank_order(order)
-    experts = float(layout.ep * layout.etp) if layout.ep > 1 else 1.0
-    inside = float(axes.index("dp") < axes.index("pp"))
-    used = int(used_per_domain(float(free), float(layout.tp), float(layout.cp), experts, inside))
+    domains, used = domains_needed(layout, free, axes)
     sizes = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp, "dp": layout.dp}
     stay, cross = hop_counts(axes, sizes, layout.vpp, used)
     return Placement(
@@ -142,7 +158,7 @@ def place(
         domain_size=domain_size,
         spares_per_domain=spares_per_domain,
         used_per_domain=used,
-        num_domains=-(-layout.num_devices // used),
+        num_domains=domains,
         groups=tuple(_counts(layout, axes, sizes, used)),
         hops_inside=stay,
         hops_crossing=cross,

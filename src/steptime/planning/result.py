@@ -67,6 +67,12 @@ class SearchResult:
     elapsed_s: float
 
     @property
+    def roomiest(self) -> int:
+        """Place in ``best`` of the tie with the most memory to spare; 0 is the fastest."""
+        ties = self.best[: self.num_ties]
+        return max(range(len(ties)), key=lambda place: ties[place].headroom_bytes)
+
+    @property
     def layouts_per_s(self) -> float:
         """Layouts evaluated a second."""
         return self.num_evaluated / self.elapsed_s
