@@ -2,7 +2,7 @@
 
 import { h } from "../shared/dom.js";
 import { errorOf, PARTS, predicted } from "./model.js";
-import { capital, onWhat, PART_NAMES, percent, seconds, signed } from "./words.js";
+import { capital, noted, onWhat, PART_NAMES, percent, seconds, signed } from "./words.js";
 
 /** The parts of a run's step, in order, without those under half a percent. */
 function partsOf(run, model) {
@@ -18,7 +18,7 @@ export function sentence(run, model) {
 
 function bar(run, model) {
   const parts = partsOf(run, model);
-  if (!parts.length) return h("p", { class: "soft" }, "A constant guess does not say where the time goes.");
+  if (!parts.length) return h("p", { class: "soft" }, "This model does not say here where the time goes.");
   const says = parts.map(([name, share]) => `${PART_NAMES[name]} ${percent(share, share < 0.1 ? 1 : 0)}`);
   return [
     h("div", { class: "bar", role: "img", "aria-label": `Where the predicted step goes: ${says.join(", ")}` },
@@ -42,7 +42,7 @@ export function card(run, model, why) {
     h("dl", {},
       h("dt", {}, "Layout"), h("dd", {}, `${run.layout}; ${run.batch}`),
       h("dt", {}, "Source"), h("dd", {}, source, `, ${run.place}`),
-      h("dt", {}, "Assumed"), h("dd", {}, run.assumed.length ? `${run.assumed.map(capital).join("; ")}.` : "Nothing: the source tells all that the model needs."),
+      h("dt", {}, "Assumed"), h("dd", {}, run.assumed.length ? `${run.assumed.map(noted).join("; ")}.` : "Nothing: the source tells all that the model needs."),
       model === "roofline" && run.cause && [h("dt", {}, "Likely cause"), h("dd", {}, `${capital(run.cause)}.`)]),
   ];
 }

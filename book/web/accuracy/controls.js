@@ -49,7 +49,7 @@ export function panel(change) {
   const tally = (state) => choose(state).shown.length;
   const model = radios("m", "Predicted by", MODELS.map((name) => [name, MODEL_NAMES[name]]), change);
   const filters = [
-    radios("k", "Model", [["", "All"], ...KINDS.map((name, i) => [String(i), capital(name), icon(i)])], change),
+    radios("k", "Kind", [["", "All"], ...KINDS.map((name, i) => [String(i), capital(name), icon(i)])], change),
     list("g", "Accelerator", [["", "All"], ...ACCELERATORS.map((name) => [name, device(name)])], change),
     list("s", "Source", [["", "All"], ...SOURCES], change),
   ];

@@ -81,7 +81,7 @@ export function mount(root) {
 
   function reset() {
     const { st } = state;
-    tell(Number(st));
+    change(STORIES[Number(st) - 1]);
     root.querySelector(`[data-story="${st}"]`).focus();
   }
 
@@ -122,7 +122,12 @@ export function mount(root) {
       info.append(" With each source counting the same: mean ", number("each-mean", percent(found.eachMean)),
         ", median ", number("each-median", percent(found.eachMedian)), ".");
     }
-    if (silent) info.append(` ${silent} runs in 8 bits are not shown.`);
+    if (silent) info.append(` It has no answer for ${silent} more runs.`);
+    if (state.m !== "roofline" && shown.length) {
+      const ours = amount(shown, "roofline");
+      info.append(" The roofline model on these runs: mean ", number("ours-mean", percent(ours.mean)),
+        ", median ", number("ours-median", percent(ours.median)), ".");
+    }
     info.append(" Shaded: within 10 %. Faint dots: runs not chosen. Hollow: beyond the edge.");
     stories.show(state.st);
     storyLine();
@@ -137,7 +142,7 @@ export function mount(root) {
       told.append(`Story ${state.st}, changed. `, h("button", { type: "button", class: "reset", onclick: reset }, "Reset"));
       return;
     }
-    const outs = { ...found, mean: percent(found.mean), median: percent(found.median), worst: percent(found.worst) };
+    const outs = { ...found, mean: percent(found.mean), median: percent(found.median), worst: percent(found.worst), ours: percent(amount(shown, "roofline").mean) };
     const pieces = TELL[Number(state.st) - 1][1].split(/[[\]]/);
     told.append(...pieces.map((piece, i) => (i % 2 ? h("b", { "data-says": piece }, String(outs[piece])) : piece)));
   }

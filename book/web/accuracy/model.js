@@ -5,7 +5,7 @@ import { DATA } from "./data.js";
 const { texts } = DATA;
 
 /** In the order of each run's errors. */
-export const MODELS = ["roofline", "baseline", "share"];
+export const MODELS = ["roofline", "baseline", "share", "llm-analysis"];
 export const KINDS = DATA.kinds;
 export const SOURCES = DATA.sources;
 export const PARTS = DATA.parts;

@@ -14,6 +14,7 @@ export const STORIES = [
   { s: "nar21-t1", m: "baseline" },
   { k: String(KINDS.length - 1) },
   { m: "share" },
+  { m: "llm-analysis" },
 ].map((inputs, at) => ({ ...DEFAULTS, ...inputs, st: String(at + 1) }));
 
 const ALLOWED = {

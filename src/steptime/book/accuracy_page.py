@@ -120,7 +120,7 @@ def packed(points: dict[str, Any]) -> dict[str, Any]:
             run["key"],
             texts.place(run["place"]),
             run["published_s"],
-            [run["errors"][name] for name in MODELS],
+            [run["errors"].get(name) for name in MODELS],
             [[round(1000 * s) for s in run["shares"].get(name, [])] for name in points["parts"]],
             [texts.place(note) for note in run["assumed"]],
             texts.place(run["software"]),

@@ -14,14 +14,19 @@ from steptime.book.study.roofline import RooflineStudy, alike, causes
 from steptime.book.tables.roofline import SOURCES
 from steptime.evidence.leave_out import LeftOut
 from steptime.evidence.residuals import KINDS
-from steptime.evidence.rivals import baseline_errors, baseline_parts, constant_share_errors
+from steptime.evidence.rivals import (
+    baseline_errors,
+    baseline_parts,
+    constant_share_errors,
+    llm_analysis_errors,
+)
 from steptime.evidence.samples import Sample
 from steptime.inputs.datafiles import data_path
 
 MIME = "application/vnd.steptime.accuracy+json"
-MODELS = ("roofline", "baseline", "share")
+MODELS = ("roofline", "baseline", "share", "llm-analysis")
 """The roofline model and one share of the peak leave each source out; the baseline has one
-constant, from the smallest run."""
+constant, from the smallest run; llm-analysis takes half of the peak."""
 _RECOMPUTE = {
     "none": "no recomputation",
     "selective": "selective recomputation",
@@ -30,7 +35,7 @@ _RECOMPUTE = {
 
 
 def accuracy_points(result: LeftOut) -> dict[str, Any]:
-    """Return the runs, their three predictions and where the time goes, ready for JSON.
+    """Return the runs, their predictions and where the time goes, ready for JSON.
 
     Args:
         result: Left-out errors and parts.
@@ -40,6 +45,7 @@ def accuracy_points(result: LeftOut) -> dict[str, Any]:
         "roofline": result.errors,
         "baseline": baseline_errors(runs),
         "share": constant_share_errors(runs, alike),
+        "llm-analysis": llm_analysis_errors(runs),
     }
     parts = {"roofline": result.parts, "baseline": baseline_parts(runs)}
     known = causes()
