@@ -122,13 +122,18 @@ def test_own_rows_play_no_part_by_default_in_anyone_elses_unit() -> None:
     assert not any(unit.startswith("nar21-") for unit in units)
 
 
+def test_the_micro_batch_follows_from_their_number() -> None:
+    counted = run_of(row(mbs=None, num_microbatches=12))
+    assert roofline_inputs(counted).job.micro_batch_size == 4.0
+
+
 # ---- refusal
 
 
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ({"mbs": None}, "micro-batch size"),
+        ({"mbs": None, "num_microbatches": None}, "micro-batch size"),
         ({"vpp": None, "schedule": "interleaved-1F1B"}, "vpp"),
         ({"gpu": "MI300X"}, "unknown accelerator"),
         ({"gpu": "TPU v5p (459 TF)"}, "no measured rate"),

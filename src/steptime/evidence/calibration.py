@@ -49,7 +49,7 @@ STAGES = (
         ),
     ),
     Stage(NARROW, ("blackwell_efficiency",)),
-    Stage(EXPERTS, ("permute_bytes", "old_experts_slowdown")),
+    Stage(EXPERTS, ("old_experts_slowdown",)),
 )
 
 

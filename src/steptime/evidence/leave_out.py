@@ -26,8 +26,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Facts that follow from the layout and the numbers it runs in, whatever the software.
-_KEPT = ("fp4", "block_scaled", "edges_count", "old_experts", "experts_age_years")
+# Facts that follow from model, layout, precision and date, whatever the software.
+_KEPT = (
+    "fp4",
+    "block_scaled",
+    "edges_count",
+    "eager_experts",
+    "old_experts",
+    "experts_age_years",
+)
 
 
 @dataclass(frozen=True, slots=True)

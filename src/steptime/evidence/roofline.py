@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.outcome import flop_convention
 from steptime.evidence.row_stack import run_stack, stack_name
-from steptime.evidence.runs import Incomplete, Run
+from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import RowResult, Validation, row_result, validate
 from steptime.formulas.roofline import roofline_step
@@ -39,6 +39,15 @@ class RooflineInputs:
     assumed: tuple[str, ...]
 
 
+def _with_counted_micro_batch(run: Run) -> Run:
+    """Return a run whose micro-batch follows from how many there are, where that is stated."""
+    count, ranks = run.row.num_microbatches, run.layout.dp
+    if run.micro_batch_stated or count is None or run.batch.global_batch_size % (count * ranks):
+        return run
+    size = run.batch.global_batch_size // (count * ranks)
+    return run_of(run.row.model_copy(update={"mbs": size}))
+
+
 def roofline_inputs(run: Run) -> RooflineInputs:
     """Return what the roofline model takes of a run.
 
@@ -49,6 +58,7 @@ def roofline_inputs(run: Run) -> RooflineInputs:
         Incomplete: If it leaves open what moves the step by a third or more: the micro-batch,
             the chunks of an interleaved pipeline, or recomputation beside ZeRO-3.
     """
+    run = _with_counted_micro_batch(run)
     if not run.micro_batch_stated:
         raise Incomplete("the micro-batch size (mbs) is not stated: it moves the step by a third")
     if not run.vpp_stated and run.row.schedule.lower() not in ("1f1b", "gpipe"):

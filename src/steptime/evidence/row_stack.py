@@ -117,8 +117,8 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
     row, layout = run.row, run.layout
     notes, recompute, said = row.notes.lower(), row.recompute.lower(), row.precision.lower()
     changes = _stated_overlaps(name, f"{row.overlap} {row.notes}".lower())
-    if re.search(r"flash", notes):
-        changes["flash"] = 1.0
+    if "flash" in notes:
+        changes["flash"] = float(not re.search(r"\b(no|not|without)\b[^;,.]{0,15}flash", notes))
     if re.search(r"async[- ]?tp", notes):
         changes["overlap_tp"] = 1.0
     if "scatter/gather off" in notes or "scatter/gather off" in row.overlap.lower():
@@ -154,9 +154,7 @@ def _expert_changes(run: Run) -> dict[str, float]:
         return {}
     year = year_of(run.row)
     before = 0.0 if year is None else max(0.0, _EXPERTS_RENEWED - year)
-    clamped = "oss" in run.model.name.lower()
     return {
-        "eager_experts": float(clamped),
         "old_experts": float(before > 0.0),
         "experts_age_years": before,
     }

@@ -33,7 +33,7 @@ class RooflineConstants:
         message_layer_s: The same per tensor-parallel rank, held up by messages.
         cast_bytes: Bytes moved to turn a value into 8 bits.
         permute_bytes: Bytes moved per value to sort token copies by expert, and back.
-        old_experts_slowdown: Extra time of routed work that waits for the host.
+        old_experts_slowdown: Extra time of handling token copies where it waits for the host.
         experts_slowdown_per_year: Extra time per year before.
         overlapped_ep_share: Share of overlapped exchanges that still shows.
         tail_rounds: Rounds over all processors lost at the end of a product.

@@ -210,6 +210,8 @@ def layout_changes(model: ModelShape, layout: Layout) -> dict[str, float]:
         "fp4": float(layout.precision == "nvfp4"),
         "block_scaled": float(layout.precision == "mxfp8"),
         "edges_count": float(layers % chunks != 0 and (layers + 2) % chunks == 0),
+        # The clamped activation of the GPT-OSS models has no fused kernel in common stacks.
+        "eager_experts": float(model.experts is not None and "oss" in model.name.lower()),
     }
 
 

@@ -30,7 +30,7 @@ def routed_rows(job: Number, tokens: Number) -> Number:
 
 
 def age_factor(stack: Number, constants: Number) -> Number:
-    """Return how much longer routed work takes in older software.
+    """Return how much longer sorting, routing and activations take in older software.
 
     Args:
         stack: ``old_experts`` is 1 before experts ran without waiting for the host;
@@ -129,11 +129,9 @@ def mixture_forward_s(
         flop_per_s: Rate of large products.
     """
     rows = routed_rows(job, tokens)
-    routed_s = grouped_products_s(job, constants, rows, flop_per_s)
-    routed_s = routed_s + handling_s(job, stack, constants, rows)
-    return routed_s * age_factor(stack, constants) + shared_products_s(
-        job, constants, tokens, flop_per_s
-    )
+    handled_s = handling_s(job, stack, constants, rows) * age_factor(stack, constants)
+    products_s = grouped_products_s(job, constants, rows, flop_per_s)
+    return products_s + handled_s + shared_products_s(job, constants, tokens, flop_per_s)
 
 
 def dense_forward_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
