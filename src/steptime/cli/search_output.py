@@ -86,14 +86,14 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"batch {question.global_batch_size} x {question.seq_length} ({question.predictor} model)"
     )
     sizes = [name for name in LAYOUT_COLUMNS[:6] if name != "ep" or question.model.experts]
-    heads = ["step (s)", *sizes, "mb", "SP", "ZeRO", "recomp", "GB", "full"]
+    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "recomp", "GB", "full"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
     rows = []
     for one, run in zip(shown, runs, strict=True):
         layout = one.layout
-        mark = "= " if one.step_time_s <= tie and one is not shown[0] else ""
+        mark = "=" if one.step_time_s <= tie and one is not shown[0] else ""
         row = [f"{mark}{one.step_time_s:.4g}"]
         row += [str(getattr(layout, name)) for name in sizes]
         row += [str(one.batch.micro_batch_size), "yes" if layout.sequence_parallel else "no"]
@@ -140,7 +140,7 @@ def amount(value: float | None) -> str:
     """Return a large amount for the eye: in millions from ten million on."""
     if value is None:
         return "-"
-    return f"{value / 1e6:,.2f} M" if value >= 1e7 else f"{value:,.0f}"
+    return f"{value / 1e6:,.2f}M" if value >= 1e7 else f"{value:,.0f}"
 
 
 def csv_text(question: Question, shown: list[Candidate], runs: list[Run | None]) -> str:
