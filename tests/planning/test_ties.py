@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from steptime.planning.question import PREDICTORS
 from steptime.planning.result import tie_fraction_of
-from steptime.planning.ties import Group, groups, measured_tie_fraction, pairs, right_share
+from steptime.planning.ties import (
+    Group,
+    groups,
+    measured_tie_fraction,
+    pairs,
+    right_share,
+    steepness,
+)
 
 # --- published
 
@@ -40,3 +49,12 @@ def test_regret_and_pairs_by_hand() -> None:
     assert right is False
     assert right_share([(0.1, True), (0.1, False), (0.9, False)], 0.0, 0.5) == 0.5
     assert right_share([], 0.0, 1.0) is None
+
+
+def test_steepness_of_pairs_that_lie_on_the_curve() -> None:
+    # Of a thousand pairs at each difference, as many are right as k = 10 says.
+    found = []
+    for x in (0.02, 0.05, 0.1, 0.2):
+        right = round(1000 / (1 + math.exp(-10 * x)))
+        found += [(x, True)] * right + [(x, False)] * (1000 - right)
+    assert steepness(found) == pytest.approx(10.0, rel=0.01)

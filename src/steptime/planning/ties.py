@@ -120,17 +120,34 @@ def right_share(found: list[tuple[float, bool]], low: float, high: float) -> flo
     return sum(right) / len(right) if right else None
 
 
-def measured_tie_fraction(predictor: str) -> float:
-    """Return the smallest difference from which published pairs are told apart, in whole percent.
+def steepness(found: list[tuple[float, bool]]) -> float:
+    """Return how fast a predicted difference becomes certain: k of ``1 / (1 + exp(-k x))``.
 
-    From there to twice as much, `RIGHT_SHARE` of the pairs are in the order they were measured.
+    The most likely k for the pairs. A difference of 0 says nothing, so the curve starts at a
+    half.
+
+    Args:
+        found: From `pairs`.
+
+    References:
+        derived here, book/search.md.
+    """
+    low, high = 0.0, 1000.0
+    for _ in range(60):
+        k = (low + high) / 2.0
+        pull = math.fsum(x * (right - 1.0 / (1.0 + math.exp(-k * x))) for x, right in found)
+        low, high = (k, high) if pull > 0.0 else (low, k)
+    return low
+
+
+def measured_tie_fraction(predictor: str) -> float:
+    """Return the difference from which published pairs are told apart, in whole percent.
+
+    There, by the curve of `steepness`, `RIGHT_SHARE` of the pairs are in the order they were
+    measured in.
 
     Args:
         predictor: baseline or roofline.
     """
-    found = pairs(groups(predictor))
-    for percent in range(1, 50):
-        share = right_share(found, percent / 100.0, percent / 50.0)
-        if share is not None and share >= RIGHT_SHARE:
-            return percent / 100.0
-    return 0.5
+    k = steepness(pairs(groups(predictor)))
+    return round(math.log(RIGHT_SHARE / (1.0 - RIGHT_SHARE)) / k, 2)
