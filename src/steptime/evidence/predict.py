@@ -116,7 +116,11 @@ def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = Non
     changes = layout_changes(step.model, step.layout)
     facts = stack_facts(stack_named(name), step.accelerator, **changes)
     parts = roofline_step(record, facts, roofline_constants())
-    assumed = step.assumed if stack else (*step.assumed, f"stack {name}")
+    assumed = (
+        step.assumed
+        if stack
+        else (*step.assumed, f"stack {name} (naming yours narrows the interval)")
+    )
     result = prediction("roofline", step, parts, record, assumed)
     kind = kind_of(step.model.experts is not None, step.layout.precision)
     ends = step_interval_s(parts, kind, assumed=stack is None)
