@@ -14,6 +14,7 @@ from steptime.planning.question import Question
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
 
+RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
 LAYOUT_COLUMNS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
 
 
@@ -86,7 +87,7 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"batch {question.global_batch_size} x {question.seq_length} ({question.predictor} model)"
     )
     sizes = [name for name in LAYOUT_COLUMNS[:6] if name != "ep" or question.model.experts]
-    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "recomp", "GB", "full"]
+    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
@@ -97,8 +98,8 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         row = [f"{mark}{one.step_time_s:.4g}"]
         row += [str(getattr(layout, name)) for name in sizes]
         row += [str(one.batch.micro_batch_size), "yes" if layout.sequence_parallel else "no"]
-        row += [str(layout.zero_stage), layout.recompute[:6], f"{one.memory_bytes / 1e9:.1f}"]
-        row.append(percent(one.memory_bytes / question.accelerator.hbm_bytes, 0))
+        row += [str(layout.zero_stage), RECOMPUTE_WORDS[layout.recompute], f"{one.memory_bytes / 1e9:.1f}"]
+        row.append(f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%")
         if run is not None:
             row += [f"{run.days:.1f}", amount(run.cost), amount(run.energy_mwh)]
         rows.append(row)
