@@ -4,11 +4,12 @@ The script is ``book/web/NAME/index.js`` (an ES module that mounts itself on
 ``#NAME``), its style ``book/web/NAME/style.css``. The stand-in for readers, printers and
 search engines without JavaScript is ``build/web/NAME.html``, written by Python before
 the pages are: an HTML fragment, put inside the element that the script takes over.
-Only pages with the directive load them.
+Only pages with the directive load them. What the script imports is asked for at once.
 """
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = Path("book", "web")
 FALLBACKS = Path("build", "web")
+IMPORT = re.compile(r'^import [^"]*"(\.{1,2}/[\w./-]+\.js)";$', re.MULTILINE)
 
 
 class widget(nodes.General, nodes.Element):
@@ -53,6 +55,7 @@ class Widget(SphinxDirective):
             label=self.options.get("label", ""),
             fallback=fallback.read_text(encoding="utf-8"),
             style=(root / SCRIPTS / name / "style.css").is_file(),
+            modules=IMPORT.findall(script.read_text(encoding="utf-8")),
         )
         self.set_source_info(node)
         return [node]
@@ -64,6 +67,8 @@ def visit_html(self: Any, node: widget) -> None:
     base = f"{up}{node['name']}"
     if node["style"]:
         self.body.append(f'<link rel="stylesheet" href="{base}/style.css">\n')
+    for module in node["modules"]:
+        self.body.append(f'<link rel="modulepreload" href="{base}/{module}">\n')
     label = f' aria-label="{escape(node["label"])}"' if node["label"] else ""
     kind = f' role="region"{label}' if label else ""
     self.body.append(
