@@ -98,7 +98,8 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         row = [f"{mark}{one.step_time_s:.4g}"]
         row += [str(getattr(layout, name)) for name in sizes]
         row += [str(one.batch.micro_batch_size), "yes" if layout.sequence_parallel else "no"]
-        row += [str(layout.zero_stage), RECOMPUTE_WORDS[layout.recompute], f"{one.memory_bytes / 1e9:.1f}"]
+        row += [str(layout.zero_stage), RECOMPUTE_WORDS[layout.recompute]]
+        row.append(f"{one.memory_bytes / 1e9:.1f}")
         row.append(f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%")
         if run is not None:
             row += [f"{run.days:.1f}", amount(run.cost), amount(run.energy_mwh)]
@@ -106,6 +107,7 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
     columns = [(head, "right") for head in heads]
     print_table(title, columns, rows)
     out = console()
+    out.print("mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory")
     from steptime.planning.result import step_interval
 
     domain = question.accelerator.nvlink_domain
