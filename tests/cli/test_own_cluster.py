@@ -1,0 +1,105 @@
+"""What users do with the roofline model: validate, fit, use the fit, measure a device."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from steptime.inputs.constants import ENVIRONMENT
+from steptime.inputs.datafiles import data_path
+
+Call = Callable[..., tuple[int, str, str]]
+PREDICT = (
+    *("predict", "-m", "gpt3-175b", "-a", "a100", "--tp", "8", "--pp", "8", "--dp", "2"),
+    *("-s", "2048", "-B", "128", "--recompute", "full", "--stack", "megatron-2021", "--json"),
+)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> str:
+    """Return a file with the ten rows of one source and an open one of another."""
+    lines = data_path("published_runs.csv").read_text(encoding="utf-8").splitlines()
+    chosen = [line for line in lines if line.startswith(("id,", "nar21-t1", "llama3-001"))]
+    (tmp_path / "runs.csv").write_text("\n".join(chosen) + "\n", encoding="utf-8")
+    return str(tmp_path / "runs.csv")
+
+
+@pytest.fixture(autouse=True)
+def _own_constants() -> Iterator[None]:
+    yield
+    os.environ.pop(ENVIRONMENT, None)
+
+
+# ---- published
+
+
+def test_rows_carry_intervals_and_open_rows_their_bounds(steptime: Call, runs: str) -> None:
+    status, out, _ = steptime("validate", runs, "--model", "roofline", "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert answer["summary"]["rows"] == 10
+    for row in answer["rows"]:
+        assert row["step_time_low_s"] < row["step_time_s"] < row["step_time_high_s"]
+    assert [one["id"] for one in answer["open"]] == ["llama3-001"]
+    assert answer["open"][0]["inside"] is True
+    assert answer["skipped"][0]["id"] == "llama3-001"
+
+
+# ---- invariant
+
+
+def test_a_fit_is_a_file_that_other_commands_take(
+    steptime: Call, runs: str, tmp_path: Path
+) -> None:
+    own = str(tmp_path / "own.toml")
+    status, out, _ = steptime("validate", runs, "--model", "roofline", "--fit", own)
+    assert status == 0
+    assert "ampere_efficiency" in out
+    before = json.loads(steptime(*PREDICT)[1])["step_time_s"]
+    slow = Path(own).read_text(encoding="utf-8").split("[interval]")[0]
+    Path(own).write_text(slow.replace("ampere_efficiency = 0.", "ampere_efficiency = 0.4"))
+    status, out, _ = steptime("--constants", own, *PREDICT)
+    assert status == 0
+    assert json.loads(out)["step_time_s"] > 1.3 * before
+
+
+def test_measure_writes_a_file_that_predict_takes(steptime: Call, tmp_path: Path) -> None:
+    out = str(tmp_path / "cpu.toml")
+    words = ("measure", "--backend", "numpy", "--seconds", "0.1", "--largest", "1024")
+    status, printed, _ = steptime(*words, "--out", out)
+    assert status == 0
+    assert "product" in printed
+    status, printed, _ = steptime(
+        *("predict", "-m", "gpt3-175b", "-a", out, "-s", "2048", "-B", "1"),
+        *("--predictor", "baseline", "--json"),
+    )
+    assert status == 0
+    assert json.loads(printed)["accelerator"] == "my-gpu"
+
+
+# ---- refusal
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--constants", "none.toml", *PREDICT), "none.toml"),
+        (("validate", "--fit", "x.toml"), "--fit belongs to --model roofline"),
+        (("measure", "--out", "x.toml", "--backend", "cuda"), "one of: numpy, torch"),
+        (("measure", "--out", "x.toml", "--name", "a b"), "--name"),
+        (("measure", "--out", "x.toml", "--seconds", "-1"), "--seconds"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(
+    steptime: Call, words: tuple[str, ...], message: str
+) -> None:
+    status, _, err = steptime(*words)
+    assert status == 2
+    assert message in err
+    assert err.count("\n") == 1
