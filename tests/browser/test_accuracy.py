@@ -156,10 +156,10 @@ def test_a_run_tells_all_that_is_known_of_it(open_page: Open, accuracy_points: P
     for model in ("roofline", "baseline"):
         page = open_page(f"{ALONE}?a.r=nar21-t1-010&a.m={model}").page
         run = next(one for one in accuracy_points["runs"] if one["id"] == "nar21-t1-010")
-        card = page.inner_text("#accuracy .card")
+        card = page.inner_text("#accuracy .known")
         for part in ("3,072 × A100 80 GB", run["layout"], run["batch"], run["place"], "103 s"):
             assert part in card
-        assert page.get_attribute("#accuracy .card a", "href") == "https://arxiv.org/abs/2104.04473"
+        assert page.get_attribute("#accuracy .known a", "href") == "https://arxiv.org/abs/2104.04473"
         shares = dict(zip(accuracy_points["parts"][model], run["shares"][model], strict=True))
         widths = dict(
             page.evaluate(
@@ -178,12 +178,12 @@ def test_what_a_source_leaves_open_is_said(open_page: Open, accuracy_points: Poi
         one for one in accuracy_points["runs"] if "zero: not stated, 0 assumed" in one["assumed"]
     )
     page = open_page(f"{ALONE}?a.r={run['id']}").page
-    assert "ZeRO: not stated, 0 assumed" in page.inner_text("#accuracy .card")
+    assert "ZeRO: not stated, 0 assumed" in page.inner_text("#accuracy .known")
 
 
 def test_the_table_equals_the_chart(open_page: Open, accuracy_points: Points) -> None:
     page = open_page(f"{ALONE}?a.k=2").page
-    page.click("#accuracy .table summary")
+    page.click("#accuracy .rows summary")
     page.wait_for_selector("#accuracy tbody tr")
     rows = page.evaluate(
         "[...document.querySelectorAll('#accuracy tbody tr')].map(e =>"
@@ -316,12 +316,12 @@ def test_pointing_shows_a_run_and_clicking_keeps_it(
             f'#accuracy path[{panel}="{name}"]',
         )
         page.mouse.move(x, y)
-        assert said in page.inner_text("#accuracy .card")
+        assert said in page.inner_text("#accuracy .known")
         page.mouse.move(5, 5)
-        assert said not in page.inner_text("#accuracy .card")
+        assert said not in page.inner_text("#accuracy .known")
     page.mouse.click(x, y)
     page.mouse.move(5, 5)
-    assert said in page.inner_text("#accuracy .card")
+    assert said in page.inner_text("#accuracy .known")
     assert f"a.r={name}" in page.evaluate("location.search")
 
 
@@ -429,7 +429,7 @@ def test_the_verdict_stays_in_sight(open_page: Open) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(open_page: Open, theme: str) -> None:
     page = open_page(f"{ALONE}?a.st=3", theme=theme).page
-    page.click("#accuracy .table summary")
+    page.click("#accuracy .rows summary")
     page.wait_for_selector("#accuracy tbody tr")
     page.evaluate(AXE)
     found = page.evaluate("async () => (await axe.run({preload: false})).violations")

@@ -13,7 +13,7 @@ import { device, MODEL_ABOUT, MODEL_NAMES, percent, TELL } from "./words.js";
 function lazyTable() {
   const holder = h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of runs" });
   const title = h("summary", {});
-  const element = h("details", { class: "table", ontoggle: write }, title, holder);
+  const element = h("details", { class: "rows", ontoggle: write }, title, holder);
   let asked = null;
   let written = null;
   async function write() {
@@ -44,7 +44,7 @@ export function mount(root) {
   const info = h("p", { class: "info" });
   const note = h("p", { class: "note", hidden: true });
   const picture = chart({ point, key });
-  const detail = h("div", { class: "card" });
+  const detail = h("div", { class: "known" });
   const told = h("p", { class: "told" });
   const stories = storyRow(TELL.map(([name]) => name), tell);
   const controls = panel((patch) => change(patch));

@@ -187,7 +187,7 @@ def table(points: dict[str, Any]) -> str:
             f"<td>{error_text(error)}</td></tr>"
         )
     return (
-        f'<details class="table"><summary>Table of all {len(rows)} runs</summary>'
+        f'<details class="rows"><summary>Table of all {len(rows)} runs</summary>'
         '<div class="wide" tabindex="0" role="region" aria-label="Table of runs"><table><caption>'
         "Published and predicted step time; the roofline model, each source left out</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details>"

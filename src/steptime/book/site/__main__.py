@@ -125,6 +125,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.linkcheck:
         return build("linkcheck", ROOT / "build" / "links")
     status = build(fresh=options.fresh)
+    for stand_in in WEB.glob("*.html"):
+        # A fragment that pages hold: no page of its own.
+        (SITE / stand_in.name).unlink(missing_ok=True)
     where = (SITE / "index.html").relative_to(ROOT)
     if status == 0:
         print(f"{where} built without a warning in {time.perf_counter() - began:.1f} s")
