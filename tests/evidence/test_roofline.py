@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("scipy")
 
-from steptime.evidence.calibration import STAGES, calibrate
+from steptime.evidence.calibration import STAGES, calibrate, with_values
 from steptime.evidence.residuals import DENSE
 from steptime.evidence.roofline import roofline_inputs, roofline_validation
 from steptime.evidence.row_stack import stack_name, year_of
@@ -21,6 +22,7 @@ from steptime.evidence.samples import (
 )
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.constants import constant_entries, fitted_names, roofline_constants
+from steptime.inputs.datafiles import data_path
 
 BY_ID = {row.id: row for row in published_rows()}
 
@@ -68,6 +70,16 @@ def test_every_constant_lies_in_its_plausible_range() -> None:
 
 
 # ---- invariant
+
+
+def test_a_refit_changes_the_files_fitted_values_alone() -> None:
+    text = data_path("roofline_constants.toml").read_text(encoding="utf-8")
+    assert with_values(text, roofline_constants()) == text
+    changed = with_values(text, replace(roofline_constants(), contention=0.123456, step_s=9.0))
+    differing = [
+        new for new, old in zip(changed.split("\n"), text.split("\n"), strict=True) if new != old
+    ]
+    assert differing == ["value = 0.1235"]
 
 
 def test_arrays_and_single_rows_agree() -> None:

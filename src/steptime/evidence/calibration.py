@@ -1,7 +1,12 @@
-"""Fitting the roofline model's constants to published runs."""
+"""Fitting the roofline model's constants to published runs.
+
+Run as a module it writes the fitted values into ``data/roofline_constants.toml``; after that
+`steptime.evidence.leave_out` has to be run for the intervals.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,6 +14,7 @@ from typing import TYPE_CHECKING
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW
 from steptime.evidence.samples import Table
 from steptime.inputs.constants import RooflineConstants, constant_entries
+from steptime.inputs.datafiles import data_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,3 +172,28 @@ def calibrate(
         if np.any(chosen):
             result = fit_stage(runs, chosen, stage.names, result)
     return result
+
+
+def with_values(text: str, found: RooflineConstants) -> str:
+    """Return the text of ``roofline_constants.toml`` with new values of the fitted constants.
+
+    Args:
+        text: The file as it is.
+        found: Gives the values, four digits of each.
+    """
+    for stage in STAGES:
+        for name in stage.names:
+            value = f"value = {float(f'{getattr(found, name):.4g}')!r}"
+            text = re.sub(rf"(\[{name}\]\n)value = .*", rf"\g<1>{value}", text)
+    return text
+
+
+def _refit() -> None:
+    from steptime.evidence.leave_out import all_runs
+
+    path = data_path("roofline_constants.toml")
+    path.write_text(with_values(path.read_text("utf-8"), calibrate(all_runs())), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _refit()
