@@ -80,9 +80,12 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
 
   /** The verdict stays below the site's own header, where that stays in view too. */
   function stayBelow() {
-    const stays = (one) => ["sticky", "fixed"].includes(getComputedStyle(one).position);
-    const heights = headers.filter(stays).map((one) => one.offsetHeight);
-    root.style.setProperty("--st-sticky-top", `${Math.max(0, ...heights)}px`);
+    const ends = headers.map((one) => {
+      const style = getComputedStyle(one);
+      const stays = ["sticky", "fixed"].includes(style.position);
+      return stays ? one.offsetHeight + (parseFloat(style.top) || 0) : 0;
+    });
+    root.style.setProperty("--st-sticky-top", `${Math.max(0, ...ends)}px`);
   }
   stayBelow();
 
