@@ -1,0 +1,76 @@
+"""§17's study and tables."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("scipy")
+
+from steptime.book.study.roofline import RooflineStudy, causes, roofline_study, worst_rows
+from steptime.book.tables.roofline import (
+    ablation_table,
+    coverage_table,
+    sources_table,
+    worst_table,
+)
+from steptime.evidence.ablation import Ablation
+from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
+
+
+@pytest.fixture(scope="module")
+def study() -> RooflineStudy:
+    return roofline_study()
+
+
+# ---- published
+
+
+def test_left_out_errors_meet_their_aims(study: RooflineStudy) -> None:
+    mean, median = study.equal_weight(DENSE)
+    assert mean < 0.06
+    assert median < 0.045
+    megatron = study.rows(["nar21-t1", "kor22"])
+    assert megatron.rows == 20
+    assert megatron.mean < 0.035
+    assert megatron.correlation > 0.95
+    assert study.source("mbridge", NARROW).roofline.mean < 0.05
+    experts = study.source("mbridge", EXPERTS).roofline
+    assert experts.mean < 0.18
+    assert experts.median < 0.12
+
+
+def test_the_roofline_beats_its_rivals_on_every_source_but_one(study: RooflineStudy) -> None:
+    dense = [one for one in study.sources if one.kind == DENSE]
+    better = [one.roofline.mean < min(one.constant_mean, one.baseline_mean) for one in dense]
+    assert sum(better) >= len(dense) - 1
+
+
+# ---- invariant
+
+
+def test_the_kept_errors_are_those_of_the_code(study: RooflineStudy) -> None:
+    kept = {row.id: row for row in residuals()}
+    assert {row.id for row in study.residuals} == set(kept)
+    for row in study.residuals:
+        assert kept[row.id].error == pytest.approx(row.error, abs=6e-4), row.id
+        assert kept[row.id].assumed_error == pytest.approx(row.assumed_error, abs=6e-4), row.id
+
+
+def test_the_worst_rows_have_a_cause(study: RooflineStudy) -> None:
+    worst = worst_rows(study, 20)
+    sizes = [abs(error) for _, error, _ in worst]
+    assert sizes == sorted(sizes, reverse=True)
+    assert [sample.id for sample, _, _ in worst if sample.id not in causes()] == []
+
+
+def test_tables_have_a_row_for_each_source_and_kind(study: RooflineStudy) -> None:
+    text = sources_table(study).text
+    assert text.count("each counting the same") == 2
+    assert "MT-NLG" in text
+    assert coverage_table(study).text.count("±") == 3
+    assert worst_table(study, 3).text.count("\n") == 4
+    found = [Ablation("", 0.05, "", 0.05, 0.05), Ablation("x", 0.06, "mpt", 0.2, 0.1)]
+    assert (
+        "| without x | 6.00 % | +1.00 % | llm-foundry | 10.0 % | 20.0 % |"
+        in ablation_table(found).text
+    )
