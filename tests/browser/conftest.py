@@ -58,6 +58,22 @@ def schedule_site(schedule_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def accuracy_site(
+    tmp_path_factory: pytest.TempPathFactory, accuracy_points: dict[str, Any]
+) -> Iterator[str]:
+    """Return the address of the chart alone, made as the site makes it."""
+    from steptime.book.accuracy_page import write_accuracy
+
+    place = tmp_path_factory.mktemp("accuracy")
+    write_accuracy(place, accuracy_points)
+    handler = functools.partial(_Quiet, directory=str(place))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
 def probe() -> Callable[..., Any]:
     """Return ``probe(page, name, *arguments)``: a function of schedule_probes.js in the page."""
     source = Path(__file__).with_name("schedule_probes.js").read_text(encoding="utf-8")

@@ -115,39 +115,31 @@ def _error_y(error: float) -> float:
     return TOP + MAIN + GAP + ERRORS * (MOST_ERROR - held) / (2 * MOST_ERROR)
 
 
-def picture(points: dict[str, Any], said: str) -> str:
-    """Return the picture: predicted over published above, the error below.
-
-    Args:
-        points: The runs.
-        said: Its name for those who hear it.
-    """
+def _band() -> str:
+    """Return the band within ten percent, above and below, and the lines of equality."""
     low, high = SECONDS
-    bottom = TOP + MAIN + GAP + ERRORS
     right = WIDTH - RIGHT
     band = math.exp(BAND)
-    corners = " ".join(
-        f"{_x(min(max(x, low), high)):.1f},{_y(min(max(y, low), high)):.1f}"
-        for x, y in (
-            (low, low * band),
-            (high / band, high),
-            (high, high),
-            (high, high / band),
-            (low * band, low),
-            (low, low),
-        )
+    corners = (
+        (low, low * band),
+        (high / band, high),
+        (high, high),
+        (high, high / band),
+        (low * band, low),
+        (low, low),
     )
-    parts = [
-        f'<svg class="plot" role="img" aria-label="{escape(said)}" width="100%" '
-        f'viewBox="0 0 {WIDTH:g} {bottom + 36:g}">'
-        f'<text x="0" y="12">predicted step time</text>'
-        f'<text x="0" y="{TOP + MAIN + GAP - 8:g}">error, ln(predicted / published)</text>'
-        f'<polygon class="band" points="{corners}"/>'
-        f'<path class="band" d="M{LEFT:g} {_error_y(BAND):.1f}H{right:g}V{_error_y(-BAND):.1f}'
-        f'H{LEFT:g}z"/>'
+    path = "L".join(f"{_x(x):.1f} {_y(y):.1f}" for x, y in corners)
+    return (
+        f'<path class="band" d="M{path}zM{LEFT:g} {_error_y(BAND):.1f}H{right:g}'
+        f'V{_error_y(-BAND):.1f}H{LEFT:g}z"/>'
         f'<path class="equal" d="M{_x(low):.1f} {_y(low):.1f}L{_x(high):.1f} {_y(high):.1f}'
         f'M{LEFT:g} {_error_y(0):.1f}H{right:g}"/>'
-    ]
+    )
+
+
+def _ticks(bottom: float) -> str:
+    """Return grid lines and what they stand for."""
+    right, parts = WIDTH - RIGHT, []
     for tick in TICKS:
         x, y = _x(tick), _y(tick)
         parts.append(
@@ -159,11 +151,27 @@ def picture(points: dict[str, Any], said: str) -> str:
     for error in ERROR_TICKS:
         y, said = _error_y(error) + 4, error_text(error).replace(".0", "")
         parts.append(f'<text class="end" x="{LEFT - 5:g}" y="{y:.1f}">{said}</text>')
-    parts.extend(_marks(points["runs"], kind) for kind in range(len(points["kinds"])))
-    parts.append(
-        f'<text class="end" x="{right:g}" y="{bottom + 31:g}">published step time</text></svg>'
-    )
     return "".join(parts)
+
+
+def picture(points: dict[str, Any], said: str) -> str:
+    """Return the picture: predicted over published above, the error below.
+
+    Args:
+        points: The runs.
+        said: Its name for those who hear it.
+    """
+    bottom = TOP + MAIN + GAP + ERRORS
+    marks = "".join(_marks(points["runs"], kind) for kind in range(len(points["kinds"])))
+    return (
+        f'<svg class="plot" role="img" aria-label="{escape(said)}" width="100%" '
+        f'viewBox="0 0 {WIDTH:g} {bottom + 36:g}">'
+        f'<text x="0" y="12">predicted step time</text>'
+        f'<text x="0" y="{TOP + MAIN + GAP - 8:g}">error, ln(predicted / published)</text>'
+        f"{_band()}{_ticks(bottom)}{marks}"
+        f'<text class="end" x="{WIDTH - RIGHT:g}" y="{bottom + 31:g}">published step time</text>'
+        "</svg>"
+    )
 
 
 def table(points: dict[str, Any]) -> str:

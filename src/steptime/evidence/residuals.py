@@ -69,3 +69,9 @@ def residuals() -> tuple[Residual, ...]:
     if not all(row.kind in KINDS for row in rows):
         raise ConfigError(f"{RESIDUALS}: a kind that is none of {', '.join(KINDS)}")
     return rows
+
+
+def causes() -> dict[str, str]:
+    """Return the likely cause of each large miss, as ``data/roofline_causes.csv`` tells it."""
+    with data_path("roofline_causes.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row["cause"] for row in csv.DictReader(file)}

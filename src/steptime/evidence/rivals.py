@@ -33,6 +33,15 @@ def share_of_peak(runs: Table) -> Floats:
     return np.asarray(flop / (num_devices(runs.jobs) * peak * runs.step_time_s))
 
 
+def alike(sample: Sample) -> str:
+    """Return what runs have in common that one share of the peak is taken from.
+
+    Args:
+        sample: A run.
+    """
+    return f"{sample.inputs.run.accelerator.generation}, {sample.kind}"
+
+
 def constant_share_errors(runs: Table, alike: Callable[[Sample], str]) -> Floats:
     """Return ln(predicted / measured) of the best constant share, each unit left out, shape (n,).
 

@@ -10,11 +10,12 @@ import csv
 import math
 from typing import Any
 
-from steptime.book.study.roofline import RooflineStudy, alike, causes
+from steptime.book.study.roofline import RooflineStudy
 from steptime.book.tables.roofline import SOURCES
 from steptime.evidence.leave_out import LeftOut
-from steptime.evidence.residuals import KINDS
+from steptime.evidence.residuals import KINDS, causes
 from steptime.evidence.rivals import (
+    alike,
     baseline_errors,
     baseline_parts,
     constant_share_errors,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,13 +11,17 @@ from numpy.typing import NDArray
 from steptime.evidence.calibration import STAGES, calibrate
 from steptime.evidence.intervals import Coverage, coverage
 from steptime.evidence.leave_out import LeftOut, all_runs, left_out, scored
-from steptime.evidence.residuals import KINDS, Residual
-from steptime.evidence.rivals import baseline_errors, constant_share_errors, llm_analysis_errors
+from steptime.evidence.residuals import KINDS, Residual, causes
+from steptime.evidence.rivals import (
+    alike,
+    baseline_errors,
+    constant_share_errors,
+    llm_analysis_errors,
+)
 from steptime.evidence.row_stack import year_of
 from steptime.evidence.samples import Sample, Table
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 from steptime.inputs.constants import ConstantEntry, constant_entries
-from steptime.inputs.datafiles import data_path
 
 Floats = NDArray[np.float64]
 
@@ -164,15 +167,6 @@ def errors(runs: Table, found: Floats, wanted: NDArray[np.bool_]) -> Errors:
     )
 
 
-def alike(sample: Sample) -> str:
-    """Return what runs have in common that one share of the peak is taken from.
-
-    Args:
-        sample: A run.
-    """
-    return f"{sample.inputs.run.accelerator.generation}, {sample.kind}"
-
-
 def _mean_size(values: Floats) -> float:
     there = values[~np.isnan(values)]
     return float(np.abs(there).mean()) if there.size else float("nan")
@@ -277,12 +271,6 @@ def devices_left_out() -> tuple[Device, ...]:
             if here.any():
                 found.append(Device(str(name), kind, errors(runs, without, here)))
     return tuple(found)
-
-
-def causes() -> dict[str, str]:
-    """Return the likely cause of each large miss, as ``data/roofline_causes.csv`` tells it."""
-    with data_path("roofline_causes.csv").open(encoding="utf-8", newline="") as file:
-        return {row["id"]: row["cause"] for row in csv.DictReader(file)}
 
 
 def worst_rows(study: RooflineStudy, count: int) -> list[tuple[Sample, float, str]]:
