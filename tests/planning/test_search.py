@@ -31,7 +31,7 @@ from steptime.planning.evaluate import (
 )
 from steptime.planning.question import PREDICTORS, Question
 from steptime.planning.result import evaluated, memory_parts, step_interval, step_parts
-from steptime.planning.search import search
+from steptime.planning.search import Search, search
 from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
 
 H100 = accelerator("h100")
@@ -160,14 +160,34 @@ def test_front_is_a_front() -> None:
 
 
 def test_counts_add_up() -> None:
-    result = search(question("mixtral-8x7b", 64, 256))
-    rows = np.vstack(list(row_blocks(result.question, 10**6)))
-    tp, cp, dp = (rows[:, ROW_FIELDS.index(name)] for name in ("tp", "cp", "dp"))
-    stages = len(result.question.zero_stages)
+    asked = question("mixtral-8x7b", 96, 256)
+    result = search(asked)
+    broken: list[tuple[int, ...]] = []
+
+    def spell_out(rule: int, sizes: tuple[int, ...], rows: int) -> None:
+        broken.extend([sizes] * rows)
+
+    rows = np.vstack(list(row_blocks(asked, 10**6, spell_out)))
+    whole = np.vstack([rows[:, :6], np.array(broken, dtype=float)])
+    tp, cp, dp = (whole[:, ROW_FIELDS.index(name)] for name in ("tp", "cp", "dp"))
+    stages = len(asked.zero_stages)
     split = (tp > 1) & (4096 % (cp * tp) == 0)
     layouts = (3 * np.where(split, 2, 1) * np.where(cp * dp > 1, stages, 1)).sum()
     dropped = sum(n for reason, n in result.dropped.items() if "sizes, not" not in reason)
+    assert len(broken) > 100
     assert result.num_fitting + dropped == layouts
+
+
+def test_sizes_are_dropped_by_the_rule_that_the_formula_names() -> None:
+    asked = question("mixtral-8x7b", 96, 256)
+    rules: dict[tuple[int, ...], int] = {}
+    list(row_blocks(asked, 10**6, lambda rule, sizes, rows: rules.update({sizes: rule})))
+    assert set(rules.values()) == {4, 5, 8}
+    for sizes, rule in list(rules.items())[::7]:
+        # A batch and chunks that break nothing themselves.
+        row = np.array([[*sizes, 1.0, 1.0, 1.0]])
+        record = rows_job(base_job(replace(asked, global_batch_size=96 * 64)), row)
+        assert row_faults(record)[0] == rule, sizes
 
 
 def test_parts_add_up_to_the_candidate() -> None:
@@ -233,6 +253,18 @@ def test_time_of_first_result_and_memory() -> None:
     assert peak < 100e6
 
 
+def test_memory_stays_bounded_in_a_huge_space() -> None:
+    # 720,720 = 2**4 x 3**2 x 5 x 7 x 11 x 13 can be cut in more ways than any cluster.
+    asked = question("deepseek-v3", 720_720, 720_720, accelerator=accelerator("gb200"))
+    run = Search(asked)
+    tracemalloc.start()
+    for evaluated_so_far, _ in zip(run.run(), range(10), strict=False):
+        assert evaluated_so_far > 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
 # --- refusal
 
 
@@ -246,6 +278,7 @@ def test_time_of_first_result_and_memory() -> None:
         ({"zero_stages": (4,)}, "zero_stage must be <= 3"),
         ({"predictor": "magic"}, "unknown predictor 'magic'"),
         ({"order": "tp"}, "unknown rank order"),
+        ({"accelerator": accelerator("a100"), "precision": "fp8"}, "has no 8-bit matrix products"),
         ({"precision": "fp8"}, "fitted in 16 bits, not fp8; use --predictor roofline"),
         ({"order": "llama3", "predictor": "roofline"}, "use --predictor baseline for another"),
         ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),

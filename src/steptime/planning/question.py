@@ -10,6 +10,7 @@ from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.stack import GENERATIONS
+from steptime.inputs.training_step import NO_EIGHT_BITS
 from steptime.planning.placement import ORDERS, rank_order
 
 PREDICTORS = ("baseline", "roofline")
@@ -73,6 +74,10 @@ class Question:
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
         axes = rank_order(self.order)
+        if self.precision not in ("fp16", "bf16") and not self.accelerator.peak_fp8_flop_per_s:
+            raise ConfigError(
+                NO_EIGHT_BITS.format(precision=self.precision, accelerator=self.accelerator.name)
+            )
         if self.predictor == "baseline" and self.precision not in ("fp16", "bf16"):
             raise ConfigError(
                 f"the baseline's one constant was fitted in 16 bits, not {self.precision}; "

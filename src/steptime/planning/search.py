@@ -84,7 +84,7 @@ class Search:
 
     def run(self) -> Iterator[int]:
         """Take in all blocks; yield the layouts evaluated after each."""
-        for block in row_blocks(self.question, 8 * self.most_rows):
+        for block in row_blocks(self.question, 8 * self.most_rows, self._drop_sizes):
             valid = self._valid(block)
             for start in range(0, len(valid), self.most_rows):
                 self._evaluate(valid[start : start + self.most_rows])
@@ -93,6 +93,16 @@ class Search:
     def _drop(self, reason: str, count: int) -> None:
         if count:
             self.tally.dropped[reason] = self.tally.dropped.get(reason, 0) + count
+
+    def _drop_sizes(self, rule: int, sizes: tuple[int, ...], rows: int) -> None:
+        """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
+        tp, cp, _, dp, *_ = sizes
+        recompute, zero, sequence = self.choices.shape
+        if sequence > 1 and (tp == 1 or self.question.seq_length % (cp * tp)):
+            sequence = 1
+        if cp * dp == 1:
+            zero = 1
+        self._drop(REASONS[rule - 1], rows * recompute * zero * sequence)
 
     def _valid(self, block: Rows) -> Rows:
         """Return the rows that break no rule, and count the rest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,21 +75,41 @@ def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[i
     return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]
 
 
-def row_blocks(question: Question, most_rows: int) -> Iterator[Rows]:
+def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
+    """Return the rule of `layout_fault` that sizes break whatever the rest is, 0 if none.
+
+    It is asked first, so that a space with many odd divisors is not spelt out in vain.
+
+    Args:
+        question: Gives heads and sequence.
+        sizes: tp, cp, pp, dp, ep, etp.
+    """
+    tp, cp, _, dp, ep, etp = sizes
+    if question.model.num_attention_heads % tp:
+        return 4
+    if question.seq_length % cp:
+        return 5
+    return 8 if (tp * cp * dp) % (ep * etp) else 0
+
+
+Drop = Callable[[int, tuple[int, ...], int], None]
+
+
+def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> Iterator[Rows]:
     """Yield rows of `ROW_FIELDS`, at most about ``most_rows`` at a time.
 
-    Sizes that cannot be cut at all (heads, batch, experts...) are still in: the caller counts
-    them by the rule that they break.
+    Rows that break a rule together with their micro-batch or chunks are still in.
 
     Args:
         question: What is asked.
         most_rows: Bound of a block.
+        drop: Told of sizes that can never be cut: rule, sizes, and the rows they stand for.
     """
     devices, layers = question.num_devices, question.model.num_layers
     micro = micro_batch_sizes(question)
     for pp in divisors(devices):
         if pp > layers:
-            # Counted by `layouts_over_layers`, as no chunk count exists for them.
+            # Counted by `sizes_over_layers`, as no chunk count exists for them.
             continue
         inner = [
             (float(chunks), schedule, float(size))
@@ -100,21 +120,32 @@ def row_blocks(question: Question, most_rows: int) -> Iterator[Rows]:
         if not inner:
             continue
         inner_rows = np.array(inner)
-        outer: list[tuple[float, ...]] = []
-        for tp in divisors(devices // pp):
-            splits = expert_splits(question, tp, devices // pp)
-            for cp in divisors(devices // pp // tp):
-                dp = devices // pp // tp // cp
-                for ep, etp in splits:
-                    outer.append((tp, cp, pp, dp, ep, etp))
-                    if len(outer) * len(inner) >= most_rows:
-                        yield _crossed(outer, inner_rows)
-                        outer = []
+        outer: list[tuple[int, ...]] = []
+        for sizes in _sizes(question, devices, pp):
+            rule = outer_rule(question, sizes)
+            if rule:
+                if drop:
+                    drop(rule, sizes, len(inner))
+                continue
+            outer.append(sizes)
+            if len(outer) * len(inner) >= most_rows:
+                yield _crossed(outer, inner_rows)
+                outer = []
         if outer:
             yield _crossed(outer, inner_rows)
 
 
-def _crossed(outer: list[tuple[float, ...]], inner: Rows) -> Rows:
+def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
+    """Yield every (tp, cp, pp, dp, ep, etp) that takes up all devices."""
+    for tp in divisors(devices // pp):
+        splits = expert_splits(question, tp, devices // pp)
+        for cp in divisors(devices // pp // tp):
+            dp = devices // pp // tp // cp
+            for ep, etp in splits:
+                yield tp, cp, pp, dp, ep, etp
+
+
+def _crossed(outer: list[tuple[int, ...]], inner: Rows) -> Rows:
     """Return every pair of an outer and an inner row, side by side."""
     left = np.repeat(np.array(outer, dtype=np.float64), len(inner), axis=0)
     return np.hstack([left, np.tile(inner, (len(outer), 1))])
