@@ -104,9 +104,10 @@ function block(part, start, y, row, at, width, chart) {
   const label = [`${part.label} ${part.text}`, part.label, part.text].find(
     (text) => text.length * 6.3 + 8 < pixels,
   );
+  const kind = `block slot-${part.slot}${row.faded ? " faded" : ""}${row.quiet ? " quiet" : ""}`;
   return h(
     "g",
-    { class: `block slot-${part.slot}${row.faded ? " faded" : ""}${row.quiet ? " quiet" : ""}`, "data-block": part.key },
+    { class: kind, "data-block": part.key },
     h("rect", {
       x: at(start),
       width: at(part.value),

@@ -31,11 +31,13 @@ export function pictureParts(id, change) {
   const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
   timeKey.append(heads, timeKeys);
   const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
+  const timeTitle = h("h2", {}, "Time of one step; ⊢⊣ where runs may lie");
+  const timeHead = h("div", { class: "head-row" }, timeTitle, by.element);
   const element = h(
     "div",
     { class: "pictures" },
     h("section", { class: "box" }, memoryTitle, memory, memoryKey),
-    h("section", { class: "box" }, h("div", { class: "head-row" }, h("h2", {}, "Time of one step; ⊢⊣ where runs may lie"), by.element), time, timeKey),
+    h("section", { class: "box" }, timeHead, time, timeKey),
     h("section", { class: "box half" }, h("h2", {}, "Memory by stage"), stages, timeline),
     h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
@@ -63,7 +65,10 @@ export function drawAll(parts, answer, ghost, room) {
     width: room.bars,
     label: `Memory of the fullest GPU: ${gb(memory.total)} of ${gb(memory.limit)} GB: ${list}`,
     top,
-    ticks: [0, 1, 2, 3, 4].map((part) => [(top * part) / 4, `${digits((top * part) / 4 / 1e9)}${part === 4 ? " GB" : ""}`]),
+    ticks: [0, 1, 2, 3, 4].map((part) => {
+      const value = (top * part) / 4;
+      return [value, digits(value / 1e9) + (part === 4 ? " GB" : "")];
+    }),
     limit: { value: memory.limit, text: `${gb(memory.limit)} GB` },
     rows: [
       { name: "", height: 40, parts: blocks(full), ghost: ghost && blocks(ghost.memory.stages[ghost.memory.worst]) },
@@ -136,7 +141,12 @@ function drawHeads(heads, answer) {
     fill(
       heads,
       HEADLINES.map(([key, word]) =>
-        h("button", { type: "button", class: "number head", "data-number": key, tabindex: -1 }, h("b", { "data-out": key }), h("span", { class: "head-word" }, word)),
+        h(
+          "button",
+          { type: "button", class: "number head", "data-number": key, tabindex: -1 },
+          h("b", { "data-out": key }),
+          h("span", { class: "head-word" }, word),
+        ),
       ),
     );
   }  const run = heads.querySelector("[data-number=days] .head-word");

@@ -73,7 +73,9 @@ function written(node, env, walker, formula, open) {
     const shown = args.filter((one) => !records(one));
     const list = shown.map((one, at) => [at ? ", " : "", write(one)]);
     if (name in BASIC) return [name, "(", list, ")"];
-    const link = h("button", { type: "button", class: "dive", onclick: () => open(name, args) }, walker.texts.functions[name].name ?? name);
+    const onclick = () => open(name, args);
+    const known = walker.texts.functions[name].name ?? name;
+    const link = h("button", { type: "button", class: "dive", onclick }, known);
     return shown.length ? [link, "(", list, ")"] : link;
   }
   return write(node);

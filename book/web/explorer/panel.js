@@ -27,7 +27,13 @@ export function makePanel(root, data, actions) {
   const more = MORE_RADIOS.map((row) => radioRow(row, id, change));
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
   const own = ownModel(id, change);
-  const copies = h("p", { class: "input copies" }, "Data parallel ", h("i", { class: "sym" }, "d"), " = ", h("b", { "data-out": "dp" }), ", worked out · ", h("b", { "data-out": "parameters" }), " parameters · ", h("b", { "data-out": "limit" }), " a GPU");
+  const number = (name) => h("b", { "data-out": name });
+  const copies = h(
+    "p",
+    { class: "input copies" },
+    ["Data parallel ", h("i", { class: "sym" }, "d"), " = ", number("dp"), ", worked out · "],
+    [number("parameters"), " parameters · ", number("limit"), " a GPU"],
+  );
   const element = h(
     "form",
     { class: "panel", "aria-label": "Layout", onsubmit: (event) => event.preventDefault() },
