@@ -32,9 +32,7 @@ class Experts:
         check_count("num_shared_experts", self.num_shared_experts, least=0)
         check_count("num_dense_layers", self.num_dense_layers, least=0)
         if self.top_k > self.num_experts:
-            raise ConfigError(
-                f"top_k={self.top_k} must be <= num_experts={self.num_experts}"
-            )
+            raise ConfigError(f"top_k={self.top_k} must be <= num_experts={self.num_experts}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
