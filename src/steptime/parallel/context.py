@@ -11,10 +11,11 @@ import numpy as np
 from jax.sharding import PartitionSpec as P
 
 from steptime.formulas.messages import context as messages
-from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.parallel import devices, mathematics, ring
 from steptime.parallel.program import Arrays, Program
-from steptime.parallel.tensor import VALUE_BYTES, divides, random_inputs
+from steptime.parallel.sizes import LARGEST_SIZE, check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, random_inputs
 
 FORMS = ("ring", "all-gather", "all-to-all")
 ORDERS = ("contiguous", "zigzag")
@@ -34,6 +35,7 @@ def token_order(order: str, seq_length: int, context_parallel_size: int) -> np.n
         ConfigError: If the sequence cannot be cut so.
     """
     check_choice("order", order, ORDERS)
+    check_count("seq_length", seq_length, most=LARGEST_SIZE)
     divides("context_parallel_size", context_parallel_size, "seq_length", seq_length)
     places = np.arange(seq_length)
     if order == "contiguous":
@@ -49,6 +51,7 @@ def token_order(order: str, seq_length: int, context_parallel_size: int) -> np.n
     )
 
 
+@checked
 def attention(
     *,
     form: str,
@@ -84,6 +87,7 @@ def attention(
         divides(
             "context_parallel_size", context_parallel_size, "num_query_groups", num_query_groups
         )
+    check_room("scores", [(micro_batch_size, num_attention_heads, seq_length, seq_length)])
     places = token_order(order, seq_length, context_parallel_size)
     shapes = {
         "query": (micro_batch_size, seq_length, num_attention_heads, head_dim),

@@ -17,31 +17,33 @@ from steptime.formulas.messages import data as messages
 from steptime.inputs.errors import check_count
 from steptime.parallel import devices
 from steptime.parallel.program import Arrays
-from steptime.parallel.tensor import VALUE_BYTES, divides
+from steptime.parallel.sizes import check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES
 from steptime.parallel.training import State, Training, adam, fresh_state, state_specs
 
 NAMES = ("data parallel", "ZeRO-1", "ZeRO-2", "ZeRO-3")
 SPLIT = P(None, "dp")
 
 
+@checked
 def training(
     *,
-    zero_stage: int,
     data_parallel_size: int,
     num_layers: int,
     hidden_size: int,
     num_microbatches: int,
+    zero_stage: int = 0,
     micro_batch_size: int = 2,
     num_steps: int = 3,
 ) -> Training:
     """Return a few steps of data-parallel training.
 
     Args:
-        zero_stage: 0 nothing sharded, 1 optimizer states, 2 gradients too, 3 weights too.
         data_parallel_size: Devices, d; they must divide a layer's weights.
         num_layers: Blocks, l.
         hidden_size: Width of the residual stream, h; a block has 8 h² weights.
         num_microbatches: Micro-batches of each device per step, m.
+        zero_stage: 0 nothing sharded, 1 optimizer states, 2 gradients too, 3 weights too.
         micro_batch_size: Rows in each.
         num_steps: Steps to take.
 
@@ -53,12 +55,14 @@ def training(
     """
     check_count("zero_stage", zero_stage, least=0, most=3)
     check_count("num_microbatches", num_microbatches, most=64)
+    check_count("num_steps", num_steps, most=1000)
     size = 8 * hidden_size**2
     divides("data_parallel_size", data_parallel_size, "weights of a layer", size)
+    shape = (num_microbatches, data_parallel_size * micro_batch_size, hidden_size)
+    check_room("weights and batches", [(4 * num_layers, size), (2 * num_steps, *shape)])
     devices.start()
     generator = np.random.default_rng(0)
     start = {"layers": jnp.asarray(generator.normal(size=(num_layers, size)) / hidden_size**0.5)}
-    shape = (num_microbatches, data_parallel_size * micro_batch_size, hidden_size)
     batches = [
         {name: jnp.asarray(generator.normal(size=shape)) for name in ("x", "y")}
         for _ in range(num_steps)

@@ -11,13 +11,15 @@ from jax.sharding import PartitionSpec as P
 
 from steptime.formulas import traffic
 from steptime.formulas.messages import expert as messages
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice
 from steptime.parallel import devices, routing
 from steptime.parallel.program import Arrays, Program, placed
 from steptime.parallel.routing import Router
-from steptime.parallel.tensor import VALUE_BYTES, divides, random_inputs
+from steptime.parallel.sizes import check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, random_inputs
 
 
+@checked
 def mixture(
     *,
     kind: str,
@@ -52,9 +54,9 @@ def mixture(
         fedus2021, Sec. 2; lepikhin2020, Sec. 2; deepseek2024, Sec. 2.1.2.
     """
     divides("expert_parallel_size", expert_parallel_size, "num_experts", num_experts)
-    check_count("tokens_per_device", tokens_per_device, most=10**6)
-    check_count("num_shared_experts", num_shared_experts, least=0, most=64)
     router = _router(kind, num_experts, top_k, tokens_per_device, capacity_factor, skew)
+    boxes = (expert_parallel_size, num_experts, router.capacity, hidden_size)
+    check_room("boxes", [boxes])
     shared = num_shared_experts * expert_ffn_hidden_size
     shapes: dict[str, tuple[int, ...]] = {
         "x": (expert_parallel_size * tokens_per_device, hidden_size),

@@ -14,9 +14,11 @@ from steptime.formulas.messages import data as messages
 from steptime.parallel import devices
 from steptime.parallel.data import block
 from steptime.parallel.program import Arrays, Program
-from steptime.parallel.tensor import VALUE_BYTES, divides, random_inputs
+from steptime.parallel.sizes import checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, random_inputs
 
 
+@checked
 def blocks(
     *, data_parallel_size: int, num_layers: int, hidden_size: int, rows_per_device: int = 2
 ) -> Program:

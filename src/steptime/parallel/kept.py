@@ -16,6 +16,7 @@ from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator
 from steptime.parallel import layer, program
+from steptime.parallel.sizes import checked
 
 MATRICES = ("norm_1", "norm_2", "w_qkv", "w_o", "w_in", "w_out")
 UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
@@ -45,6 +46,7 @@ class Kept:
         return self.formula_bytes == self.compiled_bytes
 
 
+@checked
 def kept(
     *,
     tensor_parallel_size: int,

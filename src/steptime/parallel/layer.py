@@ -19,7 +19,8 @@ from steptime.formulas.messages import sequence, tensor
 from steptime.inputs.errors import check_choice
 from steptime.parallel import devices, mathematics
 from steptime.parallel.program import Arrays, Program
-from steptime.parallel.tensor import VALUE_BYTES, divides, enter, leave, random_inputs
+from steptime.parallel.sizes import check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, enter, leave, random_inputs
 
 DROPOUT = 0.1
 ATTENTION_CORE = ("shares", "shares_kept", "shares_dropped")
@@ -62,6 +63,7 @@ def transformer_layer(given: Arrays, x: jax.Array, cut: Cut) -> jax.Array:
     return x + _dropout(out, 2, (0, cut.first_token, 0))
 
 
+@checked
 def layer(
     *,
     tensor_parallel_size: int,
@@ -95,6 +97,7 @@ def layer(
     heads = divides(
         "tensor_parallel_size", tensor_parallel_size, "num_attention_heads", num_attention_heads
     )
+    check_room("scores", [(micro_batch_size, num_attention_heads, seq_length, seq_length)])
     if sequence_parallel:
         divides("tensor_parallel_size", tensor_parallel_size, "seq_length", seq_length)
 

@@ -18,7 +18,8 @@ from steptime.inputs.errors import check_count
 from steptime.parallel import devices
 from steptime.parallel.data import block
 from steptime.parallel.program import Arrays, Program
-from steptime.parallel.tensor import VALUE_BYTES, divides, random_inputs
+from steptime.parallel.sizes import checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, random_inputs
 
 
 def gpipe(
@@ -65,6 +66,7 @@ def sending(slot: int, num_microbatches: int, num_stages: int) -> list[tuple[int
     ]
 
 
+@checked
 def blocks(
     *,
     pipeline_parallel_size: int,

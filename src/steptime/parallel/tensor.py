@@ -15,9 +15,10 @@ import numpy as np
 from jax.sharding import PartitionSpec as P
 
 from steptime.formulas.messages import tensor as messages
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import check_choice
 from steptime.parallel import devices, mathematics
 from steptime.parallel.program import Arrays, Program
+from steptime.parallel.sizes import check_room, checked, divides
 
 VALUE_BYTES = 8.0
 
@@ -46,6 +47,7 @@ def activate(x: jax.Array, w_in: jax.Array, gated: bool) -> jax.Array:
     return jax.nn.gelu(x @ w_in[:, 0], approximate=True)
 
 
+@checked
 def feed_forward(
     *,
     tensor_parallel_size: int,
@@ -72,7 +74,6 @@ def feed_forward(
         shoeybi2019, Sec. 3.
     """
     check_choice("activation", activation, ("gelu", "swiglu"))
-    check_count("hidden_size", hidden_size, most=10**5)
     divides("tensor_parallel_size", tensor_parallel_size, "ffn_hidden_size", ffn_hidden_size)
     gated = activation == "swiglu"
 
@@ -103,6 +104,7 @@ def feed_forward(
     )
 
 
+@checked
 def attention(
     *,
     tensor_parallel_size: int,
@@ -132,6 +134,7 @@ def attention(
         shoeybi2019, Sec. 3.
     """
     head_dim = divides("num_attention_heads", num_attention_heads, "hidden_size", hidden_size)
+    check_room("scores", [(micro_batch_size, num_attention_heads, seq_length, seq_length)])
     copies = head_copies(tensor_parallel_size, num_attention_heads, num_query_groups)
     both = ("tp_groups", "tp_copies")
 
@@ -207,22 +210,9 @@ def head_copies(tensor_parallel_size: int, num_attention_heads: int, num_query_g
     )
 
 
-def divides(part: str, size: int, whole: str, count: int) -> int:
-    """Return ``count / size``, both checked.
-
-    Raises:
-        ConfigError: If ``size`` does not divide ``count``; it names the nearest that would do.
-    """
-    check_count(part, size, most=10**6)
-    check_count(whole, count, most=10**7)
-    if count % size:
-        fits = max(n for n in range(1, size + 1) if count % n == 0)
-        raise ConfigError(f"{part}={size} does not divide {whole}={count}; {part}={fits} would")
-    return count // size
-
-
 def random_inputs(shapes: Mapping[str, tuple[int, ...]], seed: int = 0) -> dict[str, jax.Array]:
     """Return arrays of normal numbers, matrices scaled so that products keep their size."""
+    check_room("inputs", shapes.values())
     devices.start()
     generator = np.random.default_rng(seed)
     return {

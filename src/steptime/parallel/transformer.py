@@ -20,7 +20,8 @@ from steptime.parallel import devices, mathematics
 from steptime.parallel.layer import LAYER_SPECS, Cut, layer_shapes, tensor_cut, transformer_layer
 from steptime.parallel.pipeline import gpipe
 from steptime.parallel.program import Arrays
-from steptime.parallel.tensor import VALUE_BYTES, divides
+from steptime.parallel.sizes import check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES
 from steptime.parallel.training import State, Training, adam, fresh_state, state_specs
 from steptime.parallel.vocabulary import look_up, split_cross_entropy
 
@@ -34,6 +35,7 @@ SPECS = {name: P("pp", *spec) for name, spec in LAYER_SPECS.items()} | END_SPECS
 ALONE = Cut(enter=lambda x: x, leave=lambda x: x)
 
 
+@checked
 def training(
     *,
     tensor_parallel_size: int,
@@ -75,6 +77,7 @@ def training(
     divides("tensor_parallel_size", t, "vocab_size", vocab_size)
     per_stage = divides("pipeline_parallel_size", p, "num_layers", num_layers)
     check_count("num_microbatches", num_microbatches, most=256)
+    check_count("num_steps", num_steps, most=1000)
     shapes = {
         name: (num_layers, *shape)
         for name, shape in layer_shapes(hidden_size, num_attention_heads, head_dim).items()
@@ -167,12 +170,14 @@ def _norm(scale_and_shift: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def _start(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, jax.Array]:
+    check_room("weights", shapes.values())
     devices.start()
     generator = np.random.default_rng(0)
     return {name: jnp.asarray(0.2 * generator.normal(size=shape)) for name, shape in shapes.items()}
 
 
 def _tokens(shape: tuple[int, ...], vocab_size: int, seed: int) -> dict[str, jax.Array]:
+    check_room("tokens", [shape])
     generator = np.random.default_rng(seed + 1)
     drawn = generator.integers(0, vocab_size, (*shape[:-1], shape[-1] + 1))
     return {"tokens": jnp.asarray(drawn[..., :-1]), "targets": jnp.asarray(drawn[..., 1:])}

@@ -10,7 +10,8 @@ from jax.sharding import PartitionSpec as P
 from steptime.formulas.messages import tensor as messages
 from steptime.parallel import devices, mathematics
 from steptime.parallel.program import Arrays, Program
-from steptime.parallel.tensor import VALUE_BYTES, divides, enter, leave, random_inputs
+from steptime.parallel.sizes import check_room, checked, divides
+from steptime.parallel.tensor import VALUE_BYTES, enter, leave, random_inputs
 
 
 def look_up(tokens: jax.Array, table: jax.Array, axis: str) -> jax.Array:
@@ -45,6 +46,7 @@ def split_cross_entropy(
     return jnp.log(total) + top - leave(jnp.where(mine, picked, 0.0), axis)
 
 
+@checked
 def embedding(
     *,
     tensor_parallel_size: int,
@@ -85,6 +87,7 @@ def embedding(
     )
 
 
+@checked
 def loss(
     *,
     tensor_parallel_size: int,
@@ -136,6 +139,7 @@ def loss(
 
 def random_tokens(micro_batch_size: int, seq_length: int, vocab_size: int) -> jax.Array:
     """Return tokens drawn evenly, shape ``(b, s)``."""
+    check_room("tokens", [(micro_batch_size, seq_length)])
     devices.start()
     generator = np.random.default_rng(1)
     return jnp.asarray(generator.integers(0, vocab_size, (micro_batch_size, seq_length)))
