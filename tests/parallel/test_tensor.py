@@ -55,6 +55,46 @@ def test_attention_with_fewer_equal_and_more_key_heads_than_devices(
     agrees(tensor.attention, num_query_groups=num_query_groups, **LAYER)
 
 
+@FEW
+@given(
+    groups=st.sampled_from([1, 3]),
+    share=st.sampled_from([4, 8]),
+    t=st.sampled_from([1, 2]),
+    width=st.integers(1, 5),
+)
+def test_attention_of_any_shape(
+    agrees: Callable[..., None], groups: int, share: int, t: int, width: int
+) -> None:
+    agrees(
+        tensor.attention,
+        tensor_parallel_size=2 * t if groups == 1 else 3,
+        hidden_size=groups * share * width,
+        num_attention_heads=groups * share,
+        num_query_groups=groups,
+        seq_length=5,
+    )
+
+
+@FEW
+@given(t=st.sampled_from([2, 7]), rows=st.integers(1, 4), width=st.integers(1, 6))
+def test_vocabulary_loss_of_any_shape(
+    agrees: Callable[..., None], t: int, rows: int, width: int
+) -> None:
+    agrees(
+        vocabulary.loss,
+        tensor_parallel_size=t,
+        vocab_size=t * rows,
+        hidden_size=width,
+        micro_batch_size=3,
+    )
+
+
+def test_a_device_alone_sends_nothing(measured: Callable[..., Any]) -> None:
+    built, run = measured(tensor.feed_forward, **FEED_FORWARD | {"tensor_parallel_size": 1})
+    assert run.worst_error <= 1e-12
+    assert compare.lines(built, run) == []
+
+
 @pytest.mark.parametrize("build", [vocabulary.embedding, vocabulary.loss])
 def test_both_ends_of_the_vocabulary(agrees: Callable[..., None], build: Any) -> None:
     agrees(build, **VOCABULARY)

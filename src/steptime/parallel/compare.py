@@ -117,7 +117,9 @@ def _wanted(program: Split) -> tuple[Counter[Key], dict[Key, str]]:
 def _moves(mesh: Mesh, one: hlo.Collective) -> list[tuple[str, frozenset[tuple[int, ...]]]]:
     """Return what an instruction moves: nothing in groups of one, a send for each boundary."""
     if one.kind == "permute":
-        pairs = frozenset(one.groups)
+        pairs = frozenset(pair for pair in one.groups if pair[0] != pair[1])
+        if not pairs:
+            return []
         edges = links.split(mesh, pairs)
         return [("send", edge) for edge in edges] if edges else [("permute", pairs)]
     members = frozenset(tuple(sorted(group)) for group in one.groups)
@@ -161,6 +163,9 @@ def _members(program: Split, entry: dict[str, Any]) -> list[tuple[str, frozenset
     if entry["kind"] == "send":
         return links.boundaries(program.mesh, axis, back=entry["phase"] == "backward")
     whole = devices.groups(program.mesh, program.axes.get(axis, (axis,)))
+    if max(map(len, whole)) == 1:
+        # A device alone has nobody to talk to, whatever the formula's n.
+        return []
     return [(axis, links.ring(whole) if entry["kind"] == "permute" else whole)]
 
 

@@ -113,25 +113,13 @@ def context_study(
             ("full", "layer, recomputed: one reduce-scatter more"),
         )
     ]
-    attention = [
-        tried(
-            text,
-            context.attention(
-                form=form,
-                order="zigzag",
-                context_parallel_size=context_parallel_size,
-                num_attention_heads=num_attention_heads,
-                num_query_groups=num_query_groups,
-                head_dim=hidden_size // num_attention_heads,
-                **batch,
-            ),
-        )
-        for form, text in (
-            ("ring", "ring: K and V go round; back, their gradients with them"),
-            ("all-gather", "all-gather: K and V once, their gradients once"),
-            ("all-to-all", "all-to-all: tokens to heads and back"),
-        )
-    ]
+    attention = attention_claims(
+        context_parallel_size=context_parallel_size,
+        num_attention_heads=num_attention_heads,
+        num_query_groups=num_query_groups,
+        head_dim=hidden_size // num_attention_heads,
+        **batch,
+    )
     by_hand = [sequence[0], attention[1]]
     return ContextStudy(
         sequence=sequence,
@@ -145,6 +133,23 @@ def context_study(
         sent=[("layer", sent_bytes(sequence[0]))]
         + [(claim.program.name.split(",")[0], sent_bytes(claim)) for claim in attention],
     )
+
+
+def attention_claims(**sizes: Any) -> list[Claim]:
+    """Return the three forms of attention over a cut sequence, in zigzag order.
+
+    Args:
+        **sizes: Of `steptime.parallel.context.attention`.
+    """
+    texts = {
+        "ring": "ring: K and V go round; back, their gradients with them",
+        "all-gather": "all-gather: K and V once, their gradients once",
+        "all-to-all": "all-to-all: tokens to heads and back",
+    }
+    return [
+        tried(text, context.attention(form=form, order="zigzag", **sizes))
+        for form, text in texts.items()
+    ]
 
 
 def memory(cut: dict[str, Any]) -> list[Kept]:

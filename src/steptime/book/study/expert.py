@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from steptime.book.study.claims import Claim, Slices, sent_bytes, slices, tried
+from steptime.inputs.errors import ConfigError
 from steptime.parallel import expert
 
 VIEWS = {"x": (0, 1), "router": (0, 1), "w_in": (1, 0), "w_out": (2, 0)}
@@ -98,6 +99,8 @@ def expert_study(
     Raises:
         ConfigError: If the sizes cannot be cut so.
     """
+    if not skews:
+        raise ConfigError("skews is empty; give at least one, such as 0.0")
     sizes: dict[str, Any] = {
         "expert_parallel_size": expert_parallel_size,
         "num_experts": num_experts,
