@@ -1,6 +1,7 @@
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -58,6 +59,30 @@ def test_both_answers_come_with_memory(steptime: Call) -> None:
     assert answer["memory"]["limit_bytes"] == 80e9
 
 
+def test_python_takes_a_path_and_refuses_unknown_inputs(tmp_path: Path) -> None:
+    shape = tmp_path / "mine.toml"
+    shape.write_text(
+        "num_layers = 4\nhidden_size = 64\nffn_hidden_size = 256\nnum_attention_heads = 4\n"
+        "num_query_groups = 2\nvocab_size = 100\n"
+    )
+    base = {"model": shape, "accelerator": "h100", "seq_length": 128, "global_batch_size": 8}
+    assert predict(**base).step.model.name == "mine"
+    with pytest.raises(ConfigError, match="unknown input 'zero'; did you mean 'zero_stage'"):
+        predict(**base, zero=3)
+
+
+def test_a_named_stack_sets_time_and_memory(steptime: Call) -> None:
+    line = "-m gpt3-175b -a a100 --tp 8 --pp 8 --dp 2 -s 2048 -B 64 --precision fp16"
+    _, plain, _ = steptime("predict", *line.split(), "--json")
+    _, named, _ = steptime("predict", *line.split(), "--stack", "vtrain", "--json")
+    _, memory, _ = steptime("memory", *line.split(), "--stack", "vtrain", "--json")
+    assert json.loads(plain)["step_time_s"] != json.loads(named)["step_time_s"]
+    total = json.loads(named)["memory"]["total_bytes"]
+    assert total == json.loads(memory)["total_bytes"]
+    assert total != json.loads(plain)["memory"]["total_bytes"]
+    assert json.loads(memory)["stack"] == "deepspeed-fp16"
+
+
 def test_gpt3_on_one_server_does_not_fit(steptime: Call) -> None:
     line = "predict -m gpt3-175b -a a100 --tp 8 -s 2048 -B 8 --recompute full --json"
     status, out, _ = steptime(*line.split())
@@ -108,6 +133,7 @@ def test_python_gives_the_same(steptime: Call) -> None:
         ({"zero": "4"}, "zero_stage must be <= 3"),
         ({"accelerator": "a100", "precision": "fp8"}, "no 8-bit"),
         ({"predictor": "oracle"}, "unknown predictor"),
+        ({"stack": ""}, "unknown stack ''"),
         ({"stack": "megatron-cor"}, "did you mean 'megatron-core'?"),
         ({"accelerator": "tpu-v5p"}, "no measured rate of matrix products"),
         ({"model": "none.toml"}, "none.toml"),

@@ -106,6 +106,7 @@ def test_other_texts() -> None:
     [
         ({"gbs": None}, "gbs is not stated"),
         ({"heads": None}, "heads is not stated"),
+        ({"layers": None, "model": "nosuch"}, "no preset is called 'nosuch'"),
         ({"gpu": "H1OO"}, "unknown accelerator"),
         ({"dp": 7}, "is not gpus"),
         ({"tp": 7}, "does not divide gpus"),

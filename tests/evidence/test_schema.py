@@ -62,6 +62,8 @@ def test_no_rows_is_no_error(tmp_path: Path) -> None:
         ("id,id,model\n1,2,3\n", "column 'id' stands twice"),
         ("", "empty"),
         (b"\xff\xfe\x00", "not UTF-8"),
+        ("model,gpu,gpus,step_time_s\nGPT,h100,8,nan\n", "column 'step_time_s': 'nan'"),
+        ("model,gpu,gpus\n" + "GPT,h100,8\n" * 20_001, "over 20,000 rows"),
         ("model,gpu,gpus,step_time_s\nGPT,h100,8,inf\n", "column 'step_time_s': 'inf'"),
         ("model,gpu,gpus,step_time_s\nGPT,h100,8,-3\n", "column 'step_time_s': '-3'"),
     ],

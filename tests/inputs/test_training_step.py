@@ -64,6 +64,9 @@ def test_num_microbatches() -> None:
         ({"schedule": "nope"}, "unknown schedule"),
         ({"tp": "8"}, "tp must be a whole number, got '8'"),
         ({"model": "gpt5"}, "unknown model"),
+        ({"sequence_parallel": "yes"}, "sequence_parallel must be True or False, got 'yes'"),
+        ({"accelerator": ["h100"]}, "accelerator must be a name, a file or an Accelerator"),
+        ({"model": 7}, "model must be a name, a file or a ModelShape, got 7"),
         ({"precision": "fp8", "accelerator": "a100"}, "no 8-bit matrix products"),
     ],
 )

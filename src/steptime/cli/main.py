@@ -104,6 +104,11 @@ def _given(error: Any, arguments: Sequence[str]) -> str:
     return ""
 
 
+def _silence_output() -> None:
+    """Let what is still buffered go nowhere, so that closing the output raises nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status: 0, 2 for bad input, 130 if interrupted.
 
@@ -127,8 +132,12 @@ def run(arguments: Sequence[str]) -> int:
         return refusal(f"this command needs {missing.name}: install steptime[all]")
     except (typer.Abort, KeyboardInterrupt):
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
         # The reader has gone, as in `steptime ... | head`: nothing more to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Typer leaves by SystemExit for this alone when it is not standalone.
+        _silence_output()
         return 0
+    except OSError as error:
+        _silence_output()
+        return refusal(f"cannot write the answer: {error.strerror or error}")
     return status if isinstance(status, int) else 0

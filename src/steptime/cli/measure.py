@@ -28,7 +28,7 @@ Examples:
 
 - `steptime measure --out my_gpu.toml --like h100`: one GPU, in about two minutes
 
-- `torchrun --nproc-per-node 8 -m steptime.cli.main measure --out my_gpu.toml --like h100`
+- `torchrun --nproc-per-node 8 -m steptime measure --out my_gpu.toml --like h100`
 
 - `steptime measure --backend numpy --out cpu.toml --seconds 10 --largest 2048`
 """

@@ -12,6 +12,7 @@ from steptime.evidence.memory import Memory, RankMemory, default_stack, step_mem
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.memory_facts import MEMORY_FACTS, STACKS, MemoryFacts, memory_facts
+from steptime.inputs.stack import memory_stack
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.planning.remedy import Remedy, remedies
 
@@ -187,7 +188,8 @@ def facts_of(step: TrainingStep, stack: str | None, changes: list[str]) -> tuple
     Raises:
         ConfigError: If a name is unknown or a value is no number in range.
     """
-    name = stack if stack is not None else default_stack(step)
+    given = memory_stack(stack, step.layout.precision) if stack is not None else None
+    name = given or default_stack(step)
     values: dict[str, float] = {}
     for change in changes:
         key, equals, text = change.partition("=")

@@ -10,6 +10,7 @@ from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.evidence.memory import Memory
 from steptime.evidence.predict import PREDICTORS, Prediction, predict_step
+from steptime.inputs.stack import stack_names
 from steptime.inputs.training_step import training_step
 
 EXAMPLES = """
@@ -147,7 +148,7 @@ def predict(
         str, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS) + ".")
     ] = PREDICTORS[0],
     stack: Annotated[
-        str | None, typer.Option("--stack", help="Software: a key of data/stacks.toml.")
+        str | None, typer.Option("--stack", help="Software: " + ", ".join(stack_names()) + ".")
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:

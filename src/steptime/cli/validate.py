@@ -94,7 +94,7 @@ def print_validation(result: Validation) -> None:
         out.print(f"skipped {name}: {reason}", markup=False)
     summary = result.summary
     if summary.rows:
-        shown = "-" if summary.correlation is None else f"{summary.correlation:.3f}"
+        shown = "undefined" if summary.correlation is None else f"{summary.correlation:.3f}"
         out.print(
             f"{summary.rows} predictions: mean error {percent(summary.mean_abs_error_fraction)}, "
             f"largest {percent(summary.max_abs_error_fraction)}, bias "
@@ -122,7 +122,7 @@ def write_csv(result: Validation, path: Path) -> None:
         part.write_text(results_frame(result).to_csv(lineterminator="\n"), encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        raise ConfigError(f"--csv {path}: {error.strerror or error}") from None
+        raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
 
 
 def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 from steptime.evidence.intervals import kind_of, step_interval_s
@@ -15,7 +16,14 @@ from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.job import Job
-from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
+from steptime.inputs.memory_facts import memory_facts
+from steptime.inputs.stack import (
+    default_stack,
+    layout_changes,
+    memory_stack,
+    stack_facts,
+    stack_named,
+)
 from steptime.inputs.training_step import TrainingStep, training_step
 
 PREDICTORS = ("roofline", "baseline")
@@ -37,6 +45,7 @@ class Prediction:
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
         assumed: A sentence for each thing that was not given.
+        stack: Software, if it was given.
     """
 
     predictor: str
@@ -48,6 +57,7 @@ class Prediction:
     tokens_per_s: float
     num_microbatches: int
     assumed: tuple[str, ...]
+    stack: str | None = None
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
 
@@ -59,7 +69,10 @@ class Prediction:
     @property
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
-        return step_memory(self.step)
+        if self.stack is None:
+            return step_memory(self.step)
+        kept = memory_stack(self.stack, self.step.layout.precision)
+        return step_memory(self.step, memory_facts(kept))
 
     @property
     def fits(self) -> bool:
@@ -112,16 +125,17 @@ def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = Non
     Raises:
         ConfigError: If the stack is unknown or the device beyond the model.
     """
-    name = stack or default_stack(step.accelerator, step.layout.zero_stage) or "megatron-core"
+    usual = default_stack(step.accelerator, step.layout.zero_stage) or "megatron-core"
+    name = usual if stack is None else stack
     changes = layout_changes(step.model, step.layout)
     facts = stack_facts(stack_named(name), step.accelerator, **changes)
     parts = roofline_step(record, facts, roofline_constants())
     assumed = (
         step.assumed
-        if stack
+        if stack is not None
         else (*step.assumed, f"stack {name} (naming yours narrows the interval)")
     )
-    result = prediction("roofline", step, parts, record, assumed)
+    result = replace(prediction("roofline", step, parts, record, assumed), stack=stack)
     kind = kind_of(step.model.experts is not None, step.layout.precision)
     ends = step_interval_s(parts, kind, assumed=stack is None)
     if ends is None:
@@ -193,4 +207,6 @@ def predict(
     Raises:
         ConfigError: If an input cannot be used.
     """
+    for name in inputs:
+        check_choice("input", name, signature(training_step).parameters)
     return predict_step(training_step(**inputs), predictor, stack)

@@ -81,7 +81,7 @@ def shape_of(row: PublishedRow, assumed: list[str]) -> ModelShape:
         return known
     for column in ("layers", "hidden", "heads", "ffn", "vocab"):
         if getattr(row, column) is None:
-            raise Incomplete(f"{column} is not stated")
+            raise Incomplete(f"{column} is not stated, and no preset is called {row.model!r}")
     gated = row.gated_mlp == "y"
     tied = tied_embeddings(row.tied, row.notes)
     if tied is None:

@@ -12,8 +12,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 
-MOST_BYTES = 64 * 2**20
-_BLANK = {"", "n/a", "na", "nan", "none stated", "-"}
+MOST_BYTES = 4 * 2**20
+MOST_ROWS = 20_000
+_BLANK = {"", "n/a", "na", "-"}
 
 
 def _blank_is_none(value: Any) -> Any:
@@ -132,8 +133,10 @@ def text_rows(path: Path) -> list[tuple[int, dict[str, str]]]:
         twice = sorted({name for name in head if head.count(name) > 1})
         if twice:
             raise ConfigError(f"{path.name}: line 1: column {twice[0]!r} stands twice")
-        rows = []
+        rows: list[tuple[int, dict[str, str]]] = []
         for row in reader:
+            if len(rows) == MOST_ROWS:
+                raise ConfigError(f"{path.name}: over {MOST_ROWS:,} rows; give them in parts")
             if None in row:
                 raise ConfigError(
                     f"{path.name}: line {reader.line_num}: more cells than the {len(head)} columns"

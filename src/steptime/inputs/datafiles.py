@@ -9,7 +9,17 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 
+MOST_BYTES = 100_000
+MOST_DEPTH = 100
+"""Larger or deeper TOML files are not read: a hostile one can cost its depth squared."""
+
 _PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def _depth(line: bytes) -> int:
+    """Return a bound on how deep a line nests: its dots and brackets before any text."""
+    bare = line.partition(b'"')[0]
+    return bare.count(b".") + bare.count(b"[") + bare.count(b"{")
 
 
 def data_path(name: str) -> Path:
@@ -38,8 +48,18 @@ def read_toml(path: Path) -> dict[str, Any]:
         ConfigError: If it cannot be read or is no TOML; the message has file, line and column.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path.name}: over {MOST_BYTES // 1000} kB, too large for a description")
+    if max(map(_depth, content.splitlines()), default=0) > MOST_DEPTH:
+        raise ConfigError(f"{path.name}: tables over {MOST_DEPTH} deep describe nothing here")
+    try:
+        return tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         reason = str(error) or type(error).__name__
         raise ConfigError(f"{path.name}: cannot be read as TOML: {reason}") from None
 

@@ -51,7 +51,8 @@ def check_number(name: str, value: object, *, above: float = 0.0, most: float = 
     # Compared before it becomes a float: a huge int does not fit in one.
     if not above < value <= most or not math.isfinite(value):
         shown = repr(value) if isinstance(value, float) or abs(value) < 10**20 else "a huge int"
-        raise ConfigError(f"{name} must be a number > {above:g} and <= {most:g}, got {shown}")
+        least = ">= 0" if -1e-200 < above < 0 else f"> {above:g}"
+        raise ConfigError(f"{name} must be a number {least} and <= {most:g}, got {shown}")
     return float(value)
 
 

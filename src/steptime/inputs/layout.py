@@ -68,6 +68,10 @@ class Layout:
         for field in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp"):
             check_count(field, getattr(self, field), most=10**7)
         check_count("zero_stage", self.zero_stage, least=0, most=3)
+        if not isinstance(self.sequence_parallel, bool):
+            raise ConfigError(
+                f"sequence_parallel must be True or False, got {self.sequence_parallel!r:.80}"
+            )
         check_choice("recompute", self.recompute, RECOMPUTE)
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("schedule", self.schedule, SCHEDULES)

@@ -9,6 +9,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.layout import Layout
+from steptime.inputs.memory_facts import STACKS
 from steptime.inputs.model import ModelShape
 
 # Rates of attention kernels, TFLOP/s forward and backward together, by generation of device.
@@ -115,12 +116,14 @@ class Stack:
     Attributes:
         name: Key in ``data/stacks.toml``.
         kernel: Attention kernel, a key of ``KERNEL_TFLOP_PER_S``.
+        memory: What it keeps in memory, a key of `steptime.inputs.memory_facts.STACKS`.
         facts: Fields of `StackFacts` that differ from their defaults.
         sources: Where each of them was read, or ``inferred`` and from what.
     """
 
     name: str
     kernel: str
+    memory: str
     facts: dict[str, float] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
 
@@ -142,9 +145,26 @@ def stack_named(name: str) -> Stack:
     check_choice("stack", name, stack_names())
     table: dict[str, Any] = dict(data_table("stacks.toml")[name])
     sources = dict(table.pop("source"))
-    kernel = str(table.pop("kernel"))
+    kernel, memory = str(table.pop("kernel")), str(table.pop("memory"))
     facts = {key: float(value) for key, value in table.items() if key != "title"}
-    return Stack(name=name, kernel=kernel, facts=facts, sources=sources)
+    return Stack(name=name, kernel=kernel, memory=memory, facts=facts, sources=sources)
+
+
+def memory_stack(name: str, precision: str) -> str:
+    """Return what a stack keeps in memory, as a key of `steptime.inputs.memory_facts.STACKS`.
+
+    Args:
+        name: A key of ``data/stacks.toml``, or already such a key.
+        precision: Of the layout: DeepSpeed keeps other gradients in bf16 than in fp16.
+
+    Raises:
+        ConfigError: If the name is unknown.
+    """
+    check_choice("stack", name, {*STACKS, *stack_names()})
+    if name in STACKS:
+        return name
+    kept = stack_named(name).memory
+    return "deepspeed-bf16" if kept == "deepspeed-fp16" and precision == "bf16" else kept
 
 
 def default_stack(accelerator: Accelerator, zero_stage: float = 0.0) -> str:

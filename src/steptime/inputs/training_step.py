@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
@@ -45,7 +46,7 @@ class TrainingStep:
         return job(self.model, self.accelerator, self.layout, self.batch)
 
 
-def shape_named(name: str | ModelShape) -> ModelShape:
+def shape_named(name: str | Path | ModelShape) -> ModelShape:
     """Return a model shape by preset name or from a ``.toml`` or ``config.json`` file.
 
     Args:
@@ -56,6 +57,9 @@ def shape_named(name: str | ModelShape) -> ModelShape:
     """
     if isinstance(name, ModelShape):
         return name
+    if not isinstance(name, (str, Path)):
+        raise ConfigError(f"model must be a name, a file or a ModelShape, got {name!r:.80}")
+    name = str(name)
     if isinstance(name, str) and name.endswith(".json"):
         from steptime.inputs.readers.huggingface import read_huggingface
 
@@ -66,10 +70,26 @@ def shape_named(name: str | ModelShape) -> ModelShape:
     return model_preset(name)
 
 
+def device_named(name: str | Path | Accelerator) -> Accelerator:
+    """Return an accelerator by preset name or from a ``.toml`` file.
+
+    Args:
+        name: A name, a path, or an accelerator, which is returned as it is.
+
+    Raises:
+        ConfigError: If there is no such preset or file.
+    """
+    if isinstance(name, Accelerator):
+        return name
+    if not isinstance(name, (str, Path)):
+        raise ConfigError(f"accelerator must be a name, a file or an Accelerator, got {name!r:.80}")
+    return accelerator_preset(str(name))
+
+
 def training_step(
     *,
-    model: str | ModelShape,
-    accelerator: str | Accelerator,
+    model: str | Path | ModelShape,
+    accelerator: str | Path | Accelerator,
     seq_length: int,
     global_batch_size: int,
     micro_batch_size: int = 1,
@@ -114,7 +134,7 @@ def training_step(
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape = shape_named(model)
-    device = accelerator_preset(accelerator) if isinstance(accelerator, str) else accelerator
+    device = device_named(accelerator)
     assumed: list[str] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
