@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,14 @@ def test_gaps_can_be_filled(capsys: pytest.CaptureFixture[str]) -> None:
         (["deepseek.yaml", "--set", "TP"], "--set needs NAME=VALUE, got 'TP'"),
         (["deepseek.yaml", "--set", "TP=3"], "1024 GPUs do not divide"),
         (["nothing.sh"], "No such file"),
+        (["llama70b.sh", "--set", "foo=1"], "--set foo: "),
+        (["llama70b.sh", "--set", "NNODE=2"], "did you mean 'NNODES'?"),
+        (["llama70b.sh", "--set", "vocab_sise=2"], "did you mean 'vocab_size'?"),
+        (["llama70b.sh", "--set", "NNODES="], "--set NNODES= is empty"),
+        (["llama70b.sh", "--set", "vocab_size=1e9"], "must be a whole number, got '1e9'"),
+        (["llama70b.sh", "--set", "vocab_size=1000000000"], "got 1000000000"),
+        (["llama70b.sh", "--set", "vocab_size=0"], "steptime: command line: --set vocab_size"),
+        (["llama405b.toml", "--set", "foo=1"], "--set is for launch scripts and YAML files"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +73,72 @@ def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixt
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_what_the_user_sets_has_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    name = str(FILES / "llama70b.sh")
+    assert run(["explain", name, "-a", "h100", "--set", "vocab_size=128256"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "--set vocab_size" in line)
+    assert "command line" in row
+    told = explain(capsys, "llama70b.sh", "--set", "vocab_size=128256", "--set", "tp=4")
+    understood = told["understood"]
+    assert isinstance(understood, dict)
+    assert understood["vocab_size"] == {
+        "value": 128256,
+        "line": 0,
+        "written": "--set vocab_size",
+    }
+    assert understood["tp"]["value"] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "titan.toml",
+            "[training]\nseq_len = 4096\n[parallelism]\ntensor_parallel_degree = 2\n",
+            "the file names none, with model.name and model.flavor; name it with --model",
+        ),
+        (
+            "titan.toml",
+            '[model]\nname = "x"\nflavor = "9b"\n[training]\nseq_len = 4096\n',
+            "no shape is known for model.name x 9b; name it with --model",
+        ),
+        (
+            "nemo.yaml",
+            "model:\n  micro_batch_size: 1\n  num_layers: 32\n  hidden_size: 4096\n"
+            "  num_attention_heads: 32\n",
+            "nemo.yaml does not give vocab_size (the tokenizer alone does not tell): "
+            "add --set vocab_size=VALUE, or name the model with --model",
+        ),
+        ("nemo.yaml", "model:\n  micro_batch_size: 1\n", "the file does not give its sizes"),
+    ],
+)
+def test_a_model_that_is_missing_is_asked_for(
+    name: str, text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert run(["explain", str(path), "-a", "h100"]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_position_table_left_out_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (FILES / "gpt175b.args").read_text()
+    path = tmp_path / "gpt.args"
+    path.write_text(
+        "\n".join(re.sub(r"--max-position\S+ \S+", "", row) for row in text.split("\n"))
+    )
+    assert "--max-position" not in path.read_text() != text
+    assert run(["explain", str(path), "-a", "h100", "--gpus", "1024", "--json"]) == 0
+    assumed = json.loads(capsys.readouterr().out)["assumed"]["position table"]
+    assert assumed["value"] == 0
+    assert "max_position_embeddings is not given" in assumed["why"]
 
 
 def test_a_model_file_is_sent_to_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

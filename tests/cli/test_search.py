@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from steptime.cli.main import run
-from steptime.inputs.layout import Batch
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.inputs.readers import completed, read_configuration
+from steptime.planning.emit import emitted
 
 BASE = ["search", "-m", "llama3-8b", "-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
 
@@ -73,11 +75,13 @@ def test_front_goes_from_fast_to_lean(capsys: pytest.CaptureFixture[str]) -> Non
 def test_what_is_emitted_reads_back_as_the_same_layout(
     kind: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # torchtitan shards the optimizer only together with gradients.
+    stage = ("--zero", "3") if kind == "torchtitan" else ()
     for choice in ("1", "5", "40"):
-        told = json.loads(output(capsys, "--json", "--top", "40"))["layouts"]
+        told = json.loads(output(capsys, "--json", "--top", "40", *stage))["layouts"]
         wanted = told[int(choice) - 1]
         path = tmp_path / f"emitted{suffix}"
-        path.write_text(output(capsys, "--emit", kind, "--choice", choice))
+        path.write_text(output(capsys, "--emit", kind, "--choice", choice, *stage))
         reading = read_configuration(path)
         # torchtitan's file gives layers per virtual stage, so it takes the model to count them.
         reading.model = model("llama3-8b")
@@ -90,6 +94,24 @@ def test_what_is_emitted_reads_back_as_the_same_layout(
         if kind == "megatron":
             assert layout.zero_stage == wanted["zero_stage"]
             assert layout.sequence_parallel == wanted["sequence_parallel"]
+
+
+def test_torchtitan_shards_what_the_layout_shards() -> None:
+    batch = Batch(global_batch_size=64, seq_length=8192)
+    layouts = {stage: Layout(tp=2, dp=8, zero_stage=stage) for stage in (0, 1, 2, 3)}
+    degrees = {0: (8, 1), 2: (1, 8), 3: (1, 8)}
+    for stage, (replicate, shard) in degrees.items():
+        text = emitted("torchtitan", model("llama3-8b"), layouts[stage], batch)
+        assert f"data_parallel_replicate_degree = {replicate}\n" in text
+        assert f"data_parallel_shard_degree = {shard}\n" in text
+    with pytest.raises(ConfigError, match=r"torchtitan has no ZeRO-1.*choose a layout with --zero"):
+        emitted("torchtitan", model("llama3-8b"), layouts[1], batch)
+
+
+def test_a_dense_model_has_no_expert_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    layouts = json.loads(output(capsys, "--json", "--top", "40"))["layouts"]
+    assert {layout["tp"] for layout in layouts} > {1}
+    assert {(layout["ep"], layout["etp"]) for layout in layouts} == {(1, 1)}
 
 
 def test_emitted_mixture_reads_back_as_the_same_model(

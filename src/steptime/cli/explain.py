@@ -14,6 +14,7 @@ from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.readers import Reading, read_configuration
+from steptime.inputs.readers.reading import where
 from steptime.inputs.training_step import shape_named
 from steptime.planning.question import PREDICTORS
 
@@ -47,13 +48,15 @@ def settings(pairs: list[str]) -> dict[str, str]:
         pairs: What stood behind each ``--set``.
 
     Raises:
-        ConfigError: If one has no ``=``.
+        ConfigError: If one has no ``=``, or nothing behind it.
     """
     found = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise ConfigError(f"--set needs NAME=VALUE, got {pair[:60]!r}")
+        if not value.strip():
+            raise ConfigError(f"--set {name[:60]}= is empty; give it a value, as in NNODES=16")
         found[name] = value
     return found
 
@@ -68,7 +71,11 @@ def reading_dict(reading: Reading) -> dict[str, Any]:
         "path": reading.path,
         "kind": reading.kind,
         "understood": {
-            fact.name: {"value": fact.value, "line": fact.line, "written": fact.written}
+            fact.name: {
+                "value": fact.value,
+                "line": max(fact.line, 0),
+                "written": fact.written,
+            }
             for fact in reading.facts.values()
         },
         "assumed": {one.name: {"value": one.value, "why": one.why} for one in reading.assumptions},
@@ -104,6 +111,33 @@ def as_dict(reading: Reading, told: Explanation) -> dict[str, Any]:
     }
 
 
+def _where(line: int) -> str:
+    return where(line).removeprefix("the ") if line else ""
+
+
+def no_model(reading: Reading) -> str:
+    """Return why a file's model is not known, and the way out.
+
+    Args:
+        reading: Without a model.
+    """
+    # What the command line gives in any case comes after the model.
+    later = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
+    gaps = [gap.partition(": ") for gap in reading.missing]
+    model = next((why for name, _, why in gaps if name == "model" and why), "")
+    sizes = [gap for gap in gaps if gap[0] not in (*later, "model")]
+    if sizes and reading.kind != "torchtitan":
+        lacks = ", ".join(name + (f" ({why})" if why else "") for name, _, why in sizes)
+        return (
+            f"{reading.path} does not give {lacks}: add --set {sizes[0][0]}=VALUE, "
+            "or name the model with --model, such as --model llama3-8b"
+        )
+    return (
+        f"{reading.path}: the model is not known: {model or 'the file does not give its sizes'}; "
+        "name it with --model, such as --model llama3-8b"
+    )
+
+
 def print_reading(reading: Reading) -> None:
     """Print what was understood of a file, line by line.
 
@@ -111,7 +145,7 @@ def print_reading(reading: Reading) -> None:
         reading: The reading.
     """
     rows = [
-        (fact.name, str(fact.value), f"line {fact.line}" if fact.line else "", fact.written)
+        (fact.name, str(fact.value), _where(fact.line), fact.written)
         for fact in reading.facts.values()
     ]
     rows += [(one.name, str(one.value), "assumed", one.why) for one in reading.assumptions]
@@ -190,8 +224,7 @@ def explain_command(
     if model is not None:
         reading.model = shape_named(model)
     if reading.model is None:
-        wanted = "; ".join(reading.missing) or "model"
-        raise ConfigError(f"{reading.path}: give --model or --set NAME=VALUE; missing: {wanted}")
+        raise ConfigError(no_model(reading))
     given = {
         "num_gpus": gpus,
         "global_batch_size": global_batch_size,

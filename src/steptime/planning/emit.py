@@ -17,6 +17,13 @@ _TITAN_SCHEDULES = {
     "dualpipe-v": "DualPipeV",
 }
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
+_PRECISION_FLAGS = {
+    "fp16": ["--fp16"],
+    "bf16": ["--bf16"],
+    "fp8": ["--bf16", "--fp8-format hybrid"],
+    "mxfp8": ["--bf16", "--fp8-format e4m3", "--fp8-recipe mxfp8"],
+    "nvfp4": ["--bf16", "--fp4-format e2m1"],
+}
 
 
 def emitted(kind: str, model: ModelShape, layout: Layout, batch: Batch) -> str:
@@ -50,6 +57,19 @@ def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]
     """
     if layout.schedule not in ("1f1b", "interleaved-1f1b"):
         raise ConfigError(f"Megatron-LM does not run schedule={layout.schedule!r}; use 1f1b")
+    return [
+        *_megatron_layout(model, layout),
+        *_megatron_savings(layout),
+        f"--micro-batch-size {batch.micro_batch_size}",
+        f"--global-batch-size {batch.global_batch_size}",
+        f"--seq-length {batch.seq_length}",
+        *_PRECISION_FLAGS[layout.precision],
+        *_megatron_model(model, batch),
+    ]
+
+
+def _megatron_layout(model: ModelShape, layout: Layout) -> list[str]:
+    """Return the flags that cut the model."""
     flags = [
         f"--tensor-model-parallel-size {layout.tp}",
         f"--context-parallel-size {layout.cp}",
@@ -67,6 +87,12 @@ def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]
             f"--expert-model-parallel-size {layout.ep}",
             f"--expert-tensor-parallel-size {layout.etp}",
         ]
+    return flags
+
+
+def _megatron_savings(layout: Layout) -> list[str]:
+    """Return the flags that save memory."""
+    flags = []
     if layout.sequence_parallel and layout.tp > 1:
         flags.append("--sequence-parallel")
     if layout.zero_stage == 1:
@@ -80,19 +106,7 @@ def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]
         flags.append(f"--recompute-granularity {layout.recompute}")
     if layout.recompute == "full":
         flags += ["--recompute-method uniform", "--recompute-num-layers 1"]
-    flags += [
-        f"--micro-batch-size {batch.micro_batch_size}",
-        f"--global-batch-size {batch.global_batch_size}",
-        f"--seq-length {batch.seq_length}",
-    ]
-    flags += {
-        "fp16": ["--fp16"],
-        "bf16": ["--bf16"],
-        "fp8": ["--bf16", "--fp8-format hybrid"],
-        "mxfp8": ["--bf16", "--fp8-format e4m3", "--fp8-recipe mxfp8"],
-        "nvfp4": ["--bf16", "--fp4-format e2m1"],
-    }[layout.precision]
-    return flags + _megatron_model(model, batch)
+    return flags
 
 
 def _megatron_model(model: ModelShape, batch: Batch) -> list[str]:
@@ -152,21 +166,36 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     if layout.schedule not in _TITAN_SCHEDULES:
         known = ", ".join(_TITAN_SCHEDULES)
         raise ConfigError(f"torchtitan does not run {layout.schedule!r}; it runs {known}")
-    if layout.zero_stage < 2 and layout.dp > 1:
-        replicate, shard = layout.dp, 1
-    else:
-        replicate, shard = 1, layout.dp
+    if layout.zero_stage == 1 and layout.dp > 1:
+        raise ConfigError(
+            "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
+            "choose a layout with --zero 3, or with --zero 0 where it fits"
+        )
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
+    converter = {"fp8": "float8", "mxfp8": "mx"}.get(layout.precision)
     lines = [
         f"# {model.name}: {layout.num_devices} GPUs",
+        *(["[model]", f'converters = ["{converter}"]', ""] if converter else []),
         "[training]",
         f"local_batch_size = {local}",
         f"global_batch_size = {batch.global_batch_size}",
         f"seq_len = {batch.seq_length}",
         "",
         "[parallelism]",
+        *_titan_parallelism(model, layout, batch),
+        "",
+        "[activation_checkpoint]",
+        f'mode = "{layout.recompute}"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _titan_parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
+    """Return the lines of the section that cuts the model."""
+    replicate, shard = (1, layout.dp) if layout.zero_stage > 1 else (layout.dp, 1)
+    lines = [
         f"data_parallel_replicate_degree = {replicate}",
         f"data_parallel_shard_degree = {shard}",
         f"tensor_parallel_degree = {layout.tp}",
@@ -187,9 +216,4 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     if model.experts:
         lines.append(f"expert_parallel_degree = {layout.ep}")
         lines.append(f"expert_tensor_parallel_degree = {layout.etp}")
-    lines += ["", "[activation_checkpoint]", f'mode = "{layout.recompute}"']
-    if layout.precision == "fp8":
-        lines[1:1] = ["[model]", 'converters = ["float8"]', ""]
-    elif layout.precision == "mxfp8":
-        lines[1:1] = ["[model]", 'converters = ["mx"]', ""]
-    return "\n".join(lines) + "\n"
+    return lines

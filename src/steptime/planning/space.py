@@ -69,7 +69,7 @@ def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[i
         stage_ranks: Ranks of one pipeline stage, t c d.
     """
     if question.model.experts is None:
-        return [(1, tp)]
+        return [(1, 1)]
     sizes = [size for size in divisors(question.model.experts.num_experts) if size <= stage_ranks]
     inner = [1] if tp == 1 else [1, tp]
     return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]

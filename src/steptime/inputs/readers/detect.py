@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.readers.huggingface import read_huggingface
 from steptime.inputs.readers.megatron import read_megatron
 from steptime.inputs.readers.nemo import read_nemo
 from steptime.inputs.readers.reading import Reading
-from steptime.inputs.readers.safe import file_text
+from steptime.inputs.readers.safe import file_text, short
 from steptime.inputs.readers.torchtitan import read_torchtitan
 
 SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm")
@@ -29,10 +30,13 @@ def read_configuration(path: str | Path, given: Mapping[str, str] | None = None)
         ConfigError: If it cannot be read.
     """
     suffix = Path(str(path)).suffix.lower()
-    if suffix == ".json":
-        return read_huggingface(path)
-    if suffix == ".toml":
-        return read_torchtitan(path)
+    if suffix in (".json", ".toml"):
+        if given:
+            raise ConfigError(
+                f"--set {next(iter(given))}: nothing can be set in {short(Path(path))}; "
+                "--set is for launch scripts and YAML files"
+            )
+        return read_huggingface(path) if suffix == ".json" else read_torchtitan(path)
     if suffix in (".yaml", ".yml"):
         return read_nemo(path, given)
     if _is_folder(path):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.reading import Reading
+from steptime.inputs.readers.reading import COMMAND_LINE, Reading, where
 from steptime.inputs.readers.safe import shown
 
 LARGEST = 10**9
@@ -22,7 +22,7 @@ class Entry:
     Attributes:
         key: Its name, with underscores.
         value: Text, number, bool, None, or a list of these.
-        line: Where it stands.
+        line: Where it stands, or `COMMAND_LINE`.
         written: The name as the file has it, with its section.
         known: False if the value depends on what the file does not set.
     """
@@ -68,14 +68,15 @@ class Entries:
         if not found:
             return None
         if self.last_wins:
-            last = max(found, key=lambda entry: entry.line)
+            # What the user sets comes after every line of the file.
+            last = max(found, key=lambda entry: (entry.line == COMMAND_LINE, entry.line))
             return found[-1] if last.line == found[-1].line else last
         known = [entry for entry in found if entry.known] or found
         for other in known[1:]:
             if str(other.value).strip().lower() != str(known[0].value).strip().lower():
                 raise ConfigError(
-                    f"{self.reading.path}:{other.line}: {other.written} = {shown(other.value)}, "
-                    f"but line {known[0].line} gives {known[0].written} = "
+                    f"{self.reading.at(other.line)}: {other.written} = {shown(other.value)}, "
+                    f"but {where(known[0].line)} gives {known[0].written} = "
                     f"{shown(known[0].value)}; make them agree"
                 )
         return known[0]
@@ -95,28 +96,22 @@ class Entries:
         if entry is None:
             return None
         if not entry.known:
-            self.ask(name, f"{entry.written} = {shown(entry.value)} on line {entry.line}")
+            self.ask(name, f"{entry.written} = {shown(entry.value)} on {where(entry.line)}")
             return None
-        value = entry.value
-        text = str(value).strip().replace("_", "")[:40]
-        number: int | None = None
-        if not isinstance(value, (bool, list)):
-            try:
-                number = int(text)
-            except ValueError:
-                try:
-                    number = int(float(text)) if float(text).is_integer() else None
-                except (ValueError, OverflowError):
-                    number = None
+        if entry.value is True:
+            raise ConfigError(
+                f"{self.reading.at(entry.line)}: {entry.written} is empty; it needs a whole number"
+            )
+        number = _whole(entry)
         if number is None:
             raise ConfigError(
-                f"{self.reading.path}:{entry.line}: {entry.written} must be a whole number, "
-                f"got {shown(value)}"
+                f"{self.reading.at(entry.line)}: {entry.written} must be a whole number, "
+                f"got {shown(entry.value)}"
             )
         if not least <= number <= LARGEST:
             bound = f">= {least}" if number < least else f"<= {LARGEST}"
             raise ConfigError(
-                f"{self.reading.path}:{entry.line}: {entry.written} must be {bound}, "
+                f"{self.reading.at(entry.line)}: {entry.written} must be {bound}, "
                 f"got {shown(number)}"
             )
         self.reading.state(name, number, line=entry.line, written=entry.written)
@@ -138,7 +133,7 @@ class Entries:
         if text in _TRUE or text in _FALSE:
             return text in _TRUE
         raise ConfigError(
-            f"{self.reading.path}:{entry.line}: {entry.written} must be true or false, "
+            f"{self.reading.at(entry.line)}: {entry.written} must be true or false, "
             f"got {shown(entry.value)}"
         )
 
@@ -159,3 +154,21 @@ class Entries:
         text = f"{name}: {why}" if why else name
         if not any(item.split(":")[0] == name for item in self.reading.missing):
             self.reading.missing.append(text)
+
+
+def _whole(entry: Entry) -> int | None:
+    """Return the whole number that an entry gives; None if it is none."""
+    if isinstance(entry.value, (bool, list)):
+        return None
+    text = str(entry.value).strip().replace("_", "")[:40]
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    if entry.line == COMMAND_LINE:
+        return None
+    try:
+        # Files also write 4096.0 and 1e6.
+        return int(float(text)) if float(text).is_integer() else None
+    except (ValueError, OverflowError):
+        return None

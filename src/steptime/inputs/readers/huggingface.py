@@ -93,40 +93,8 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     kind, keys = _architecture(reading, keys, text)
     family = FAMILIES[kind]
     source = _Source(reading, text, keys, dict(family.defaults))
-    hidden = source.need("hidden_size", family.hidden)
-    layers = source.need("num_layers", family.layers)
-    heads = source.need("num_attention_heads", family.heads)
-    groups = _groups(source, kind, family, heads)
-    head_dim = source.count("head_dim", ("head_dim",)) or 0
-    if head_dim == 0 and family.fixed_head_dim:
-        head_dim = family.fixed_head_dim
-        reading.assume("head_dim", head_dim, f"the default of {kind}")
-    experts = _experts(source, family, layers)
-    dense_ffn = _ffn(source, family, hidden)
-    size, windowed = _window(source, family, layers)
-    tied = source.flag("tie_word_embeddings")
-    if tied is None:
-        tied = family.tied
-        reading.assume("tied", tied, f"the default of {kind}")
-    positions = source.count("learned_positions", family.positions) or 0
     try:
-        reading.model = ModelShape(
-            name=_name(keys, name),
-            num_layers=layers,
-            hidden_size=hidden,
-            ffn_hidden_size=dense_ffn,
-            num_attention_heads=heads,
-            num_query_groups=groups,
-            vocab_size=source.need("vocab_size", ("vocab_size",)),
-            head_dim=head_dim,
-            gated=_gated(source, family),
-            tied=tied,
-            learned_positions=positions + family.extra_positions * (positions > 0),
-            window_size=size,
-            windowed_layers=windowed,
-            experts=experts,
-            latent_attention=_latent(source) if family.latent else None,
-        )
+        reading.model = _shape(source, kind, family, _name(keys, name))
     except ConfigError as error:
         message = str(error)
         raise ConfigError(message if message.startswith(name) else f"{name}: {message}") from None
@@ -136,6 +104,49 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     if source.count("mtp_layers", ("num_nextn_predict_layers",), least=0):
         reading.notes.append("multi-token-prediction layers are not counted")
     return reading
+
+
+def _shape(source: _Source, kind: str, family: Family, name: str) -> ModelShape:
+    """Return the shape; the order of the questions is the order of the facts."""
+    hidden = source.need("hidden_size", family.hidden)
+    layers = source.need("num_layers", family.layers)
+    heads = source.need("num_attention_heads", family.heads)
+    groups = _groups(source, kind, family, heads)
+    head_dim = source.count("head_dim", ("head_dim",)) or 0
+    if head_dim == 0 and family.fixed_head_dim:
+        head_dim = family.fixed_head_dim
+        source.reading.assume("head_dim", head_dim, f"the default of {kind}")
+    experts = _experts(source, family, layers)
+    dense_ffn = _ffn(source, family, hidden)
+    size, windowed = _window(source, family, layers)
+    tied = _tied(source, kind, family)
+    positions = source.count("learned_positions", family.positions) or 0
+    return ModelShape(
+        name=name,
+        num_layers=layers,
+        hidden_size=hidden,
+        ffn_hidden_size=dense_ffn,
+        num_attention_heads=heads,
+        num_query_groups=groups,
+        vocab_size=source.need("vocab_size", ("vocab_size",)),
+        head_dim=head_dim,
+        gated=_gated(source, family),
+        tied=tied,
+        learned_positions=positions + family.extra_positions * (positions > 0),
+        window_size=size,
+        windowed_layers=windowed,
+        experts=experts,
+        latent_attention=_latent(source) if family.latent else None,
+    )
+
+
+def _tied(source: _Source, kind: str, family: Family) -> bool:
+    """Return whether the output layer shares the embedding's weights."""
+    tied = source.flag("tie_word_embeddings")
+    if tied is None:
+        tied = family.tied
+        source.reading.assume("tied", tied, f"the default of {kind}")
+    return tied
 
 
 def _architecture(reading: Reading, keys: dict[str, Any], text: str) -> tuple[str, dict[str, Any]]:

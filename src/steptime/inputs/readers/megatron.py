@@ -12,6 +12,7 @@ from steptime.inputs.readers.megatron_layout import megatron_layout
 from steptime.inputs.readers.megatron_model import megatron_model
 from steptime.inputs.readers.reading import Reading
 from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
+from steptime.inputs.readers.settings import check_settings, set_entries
 from steptime.inputs.readers.shell import Script, followed
 from steptime.inputs.readers.shell_expand import is_known, readable
 
@@ -21,8 +22,6 @@ _SBATCH = re.compile(
 )
 _MARKERS = ("--tensor-model-parallel-size", "--num-layers", "--hidden-size", "--micro-batch-size")
 _MOST_WORDS = 100_000
-MOST_LINES = 10**7
-"""A line beyond every file's: what the user sets counts last."""
 
 
 def read_megatron(path: str | Path, given: Mapping[str, str] | None = None) -> Reading:
@@ -40,6 +39,7 @@ def read_megatron(path: str | Path, given: Mapping[str, str] | None = None) -> R
     name = short(Path(path))
     settings = given or {}
     script = followed(text, name, settings)
+    check_settings(settings, text, name)
     reading = Reading(path=name, kind="megatron", notes=list(dict.fromkeys(script.notes))[:10])
     words = _arguments(script)
     if not any(word.split("=")[0] in _MARKERS for word in words):
@@ -53,11 +53,11 @@ def read_megatron(path: str | Path, given: Mapping[str, str] | None = None) -> R
             *_sbatch(text),
             *_launcher(script),
             *_flags(words, _lines_of_flags(text)),
-            *(Entry(key, value, MOST_LINES, f"--set {key}") for key, value in settings.items()),
+            *set_entries(settings),
         ],
         last_wins=True,
     )
-    tp = entries.count("tp", "tensor_model_parallel_size") or 1
+    tp = entries.count("tp", "tensor_model_parallel_size", "tensor_parallel", "tp") or 1
     reading.model = megatron_model(entries, tp)
     if reading.model is None:
         entries.ask("model", "the file does not give its sizes")

@@ -71,7 +71,7 @@ def _chunks(entries: Entries) -> None:
         if layers % (stages * each):
             line = entries.line("num_layers_per_virtual_pipeline_stage")
             raise ConfigError(
-                f"{reading.path}:{line}: {each} layers per virtual stage x pp = {stages} "
+                f"{reading.at(line)}: {each} layers per virtual stage x pp = {stages} "
                 f"do not divide num_layers = {layers}"
             )
         line = entries.line("num_layers_per_virtual_pipeline_stage")
@@ -89,7 +89,7 @@ def _sharding(entries: Entries) -> None:
     if stage is not None:
         if stage > 3:
             line = entries.line("zero_stage")
-            raise ConfigError(f"{reading.path}:{line}: zero_stage must be <= 3, got {stage}")
+            raise ConfigError(f"{reading.at(line)}: zero_stage must be <= 3, got {stage}")
         return
     fsdp = entries.flag("use_megatron_fsdp", "use_custom_fsdp")
     if entries.flag("use_torch_fsdp2"):

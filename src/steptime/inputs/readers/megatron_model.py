@@ -6,8 +6,12 @@ import re
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.readers.entries import Entries
+from steptime.inputs.readers.entries import LARGEST, Entries
+from steptime.inputs.readers.reading import COMMAND_LINE
 from steptime.inputs.readers.safe import shown
+
+SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
+"""What every description of a model gives."""
 
 _REPEATED = re.compile(r"\[([01](?:,[01])*)\](?:\*(\d{1,4}))?")
 _GATED = ("swiglu", "fast-swiglu", "geglu", "fast-geglu", "reglu", "fast-reglu")
@@ -42,12 +46,10 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
     Raises:
         ConfigError: If a size is absurd or sizes contradict each other.
     """
-    layers = entries.count("num_layers", "num_layers")
-    hidden = entries.count("hidden_size", "hidden_size")
-    heads = entries.count("num_attention_heads", "num_attention_heads")
+    sizes = {name: entries.count(name, name) for name in SHAPE}
+    layers, hidden, heads = sizes.values()
     if layers is None and hidden is None and heads is None:
         return None
-    sizes = {"num_layers": layers, "hidden_size": hidden, "num_attention_heads": heads}
     for name, value in sizes.items():
         if value is None:
             entries.ask(name)
@@ -55,11 +57,7 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
     if not layers or not hidden or not heads or not vocabulary:
         return None
     gated = _gated(entries)
-    ffn = entries.count("ffn_hidden_size", "ffn_hidden_size")
-    if ffn is None:
-        # Megatron-LM keeps the parameter count of the plain network when it adds the gate.
-        ffn = int((4 * hidden * 2 / 3) / 64) * 64 if gated else 4 * hidden
-        entries.reading.assume("ffn_hidden_size", ffn, "Megatron-LM's default for this width")
+    ffn = _ffn(entries, hidden, gated)
     window, windowed = _window(entries, layers)
     latent = _latent(entries)
     try:
@@ -82,8 +80,17 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
         )
     except ConfigError as error:
         message = str(error)
-        known = message.startswith(entries.reading.path)
+        known = message.startswith((entries.reading.path, entries.reading.at(COMMAND_LINE)))
         raise ConfigError(message if known else f"{entries.reading.path}: {message}") from None
+
+
+def _ffn(entries: Entries, hidden: int, gated: bool) -> int:
+    ffn = entries.count("ffn_hidden_size", "ffn_hidden_size")
+    if ffn is None:
+        # Megatron-LM keeps the parameter count of the plain network when it adds the gate.
+        ffn = int((4 * hidden * 2 / 3) / 64) * 64 if gated else 4 * hidden
+        entries.reading.assume("ffn_hidden_size", ffn, "Megatron-LM's default for this width")
+    return ffn
 
 
 def _name(entries: Entries) -> str:
@@ -115,6 +122,12 @@ def _vocabulary(entries: Entries, tp: int) -> int | None:
     if entries.entry("should_pad_vocab") and not entries.flag("should_pad_vocab"):
         return plain
     rows = -(-plain // (step * tp)) * step * tp
+    if rows > LARGEST:
+        line = entries.line("vocab_size", "override_vocab_size")
+        raise ConfigError(
+            f"{entries.reading.at(line)}: vocab_size must be <= {LARGEST} once padded to a "
+            f"multiple of {step} x tp, got {plain}"
+        )
     if rows != plain:
         entries.reading.assume(
             "padded vocabulary", rows, f"{plain} up to a multiple of {step} x tp"
@@ -146,9 +159,12 @@ def _positions(entries: Entries) -> int:
         return 0
     rows = entries.count("learned_positions", "max_position_embeddings")
     if not kind:
-        entries.reading.assume(
-            "position table", rows or 0, "Megatron-LM's default is a learned one"
+        why = (
+            "the default is a learned one, of max_position_embeddings rows"
+            if rows
+            else "left out: the default is a learned one, but max_position_embeddings is not given"
         )
+        entries.reading.assume("position table", rows or 0, why)
     return rows or 0
 
 
@@ -198,7 +214,7 @@ def _dense_layers(entries: Entries, layers: int) -> int:
     entry = entries.entry("moe_layer_freq")
     if entry is None or not entry.known:
         return 0
-    at = f"{entries.reading.path}:{entry.line}: {entry.written} = {shown(entry.value)}"
+    at = f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}"
     text = str(entry.value).strip().strip("'\"()").replace(" ", "")
     if isinstance(entry.value, list):
         pattern = [str(value) for value in entry.value[:10000]]

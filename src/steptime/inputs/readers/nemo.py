@@ -11,9 +11,10 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.readers.entries import Entries, Entry
 from steptime.inputs.readers.megatron_layout import megatron_layout
-from steptime.inputs.readers.megatron_model import megatron_model
-from steptime.inputs.readers.reading import Reading
+from steptime.inputs.readers.megatron_model import SHAPE, megatron_model
+from steptime.inputs.readers.reading import Reading, where
 from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
+from steptime.inputs.readers.settings import check_settings, set_entries
 from steptime.inputs.readers.yaml_lines import Leaf, yaml_leaves
 
 _INTERPOLATION = re.compile(r"\$\{([^{}]*)\}")
@@ -63,11 +64,13 @@ def read_nemo(path: str | Path, given: Mapping[str, str] | None = None) -> Readi
         ConfigError: If it is no such file, or its numbers contradict each other.
     """
     name = short(Path(path))
-    leaves = yaml_leaves(file_text(path, most=LARGEST_LAUNCH_BYTES), name)
+    text = file_text(path, most=LARGEST_LAUNCH_BYTES)
+    leaves = yaml_leaves(text, name)
     reading = Reading(path=name, kind="nemo")
     settings = given or {}
+    check_settings(settings, text, name)
     found = list(_entries(leaves, settings))
-    found += [Entry(key, value, 0, f"--set {key}") for key, value in settings.items()]
+    found += set_entries(settings)
     if not any(entry.key in (*_MARKERS, "num_layers") for entry in found):
         raise ConfigError(
             f"{name} has none of NeMo's or Megatron's keys, such as tensor_model_parallel_size"
@@ -75,7 +78,7 @@ def read_nemo(path: str | Path, given: Mapping[str, str] | None = None) -> Readi
     entries = Entries(reading, found, last_wins=False)
     tp = entries.count("tp", "tensor_model_parallel_size", "tp") or 1
     reading.model = megatron_model(entries, tp) or _preset(entries)
-    if reading.model is None:
+    if reading.model is None and not any(size in reading.facts for size in SHAPE):
         reading.missing[:] = ["model: the file does not give its sizes"]
     megatron_layout(entries, steps_known=reading.model is not None)
     return reading
@@ -144,5 +147,5 @@ def _preset(entries: Entries) -> ModelShape | None:
         shape = preset_model(str(entry.value)[:200].rsplit("/", 1)[-1])
     except ConfigError:
         return None
-    entries.reading.assume("model", shape.name, f"{entry.written} on line {entry.line}")
+    entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
     return shape

@@ -12,6 +12,8 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.readers.safe import shown
 
 Value = int | str | bool
+COMMAND_LINE = -1
+"""In place of a line: what the user sets when asking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +23,7 @@ class Fact:
     Attributes:
         name: Our name for it, as in `ModelShape`, `Layout` or `Batch`.
         value: What the file gives.
-        line: Where, counted from 1; 0 where a line means nothing.
+        line: Where, counted from 1; 0 where a line means nothing; or `COMMAND_LINE`.
         written: The name that the file uses.
     """
 
@@ -68,6 +70,10 @@ class Reading:
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def at(self, line: int) -> str:
+        """Return where a line stands, for the head of a message."""
+        return "command line" if line == COMMAND_LINE else f"{self.path}:{line}"
+
     def state(self, name: str, value: Value, *, line: int = 0, written: str = "") -> None:
         """Record a fact; a second, different value for it is refused.
 
@@ -83,7 +89,7 @@ class Reading:
         old = self.facts.get(name)
         if old is not None and old.value != value:
             raise ConfigError(
-                f"{self.path}:{line}: {written or name} = {shown(value)}, but line {old.line} "
+                f"{self.at(line)}: {written or name} = {shown(value)}, but {where(old.line)} "
                 f"gives {old.written or name} = {shown(old.value)}; make them agree"
             )
         if old is None:
@@ -103,6 +109,15 @@ class Reading:
         return default
 
 
+def where(line: int) -> str:
+    """Return where a value stands, for the middle of a sentence.
+
+    Args:
+        line: Of a `Fact` or an entry.
+    """
+    return "the command line" if line == COMMAND_LINE else f"line {line}"
+
+
 LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "ep", "etp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
 
@@ -117,48 +132,61 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     Raises:
         ConfigError: If something is still missing, or the numbers contradict each other.
     """
-
-    def number(name: str, default: int | None = None) -> int:
-        value = given.get(name, reading.value(name, default))
-        if value is None:
-            raise ConfigError(f"{reading.path} does not give {name}; add it on the command line")
-        return int(value)
-
-    sizes = {name: number(name, 1) for name in LAYOUT_FIELDS}
+    whole = _Numbers(reading, given)
+    sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
     each = reading.value("layers_per_stage")
     if each is not None and reading.model is not None:
         sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
-    group = sizes["tp"] * sizes["cp"] * sizes["pp"]
-    if group < 1:
-        raise ConfigError(f"{reading.path}: tp x cp x pp = {group} must be >= 1")
-    micro = number("micro_batch_size", 1)
+    micro = whole.need("micro_batch_size", 1)
+    dp = _replicas(whole, sizes)
     accumulation = reading.value("gradient_accumulation")
-    if "num_gpus" in given or reading.value("num_gpus") is not None:
-        gpus = number("num_gpus")
-        if gpus % group:
-            raise ConfigError(
-                f"{reading.path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
-                f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
-                f"the nearest number is {max(group, round(gpus / group) * group)}"
-            )
-        dp = gpus // group
-        said = given.get("dp", reading.value("dp"))
-        if said is not None and int(said) != dp:
-            raise ConfigError(
-                f"{reading.path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}"
-            )
-    else:
-        if "dp" not in given and reading.value("dp") is None:
-            number("num_gpus")
-        dp = number("dp")
-    if "global_batch_size" not in given and reading.value("global_batch_size") is None:
-        if accumulation is None:
-            number("global_batch_size")
+    if whole.get("global_batch_size") is None and accumulation is not None:
         total = micro * dp * int(accumulation)
     else:
-        total = number("global_batch_size")
+        total = whole.need("global_batch_size")
     choices = {name: given.get(name, reading.value(name)) for name in CHOICES}
     choices = {name: value for name, value in choices.items() if value is not None}
     layout = Layout(**sizes, dp=dp, **choices)  # type: ignore[arg-type]
-    batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=number("seq_length"))
+    length = whole.need("seq_length")
+    batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     return layout, batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """Whole numbers of a reading; what its user adds comes first."""
+
+    reading: Reading
+    given: Mapping[str, Value]
+
+    def get(self, name: str, default: int | None = None) -> Any:
+        return self.given.get(name, self.reading.value(name, default))
+
+    def need(self, name: str, default: int | None = None) -> int:
+        value = self.get(name, default)
+        if value is None:
+            path = self.reading.path
+            raise ConfigError(f"{path} does not give {name}; add it on the command line")
+        return int(value)
+
+
+def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
+    """Return the data-parallel size: given, or what the GPUs leave."""
+    path = whole.reading.path
+    group = sizes["tp"] * sizes["cp"] * sizes["pp"]
+    if group < 1:
+        raise ConfigError(f"{path}: tp x cp x pp = {group} must be >= 1")
+    said = whole.get("dp")
+    if whole.get("num_gpus") is None:
+        return whole.need("num_gpus") if said is None else int(said)
+    gpus = whole.need("num_gpus")
+    if gpus % group:
+        raise ConfigError(
+            f"{path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
+            f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
+            f"the nearest number is {max(group, round(gpus / group) * group)}"
+        )
+    dp = gpus // group
+    if said is not None and int(said) != dp:
+        raise ConfigError(f"{path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}")
+    return dp

@@ -89,7 +89,10 @@ def _model(entries: Entries, path: Path) -> Any:
         if (family, flavor) in known:
             entries.reading.assume("model", known[family, flavor], "model.name and flavor")
             return preset_model(known[family, flavor])
-    entries.ask("model", f"no shape is known for {family or 'no name'} {flavor}".strip())
+    if family:
+        entries.ask("model", f"no shape is known for model.name {family} {flavor}".rstrip())
+    else:
+        entries.ask("model", "the file names none, with model.name and model.flavor")
     return None
 
 
@@ -129,7 +132,7 @@ def _layout(entries: Entries) -> None:
     else:
         line = entries.line("activation_checkpoint.mode")
         raise ConfigError(
-            f"{reading.path}:{line}: activation_checkpoint.mode must be none, selective or full"
+            f"{reading.at(line)}: activation_checkpoint.mode must be none, selective or full"
         )
     converters = entries.entry("model.converters")
     text = str(converters.value).lower() if converters else ""
@@ -145,7 +148,7 @@ def _schedule(entries: Entries, pp: int) -> None:
     if schedule is None:
         line = entries.line("pipeline_parallel_schedule")
         raise ConfigError(
-            f"{reading.path}:{line}: pipeline_parallel_schedule {name[:40]!r} is not known; "
+            f"{reading.at(line)}: pipeline_parallel_schedule {name[:40]!r} is not known; "
             f"known: {', '.join(SCHEDULES)}"
         )
     reading.state("schedule", schedule, line=entries.line("pipeline_parallel_schedule"))
