@@ -111,12 +111,9 @@ def search_command(
 ) -> None:
     """Search all layouts: the best, what ties with it, and why the rest fall out."""
     check_count("top", top, most=100_000)
-    if sum((as_json, as_csv, emit is not None)) > 1:
-        raise ConfigError("--json, --csv and --emit exclude each other; give one")
+    _check_forms(emit, as_json=as_json, as_csv=as_csv)
     if price_per_gpu_hour is not None and tokens is None:
         raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
-    if emit is not None:
-        check_choice("format", emit, FORMATS)
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.search import search
 
@@ -138,9 +135,7 @@ def search_command(
     if not result.best:
         refuse_without_layout(result)
     if emit is not None:
-        check_count("choice", choice, most=len(result.best))
-        one = result.best[choice - 1]
-        typer.echo(emitted(emit, every.model, one.layout, one.batch), nl=False)
+        typer.echo(_emitted(emit, result, choice), nl=False)
         return
     shown = list((result.front if front else result.best)[:top])
     runs = [
@@ -153,6 +148,19 @@ def search_command(
         print_json(result_dict(result, shown, runs))
     else:
         print_result(result, shown, runs)
+
+
+def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
+    if sum((as_json, as_csv, emit is not None)) > 1:
+        raise ConfigError("--json, --csv and --emit exclude each other; give one")
+    if emit is not None:
+        check_choice("format", emit, FORMATS)
+
+
+def _emitted(emit: str, result: SearchResult, choice: int) -> str:
+    check_count("choice", choice, most=len(result.best))
+    one = result.best[choice - 1]
+    return emitted(emit, result.question.model, one.layout, one.batch)
 
 
 def _predictor(device: Any, order: str) -> str:

@@ -81,6 +81,20 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         shown: The layouts to print.
         runs: What the training takes with each, or None.
     """
+    _print_layouts(result, shown, runs)
+    _print_first(result, shown[0])
+    _print_ties(result)
+    out = console()
+    out.print(
+        f"{result.num_evaluated:,} layouts timed in {seconds(result.elapsed_s)} "
+        f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
+        f"{len(result.front)} on the front of time and memory"
+    )
+    for reason, count in result.dropped.items():
+        out.print(f"  dropped {count:,}: {reason}")
+
+
+def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run | None]) -> None:
     question = result.question
     title = (
         f"{question.model.name} on {question.num_devices} x {question.accelerator.name}, "
@@ -93,31 +107,46 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
     rows = []
     for one, run in zip(shown, runs, strict=True):
-        layout = one.layout
         mark = "=" if one.step_time_s <= tie and one is not shown[0] else ""
-        row = [f"{mark}{one.step_time_s:.4g}"]
-        row += [str(getattr(layout, name)) for name in sizes]
-        row += [str(one.batch.micro_batch_size), "yes" if layout.sequence_parallel else "no"]
-        row += [str(layout.zero_stage), RECOMPUTE_WORDS[layout.recompute]]
-        row.append(f"{one.memory_bytes / 1e9:.1f}")
-        row.append(f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%")
+        row = [f"{mark}{one.step_time_s:.4g}", *_cells(question, one, sizes)]
         if run is not None:
             row += [f"{run.days:.1f}", amount(run.cost), amount(run.energy_mwh)]
         rows.append(row)
-    columns = [(head, "right") for head in heads]
-    print_table(title, columns, rows)
-    out = console()
-    out.print("mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory")
+    print_table(title, [(head, "right") for head in heads], rows)
+    console().print(
+        "mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory"
+    )
+
+
+def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
+    layout = one.layout
+    return [
+        *(str(getattr(layout, name)) for name in sizes),
+        str(one.batch.micro_batch_size),
+        "yes" if layout.sequence_parallel else "no",
+        str(layout.zero_stage),
+        RECOMPUTE_WORDS[layout.recompute],
+        f"{one.memory_bytes / 1e9:.1f}",
+        f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%",
+    ]
+
+
+def _print_first(result: SearchResult, first: Candidate) -> None:
     from steptime.planning.result import step_interval
 
+    question, out = result.question, console()
     domain = question.accelerator.nvlink_domain
-    domains, used = domains_needed(shown[0].layout, domain, rank_order(question.order))
+    domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
     out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
-    ends = step_interval(question, shown[0])
+    ends = step_interval(question, first)
     if ends is not None:
         low, high = seconds(ends[0]), seconds(ends[1])
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
+
+
+def _print_ties(result: SearchResult) -> None:
+    out = console()
     at_least = "at least " if result.num_ties == len(result.best) > 1 else ""
     out.print(
         f"= cannot be told from the best: within {percent(result.tie_fraction)} of its time; "
@@ -130,13 +159,6 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
             f"{seconds(roomy.step_time_s)}, {roomy.memory_bytes / 1e9:.1f} GB "
             f"(--choice {result.roomiest + 1})"
         )
-    out.print(
-        f"{result.num_evaluated:,} layouts timed in {seconds(result.elapsed_s)} "
-        f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
-        f"{len(result.front)} on the front of time and memory"
-    )
-    for reason, count in result.dropped.items():
-        out.print(f"  dropped {count:,}: {reason}")
 
 
 def amount(value: float | None) -> str:
