@@ -138,3 +138,13 @@ def named(study: Sequence[Placed], start: str, order: str) -> Placed:
         order: The rank order.
     """
     return next(one for one in study if one.example.name.startswith(start) and one.order == order)
+
+
+def in_order(study: Sequence[Placed], order: str) -> list[Placed]:
+    """Return the jobs of one rank order.
+
+    Args:
+        study: All jobs.
+        order: The rank order.
+    """
+    return [one for one in study if one.order == order]

@@ -245,6 +245,11 @@ class SearchStudy:
     suggestions: Sequence[Suggestion]
     orderings: Sequence[Ordering]
 
+    @property
+    def num_ties(self) -> int:
+        """Runs whose layout the model cannot tell from the best of its kind."""
+        return sum(one.is_tie for one in self.chosen)
+
 
 def search_study(*, prefixes: Sequence[str], most_runs: int, edges: Sequence[float]) -> SearchStudy:
     """Return published layouts beside found ones, and how far to trust the difference.
