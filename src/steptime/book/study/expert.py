@@ -110,11 +110,8 @@ def expert_study(
         "capacity_factor": capacity_factor,
     }
     fine = {"num_experts": fine_num_experts, "top_k": fine_top_k, "num_shared_experts": 1}
-    kinds: dict[str, dict[str, Any]] = {
-        "switch": sizes,
-        "gshard": sizes,
-        "deepseek": sizes | fine,
-    }
+    kinds: dict[str, dict[str, Any]] = {kind: sizes for kind in ("switch", "gshard")}
+    kinds["deepseek"] = sizes | fine
     texts = {
         "switch": "top 1: two all-to-alls each way",
         "gshard": "top 2 with capacity: the same two, larger",
