@@ -13,8 +13,7 @@ from steptime.evidence.baseline import FITTED_ON, baseline_job
 from steptime.evidence.outcome import counted_flop_per_device, published_step_time_s
 from steptime.evidence.runs import Run
 from steptime.evidence.validate import Summary, row_result, summary
-from steptime.formulas.baseline import baseline_step, num_microbatches
-from steptime.formulas.bubble import bubble_overhead
+from steptime.formulas.baseline import baseline_step, schedule_overhead
 from steptime.formulas.flops import (
     attention_flop_per_token,
     causal_flop_per_token,
@@ -70,7 +69,7 @@ def _causal(run: Run, record: Job, parts: Parts) -> Parts:
     passes = 3.0 + record.recompute_full + record.recompute_selective
     masked = 0.5 * passes * attention_flop_per_token(record)
     compute = parts["compute"] * (1.0 - masked / executed)
-    overhead = bubble_overhead(record.pp, num_microbatches(record), record.vpp)
+    overhead = schedule_overhead(record)
     less = (parts["compute"] - compute) * overhead
     return {**parts, "compute": compute, "bubble": parts["bubble"] - less}
 

@@ -19,6 +19,7 @@ from steptime.formulas.parameters import (
     routed_parameters,
     unrouted_parameters,
 )
+from steptime.formulas.schedule import bubble_share
 from steptime.formulas.traffic import (
     activation_bytes,
     context_gathers_per_layer,
@@ -137,6 +138,22 @@ def data_parallel_s(job: Number, constants: Number) -> Number:
     )
 
 
+def schedule_overhead(job: Number) -> Number:
+    """Return idle time over useful work for the schedule of a job.
+
+    That of 1F1B with as many chunks, times the share that the schedule leaves of it where
+    F, I and W are alike; full recomputation makes I twice as long.
+
+    Args:
+        job: The flat record.
+
+    References:
+        narayanan2021, Sec. 2.2; derived here from `steptime.formulas.schedule.idle_time`.
+    """
+    overhead = bubble_overhead(job.pp, num_microbatches(job), job.vpp)
+    return overhead * bubble_share(job.schedule, job.pp, 1.0, 1.0 + job.recompute_full, 1.0)
+
+
 def baseline_step(job: Number, constants: Number) -> Number:
     """Return the parts of one training step, in seconds; their sum is the step.
 
@@ -155,7 +172,7 @@ def baseline_step(job: Number, constants: Number) -> Number:
     tensor = tensor_parallel_s(job, constants)
     context = context_parallel_s(job, constants)
     expert = expert_parallel_s(job, constants)
-    overhead = bubble_overhead(job.pp, num_microbatches(job), job.vpp)
+    overhead = schedule_overhead(job)
     return {
         "compute": compute,
         "tensor_parallel": tensor,

@@ -6,6 +6,7 @@
 """
 
 from steptime.formulas.number import Number, floor, maximum, minimum, where
+from steptime.formulas.validity import leaves_rest
 
 
 def round_size(pp: Number, num_microbatches: Number) -> Number:
@@ -32,8 +33,9 @@ def idle_time(
 
     For equal stages, free sends and m >= p. Exact for GPipe, 1F1B and ZB-H1 (any m >= p), for
     the interleaved ones where m is a multiple of p, for ZB-H2 from ``2 p - 1`` on, in all of
-    them with W no longer than I; for ZB-V from ``2 p - 1`` on, V-Half and V-Min where F = I = W;
-    for DualPipe where F = I = W and pairs run as one.
+    them with W no longer than I; for ZB-V from ``2 p - 1`` on with F and W no longer than I;
+    for V-Half and V-Min where F = I = W, else as if all three took their mean; for DualPipe
+    where F = I = W and pairs run as one.
 
     Args:
         schedule: Place of its name.
@@ -45,7 +47,7 @@ def idle_time(
     References:
         narayanan2021, Sec. 2.2 (the first four); qi2023, Table 2 (ZB-H1, ZB-H2; with the
         flush at the end that the table leaves out); deepseek2024, Table 2 (DualPipe);
-        derived from the simulator (V-Half, V-Min).
+        derived from the simulator (ZB-V, V-Half, V-Min).
     """
     ranks = pp - 1.0
     both = backward_input + backward_weight
@@ -55,11 +57,13 @@ def idle_time(
     idle = where(schedule == 6.0, ranks * held_up, idle)
     eager = maximum(forward, forward + backward_input - 2.0 * backward_weight)
     idle = where(schedule == 5.0, ranks * eager, idle)
-    idle = where(schedule == 7.0, ranks * forward, idle)
+    vee = maximum(maximum(forward, backward_input), 2.0 * (backward_input - backward_weight))
+    idle = where(schedule == 7.0, ranks * vee, idle)
+    mean = (forward + both) / 3.0
     half = where(ranks > 0.0, maximum(6.0 * floor((pp + 1.0) / 2.0) - 7.0, 1.0), 0.0)
-    idle = where(schedule == 8.0, half * forward, idle)
+    idle = where(schedule == 8.0, half * mean, idle)
     thirds = where(pp - 3.0 * floor(pp / 3.0) == 0.0, 7.0, 5.0)
-    idle = where(schedule == 9.0, maximum(4.0 * pp - thirds, 0.0) * forward, idle)
+    idle = where(schedule == 9.0, maximum(4.0 * pp - thirds, 0.0) * mean, idle)
     pair = forward + both + both - 3.0 * backward_weight
     idle = where(schedule == 10.0, (pp / 2.0 - 1.0) * pair, idle)
     return where(schedule == 11.0, ranks * pair, idle)
@@ -90,6 +94,58 @@ def bubble_overhead(
     """
     idle = idle_time(schedule, pp, forward, backward_input, backward_weight)
     return idle / (num_microbatches * vpp * (forward + backward_input + backward_weight))
+
+
+def bubble_share(
+    schedule: Number,
+    pp: Number,
+    forward: Number,
+    backward_input: Number,
+    backward_weight: Number,
+) -> Number:
+    """Return the idle time of a schedule over that of 1F1B with as many chunks a rank.
+
+    Exactly 1 for GPipe, 1F1B, interleaved 1F1B and breadth-first, and with one rank.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        forward: Time of F in one chunk, in any unit.
+        backward_input: Time of I in one chunk.
+        backward_weight: Time of W in one chunk.
+
+    References:
+        derived here from `idle_time`.
+    """
+    idle = idle_time(schedule, pp, forward, backward_input, backward_weight)
+    usual = maximum(pp - 1.0, 1.0) * (forward + backward_input + backward_weight)
+    share = where(schedule > 3.0, idle / usual, 1.0)
+    return where(pp > 1.0, share, 1.0)
+
+
+def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
+    """Return which rule sizes break that a schedule cannot run at, 0 if none.
+
+    1: micro-batches do not fall into equal rounds (interleaved zero-bubble); 2: stages or
+    micro-batches are odd (DualPipe); 3: there are fewer than two micro-batches a stage (both
+    DualPipes). A last round may be shorter under interleaved 1F1B, as Megatron-LM runs it.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
+
+    References:
+        ansel2024, torch.distributed.pipelining (rounds); dualpipe2025, README.
+    """
+    m = num_microbatches
+    rest = leaves_rest(m, maximum(1.0, floor(m / pp)))
+    rounds = where(schedule == 6.0, where(vpp > 1.0, rest, 0.0), 0.0)
+    odd = where(leaves_rest(pp, 2.0) + leaves_rest(m, 2.0) > 0.0, 2.0, 0.0)
+    few = where(m < 2.0 * pp, 3.0, 0.0)
+    pairs = where(schedule == 10.0, where(odd > 0.0, odd, few), rounds)
+    return where(schedule == 11.0, few, pairs)
 
 
 def peak_in_flight(

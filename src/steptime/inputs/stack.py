@@ -194,7 +194,7 @@ def stack_facts(stack: Stack, accelerator: Accelerator, **changes: float) -> Sta
     if generation not in GENERATIONS or not accelerator.matmul_flop_per_s:
         raise ConfigError(
             f"{accelerator.name}: the roofline model has no measured rate of matrix products for "
-            f"it; it knows the generations {', '.join(GENERATIONS)}"
+            f"it; it knows the generations {', '.join(GENERATIONS)}; use --predictor baseline"
         )
     usual = USUAL_WATT[generation]
     power = min(1.0, (accelerator.watt / usual) ** 0.5) if usual and accelerator.watt else 1.0

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from steptime.formulas.schedule import schedule_fault
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import Batch, Layout, num_microbatches
+from steptime.inputs.layout import SCHEDULES, Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 
-NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products"
+NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
 """The layout page prints the same sentence."""
 
 
@@ -109,7 +110,7 @@ def training_step(
     """Return a checked training step.
 
     Without ``vpp`` and ``schedule`` a pipeline runs 1F1B with one chunk a device. An interleaved
-    schedule without ``vpp`` takes the most chunks that the layers allow.
+    schedule without ``vpp`` takes two, where the layers fall into that many alike.
 
     Args:
         model: Preset name, file, or shape.
@@ -196,8 +197,12 @@ def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: l
         return 2
     if pp == 1 or schedule not in _MANY_CHUNKS:
         return 1
-    most = -(-shape.num_layers // pp)
-    assumed.append(f"vpp {most}, the most that {shape.num_layers} layers allow")
+    layers = shape.num_layers
+    most = -(-layers // pp)
+    if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
+        assumed.append("vpp 2 (more chunks leave less bubble and send more)")
+        return 2
+    assumed.append(f"vpp {most}, the most that {layers} layers allow")
     return most
 
 
@@ -212,4 +217,25 @@ def _check_schedule(step: TrainingStep) -> None:
         raise ConfigError(
             f"schedule={name!r} has one chunk a device; use vpp=1 or interleaved-1f1b, "
             f"got vpp={vpp}"
+        )
+    _check_rounds(name, pp, num_microbatches(layout, step.batch), vpp)
+
+
+def _check_rounds(name: str, pp: int, micro: int, vpp: int) -> None:
+    sizes = (float(pp), float(micro), float(vpp))
+    rule = schedule_fault(float(SCHEDULES.index(name)), *sizes)
+    if rule == 1.0:
+        raise ConfigError(
+            f"schedule={name!r} runs equal rounds of at least pp={pp} micro-batches, and {micro} "
+            f"do not fall into such; use {micro // pp * pp} or {micro // pp * pp + pp}"
+        )
+    if rule == 2.0:
+        raise ConfigError(
+            f"schedule={name!r} needs an even pp and an even number of micro-batches, got {pp} and "
+            f"{micro}; use {pp + pp % 2} and {micro + micro % 2}, or dualpipe-v"
+        )
+    if rule == 3.0:
+        raise ConfigError(
+            f"schedule={name!r} needs 2 pp = {2 * pp} micro-batches, got {micro}; use a larger "
+            "batch, a smaller dp or pp, or zb-v"
         )

@@ -14,6 +14,7 @@ from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
 from steptime.formulas.roofline import roofline_step_s
+from steptime.formulas.schedule import schedule_fault
 from steptime.formulas.validity import layout_fault
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import roofline_constants
@@ -37,10 +38,11 @@ REASONS = (
         ("ep x etp", "does not divide the ranks of a stage"),
     )),
     "vpp: micro-batches are no multiple of the stages",
+    "schedule: too few micro-batches, or an odd number of them or of stages",
 )  # fmt: skip
 """Why a row is dropped before it is timed, by the rule's number less one."""
 
-if len(REASONS) != len(FAULTS) + 1:
+if len(REASONS) != len(FAULTS) + 2:
     raise AssertionError("a rule of the layout has no reason here")
 
 
@@ -118,7 +120,10 @@ def row_faults(record: Job) -> Number:
     micro = num_microbatches(record)
     rounds = waits_for_whole_rounds(record, micro)
     rule = layout_fault(record)["rule"]
-    return np.where(rule > 0.0, rule, np.where(rounds > 0.0, float(len(REASONS)), 0.0))
+    unfit = schedule_fault(record.schedule, record.pp, micro, record.vpp)
+    last = np.where(unfit > 0.0, float(len(REASONS)), 0.0)
+    last = np.where(rounds > 0.0, float(len(REASONS) - 1), last)
+    return np.where(rule > 0.0, rule, last)
 
 
 def parts_function(question: Question) -> Callable[[Job], dict[str, Number]]:

@@ -13,9 +13,9 @@ from steptime.formulas.baseline import (
     expert_parallel_s,
     num_microbatches,
     pipeline_sends_s,
+    schedule_overhead,
     tensor_parallel_s,
 )
-from steptime.formulas.bubble import bubble_overhead
 from steptime.formulas.layout_terms import ends_count_as_layers, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, ceil_div, maximum
 from steptime.formulas.placement import link_bytes_per_s
@@ -59,7 +59,7 @@ def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict
     tensor = tensor_parallel_s(on_link(job, rates["tensor"]), constants) * pace
     context = context_parallel_s(on_link(job, rates["context"]), constants) * pace
     expert = expert_parallel_s(on_link(job, rates["expert"]), constants) * pace
-    overhead = bubble_overhead(job.pp, micro, job.vpp)
+    overhead = schedule_overhead(job)
     gradients = data_parallel_s(on_link(job, rates["data"]), constants)
     return {
         "compute": compute,

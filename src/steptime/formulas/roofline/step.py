@@ -19,6 +19,7 @@ from steptime.formulas.roofline.sharing import (
     shared_layer_parameters,
 )
 from steptime.formulas.roofline.stages import head_s, pace, sends_s
+from steptime.formulas.schedule import bubble_share
 
 
 def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches: Number) -> Number:
@@ -33,7 +34,8 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     Returns:
         ``products``, ``attention``, ``elementwise``, ``host`` (what the host holds up),
         ``recompute``, ``tensor``, ``context``, ``expert``, ``weights``; ``forward`` and
-        ``backward`` are the passes they add up to, ``total`` all of it.
+        ``backward`` are the passes they add up to, ``total`` all of it; ``backward_weight`` is
+        the part of the backward pass that only the layer's own weights wait for.
     """
     tokens = tokens_per_device(job)
     products = products_s(job, stack, constants, tokens)
@@ -63,12 +65,18 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         "weights": weights,
         "forward": forward,
         "backward": backward,
+        "backward_weight": 0.5 * products["backward"] + adding,
         "total": forward + backward + host + weights,
     }
 
 
 def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     """Return the parts of one training step, in exposed seconds; their sum is the step.
+
+    A bubble is what 1F1B with as many chunks leaves idle, unlike stages included, times the
+    share of it that the schedule leaves of equal ones, see `bubble_share`. A zero-bubble one
+    may delay half of the gradients' products and adding them up (W); attention, recomputation
+    and all that is sent stay in its way (I).
 
     Args:
         job: The flat record.
@@ -90,6 +98,8 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     layers = stage["layers"]
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"] + layer["host"]
+    weight = layer["backward_weight"]
+    share = bubble_share(job.schedule, job.pp, layer["forward"], layer["backward"] - weight, weight)
     gradients = gradients_s(
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )
@@ -99,7 +109,7 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
         "tensor_parallel": each * layer["tensor"],
         "context_parallel": each * layer["context"],
         "expert_parallel": each * layer["expert"],
-        "bubble": stage["others_s"] / job.vpp,
+        "bubble": stage["others_s"] / job.vpp * share,
         "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
         "data_parallel": gradients + each * layer["weights"],
         "optimizer": optimizer_s(job, constants, layers),
