@@ -66,6 +66,8 @@ def test_facts_change_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "message"),
     [
         (["--stack", "megatrn"], "did you mean 'megatron'"),
+        (["--stack", ""], "unknown stack ''; one of: "),
+        (["--schedule", ""], "unknown schedule ''; one of: "),
         (["--fact", "dropout"], "--fact 'dropout' must be name=number"),
         (["--fact", "dropout=much"], "--fact 'dropout=much' must be name=number"),
         (["--fact", "dropout=nan"], "dropout must be a number"),

@@ -104,7 +104,7 @@ def verdict(placement: Placement) -> str:
     Args:
         placement: What was placed.
     """
-    hops = placement.hops_inside + placement.hops_crossing
+    hops = placement.num_hops
     inside = ", ".join(one.kind for one in placement.groups if not one.crossing)
     across = ", ".join(one.kind for one in placement.groups if one.crossing)
     return (

@@ -11,18 +11,18 @@ from rich.text import Text
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table
-from steptime.inputs.errors import ConfigError, check_count, check_number
+from steptime.cli.schedule_files import MOST_ACTIONS, check_actions, read_order, three_files, write
+from steptime.inputs.errors import ConfigError, check_number
 from steptime.pipeline.draw import drawing
 from steptime.pipeline.own_order import orders_from_text
-from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
-from steptime.pipeline.schedules import SCHEDULES
+from steptime.pipeline.report import deadlock, deadlock_line, held_series, report, summary
+from steptime.pipeline.schedules import SCHEDULES, check_schedule
 from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
 from steptime.pipeline.trace import trace
 
 COLOURS = {"F": "white on blue", "B": "black on dark_orange", "I": "black on dark_orange"}
 COLOURS |= {"W": "black on green", ".": "dim", "": ""}
-LARGEST_FILE_BYTES = 200_000_000
 
 Name = Annotated[str | None, typer.Argument(help="A schedule; `steptime schedules` lists them.")]
 Stages = Annotated[int, typer.Option("--stages", "-p", help="Pipeline ranks, p.")]
@@ -60,7 +60,7 @@ Blocking = Annotated[
     bool, typer.Option("--blocking-sends", help="A rank waits until its message has arrived.")
 ]
 Order = Annotated[
-    Path | None,
+    str | None,
     typer.Option("--order", help="Run this order instead: CSV (PyTorch's dump) or JSON."),
 ]
 ActivationBytes = Annotated[
@@ -70,8 +70,8 @@ ActivationBytes = Annotated[
 KeptShare = Annotated[
     float, typer.Option("--kept-for-weights", help="Share of them that W needs after I.")
 ]
-TraceFile = Annotated[Path | None, typer.Option("--trace", help="Write a Chrome/Perfetto trace.")]
-SvgFile = Annotated[Path | None, typer.Option("--svg", help="Write a drawing.")]
+TraceFile = Annotated[str | None, typer.Option("--trace", help="Write a Chrome/Perfetto trace.")]
+SvgFile = Annotated[str | None, typer.Option("--svg", help="Write a drawing.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -113,9 +113,10 @@ def schedule(
     as_json: AsJson = False,
 ) -> None:
     """Run a pipeline schedule action by action, and show where the idle time goes."""
+    order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
     work = Work(
         **_durations(forward, backward, input_time, weight_time),
-        stage_scale=_numbers("--stage-scale", stage_scale) if stage_scale else (),
+        stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
         send_latency=send_latency,
         send_transfer=_transfer(message_bytes, bandwidth),
         blocking_sends=blocking_sends,
@@ -123,7 +124,9 @@ def schedule(
     )
     check_number("--activation-bytes", activation_bytes, above=-1e-300)
     check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
-    timeline = _timeline(name, stages, micro_batches, chunks, order, work)
+    forms = {"--json": as_json, "--svg": svg_path, "--trace": trace_path}
+    most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
+    timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
     cycle = deadlock(timeline)
     if cycle:
         if as_json:
@@ -132,12 +135,12 @@ def schedule(
         else:
             _print_drawing(timeline)
         raise ConfigError(deadlock_line(cycle))
-    numbers = report(timeline)
-    if trace_file:
-        _write(trace_file, json.dumps(trace(timeline)))
-    if svg_file:
-        _write(svg_file, svg(timeline))
+    if trace_path:
+        write(trace_path, json.dumps(trace(timeline)))
+    if svg_path:
+        write(svg_path, svg(timeline))
     if as_json:
+        numbers = report(timeline)
         numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
         numbers["activation_bytes_over_time"] = [
             held_series(timeline, rank, activation_bytes, kept_for_weights)
@@ -146,7 +149,7 @@ def schedule(
         print_json(numbers)
     else:
         _print_drawing(timeline)
-        _print_summary(numbers)
+        _print_summary(summary(timeline))
 
 
 def _timeline(
@@ -156,16 +159,21 @@ def _timeline(
     chunks: int | None,
     order: Path | None,
     work: Work,
+    most: tuple[int, str],
 ) -> Timeline:
     if order is None:
         if name is None:
             raise ConfigError("name a schedule (see 'steptime schedules') or give --order FILE")
-        return simulate(name, stages, micro_batches, chunks, work)
+        held = check_schedule(name, stages, micro_batches, chunks)
+        each = 3 if SCHEDULES[name].splits_backward else 2
+        check_actions(each * stages * micro_batches * held, most)
+        return simulate(name, stages, micro_batches, held, work)
     if name is not None:
         raise ConfigError(f"give a schedule or --order, not both; got {name!r} and {str(order)!r}")
     orders, num_stages, count = orders_from_text(
-        _read(order), is_json=order.suffix.lower() == ".json"
+        read_order(order), is_json=order.suffix.lower() == ".json"
     )
+    check_actions(sum(map(len, orders)), most)
     return simulate_orders(order.name, orders, num_stages, count, work)
 
 
@@ -203,23 +211,6 @@ def _transfer(message_bytes: float, bandwidth: float | None) -> float:
     if not bandwidth > 0:
         raise ConfigError(f"--bandwidth must be > 0, got {bandwidth:g}")
     return message_bytes / bandwidth
-
-
-def _read(path: Path) -> str:
-    try:
-        check_count(f"size of {path} in bytes", path.stat().st_size, most=LARGEST_FILE_BYTES)
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
-        ) from None
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _print_drawing(timeline: Timeline) -> None:

@@ -140,7 +140,8 @@ def training_step(
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
-    name = schedule or ("interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b")
+    usual = "interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b"
+    name = usual if schedule is None else schedule
     if schedule is None and pp > 1:
         assumed.append(f"schedule {name}" if vpp is not None else f"vpp 1, schedule {name}")
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from steptime.inputs.errors import ConfigError
+from steptime.inputs.errors import ConfigError, check_count
 from steptime.pipeline.codes import backward_code, forward_code, input_code, pair_code, weight_code
 
 _ACTION = re.compile(r"(\d{1,7})([FBIW])(\d{1,7})")
 _PAIR = re.compile(r"\(([^;()]*);([^;()]*)\)OVERLAP_F_B")
 # PyTorch's dumps may also hold messages and sharding; the executor works those out itself.
 _IGNORED = re.compile(r"\d+(UNSHARD|RESHARD|REDUCE_GRAD|(SEND|RECV)_[FB]\d+)")
+
+MOST_RANKS = 100_000
 
 Action = tuple[int, str, int]
 
@@ -29,8 +33,12 @@ def orders_from_text(text: str, *, is_json: bool) -> tuple[list[list[int]], int,
     Raises:
         ConfigError: If a name cannot be read, or an action is missing, double or elsewhere.
     """
-    ranks = _json_ranks(text) if is_json else list(csv.reader(text.splitlines()))
-    parsed = [_parse_rank(rank, names) for rank, names in enumerate(ranks)]
+    ranks: Iterable[list[Any]] = _json_ranks(text) if is_json else _csv_ranks(text)
+    parsed: list[list[list[Action]]] = []
+    for rank, names in enumerate(ranks):
+        # One row at a time: a file that is no order is refused at its first bad cell.
+        check_count("number of ranks", rank + 1, most=MOST_RANKS)
+        parsed.append(_parse_rank(rank, names))
     while parsed and not parsed[-1]:
         parsed.pop()
     for rank, entries in enumerate(parsed):
@@ -45,6 +53,13 @@ def orders_from_text(text: str, *, is_json: bool) -> tuple[list[list[int]], int,
         raise ConfigError(f"{stages} stages x {micro_batches} micro-batches are too many to check")
     _check_complete(parsed, stages, micro_batches)
     return [_codes(rank, stages, micro_batches) for rank in parsed], stages, micro_batches
+
+
+def _csv_ranks(text: str) -> Iterator[list[Any]]:
+    try:
+        yield from csv.reader(io.StringIO(text, newline=None))
+    except csv.Error as error:
+        raise ConfigError(f"the order is not CSV: {error}") from None
 
 
 def _json_ranks(text: str) -> list[list[Any]]:

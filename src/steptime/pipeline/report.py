@@ -12,25 +12,22 @@ from steptime.pipeline.timeline import Timeline
 from steptime.pipeline.waits import critical_path, deadlock_cycle
 
 
-def report(timeline: Timeline) -> dict[str, Any]:
-    """Return everything that a timeline tells, in the unit that its durations came in.
+def summary(timeline: Timeline) -> dict[str, Any]:
+    """Return what a timeline amounts to, in the unit that its durations came in.
 
     Args:
         timeline: From `timeline.simulate`, of orders that finish.
 
     Returns:
-        ``ranks`` (action names in order), ``starts`` and ``ends`` beside them,
         ``makespan``, ``bubble_overhead`` (idle over busy), ``bubble_fraction`` (idle over
         all), ``span_overhead`` (idle over busy where ranks need not wait for each other
         between steps), ``peak_in_flight`` (micro-batches times stages, per rank),
-        ``peak_micro_batches`` (in micro-batches of a whole rank), ``in_flight_over_time``,
-        ``critical_path`` (the chain of actions that sets the makespan), ``busy``,
+        ``peak_micro_batches`` (in micro-batches of a whole rank), ``busy``,
         ``idle_by_cause`` and ``sends`` per rank.
     """
     orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
-    result = timeline.result
-    totals = bubble(orders, result)
-    causes = idle_by_cause(orders, stages, count, result, timeline.times)
+    totals = bubble(orders, timeline.result)
+    causes = idle_by_cause(orders, stages, count, timeline.result, timeline.times)
     peaks = [peak_in_flight(order, stages, count) for order in orders]
     unit = timeline.in_units
     return {
@@ -44,22 +41,37 @@ def report(timeline: Timeline) -> dict[str, Any]:
         "span_overhead": span_overhead(totals),
         "peak_in_flight": peaks,
         "peak_micro_batches": [peak / timeline.chunks for peak in peaks],
-        "in_flight_over_time": [held_series(timeline, rank) for rank in range(len(orders))],
-        "critical_path": [
-            {"rank": rank, "action": action_name(orders[rank][i], stages, count)}
-            for rank, i in critical_path(orders, stages, count, result)
-            if orders[rank][i] != pair_code(stages, count)
-        ],
         "busy": [unit(worked) for worked in totals["busy"]],
         "idle_by_cause": [{key: unit(value) for key, value in cause.items()} for cause in causes],
         "sends": sends(orders, stages, count, crossing_rows(orders, stages, count)),
+    }
+
+
+def report(timeline: Timeline) -> dict[str, Any]:
+    """Return everything that a timeline tells; several times as large as the timeline.
+
+    Args:
+        timeline: From `timeline.simulate`, of orders that finish.
+
+    Returns:
+        What `summary` does, and ``in_flight_over_time``, ``critical_path`` (the chain of
+        actions that sets the makespan), ``ranks`` (action names in order), ``starts`` and
+        ``ends`` beside them.
+    """
+    orders, stages, count = timeline.orders, timeline.stages, timeline.micro_batches
+    mark, unit = pair_code(stages, count), timeline.in_units
+    spans = [intervals(timeline, rank) for rank in range(len(orders))]
+    return {
+        **summary(timeline),
+        "in_flight_over_time": [held_series(timeline, rank) for rank in range(len(orders))],
+        "critical_path": [
+            {"rank": rank, "action": action_name(orders[rank][i], stages, count)}
+            for rank, i in critical_path(orders, stages, count, timeline.result)
+            if orders[rank][i] != mark
+        ],
         "ranks": [action_names(order, stages, count) for order in orders],
-        "starts": [
-            [unit(begin) for begin, _ in intervals(timeline, rank)] for rank in range(len(orders))
-        ],
-        "ends": [
-            [unit(end) for _, end in intervals(timeline, rank)] for rank in range(len(orders))
-        ],
+        "starts": [[unit(begin) for begin, _ in row] for row in spans],
+        "ends": [[unit(end) for _, end in row] for row in spans],
     }
 
 

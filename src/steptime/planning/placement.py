@@ -67,6 +67,11 @@ class Placement:
         """GPUs of these domains that do not work: spares, leftovers, the last one's rest."""
         return self.num_domains * self.domain_size - self.layout.num_devices
 
+    @property
+    def num_hops(self) -> int:
+        """Pipeline hops, inside and across."""
+        return self.hops_inside + self.hops_crossing
+
     def domain_of(self, rank: int) -> int:
         """Return the domain in which a rank sits."""
         return rank // self.used_per_domain

@@ -30,7 +30,7 @@ def groups_table(study: Sequence[Placed]) -> Markdown:
     rows = []
     for one in study:
         for size, placement in one.placements.items():
-            hops = placement.hops_inside + placement.hops_crossing
+            hops = placement.num_hops
             rows.append(
                 [
                     one.example.name,

@@ -1,0 +1,88 @@
+"""The files that `steptime schedule` reads and writes, and how much it takes on."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from steptime.inputs.errors import ConfigError, check_count
+
+LARGEST_ORDER_BYTES = 20_000_000
+MOST_ACTIONS = {"the table": 5_000_000, "--json": 2_000_000, "--svg": 2_000_000, "--trace": 600_000}
+"""What each form of answer holds within about 2 GB."""
+
+
+def three_files(*texts: str | None) -> list[Path | None]:
+    """Return --order, --trace and --svg as paths.
+
+    Args:
+        *texts: What was given for each, or None.
+
+    Raises:
+        ConfigError: If one is empty, or two name the same file.
+    """
+    seen: dict[str, str] = {}
+    for option, text in zip(("--order", "--trace", "--svg"), texts, strict=True):
+        if text is None:
+            continue
+        if not text.strip():
+            raise ConfigError(f"{option} is empty; name a file, or leave the option out")
+        other = seen.setdefault(os.path.realpath(text), option)
+        if other != option:
+            raise ConfigError(f"{other} and {option} name the same file, {text[:200]}; give two")
+    return [None if text is None else Path(text) for text in texts]
+
+
+def check_actions(number: int, most: tuple[int, str]) -> None:
+    """Refuse more actions than an answer holds.
+
+    Args:
+        number: Of actions.
+        most: How many it holds, and which answer, of `MOST_ACTIONS`.
+
+    Raises:
+        ConfigError: If there are more.
+    """
+    if number > most[0]:
+        raise ConfigError(
+            f"{number:,} actions are too many for {most[1]}, which holds up to {most[0]:,}; "
+            "use fewer stages, micro-batches or chunks"
+        )
+
+
+def read_order(path: Path) -> str:
+    """Return the text of a written order.
+
+    Args:
+        path: The file.
+
+    Raises:
+        ConfigError: If it is none, too large, or no text.
+    """
+    try:
+        status = path.stat()
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise ConfigError(f"cannot read {path}: it is not a regular file")
+        check_count(f"size of {path} in bytes", status.st_size, most=LARGEST_ORDER_BYTES)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file.
+
+    Args:
+        path: Where.
+        text: What.
+
+    Raises:
+        ConfigError: If that is not possible.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
