@@ -140,8 +140,7 @@ def training_step(
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
-    usual = "interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b"
-    name = usual if schedule is None else schedule
+    name = _usual_schedule(chunks, pp) if schedule is None else schedule
     if schedule is None and pp > 1:
         assumed.append(f"schedule {name}" if vpp is not None else f"vpp 1, schedule {name}")
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)
@@ -191,6 +190,10 @@ def _default_zero(shape: ModelShape, dp: int, cp: int, assumed: list[str]) -> in
     stage = _STATED_ZERO.get(shape.name, 1)
     assumed.append(f"zero {stage}" + (" (its own report)" if shape.name in _STATED_ZERO else ""))
     return stage
+
+
+def _usual_schedule(chunks: int, pp: int) -> str:
+    return "interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b"
 
 
 def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
