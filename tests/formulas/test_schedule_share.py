@@ -62,7 +62,7 @@ def simulated_overhead(name: str, m: int, f: int = 1, i: int = 1, w: int = 1) ->
 )
 def test_share_of_the_papers(name: str, share: float) -> None:
     place = float(SCHEDULES.index(name))
-    assert schedule.bubble_share(place, 4.0, 1.0, 1.0, 1.0) == pytest.approx(share, rel=1e-15)
+    assert schedule.bubble_share(place, 4.0, 8.0, 1.0, 1.0, 1.0) == pytest.approx(share, rel=1e-15)
 
 
 # invariant
@@ -115,6 +115,22 @@ def test_recomputing_baseline_is_the_simulators() -> None:
         assert schedule_overhead(record(name, recompute="full")) == pytest.approx(found, rel=1e-14)
 
 
+@pytest.mark.parametrize("times", [(1, 1, 1), (10, 13, 8), (10, 15, 7), (1, 2, 1), (5, 9, 3)])
+@pytest.mark.parametrize("name", ["zb-h1", "zb-h2", "zb-v"])
+def test_few_micro_batches_leave_what_the_simulator_leaves(
+    name: str, times: tuple[int, int, int]
+) -> None:
+    place, floats = float(SCHEDULES.index(name)), [float(time) for time in times]
+    for p in (2, 3, 4, 6):
+        for m in range(1, 2 * p + 2):
+            work = Work(forward=times[0], backward_input=times[1], backward_weight=times[2])
+            found = report(simulate(name, p, m, None, work))["bubble_overhead"]
+            share = schedule.bubble_share(place, float(p), float(m), *floats)
+            usual = bubble_overhead(float(p), float(m), float(fixed_chunks(name)))
+            corner = name == "zb-v" and m == 2 * p - 2
+            assert share * usual == pytest.approx(found, rel=0.06 if corner else 1e-12), (p, m)
+
+
 # limit
 
 
@@ -122,7 +138,7 @@ def test_recomputing_baseline_is_the_simulators() -> None:
 def test_one_after_the_other_keeps_every_bit(name: str) -> None:
     place = float(SCHEDULES.index(name))
     for p in (1.0, 2.0, 4.0, 7.0):
-        assert schedule.bubble_share(place, p, 0.1, 0.3, 0.7) == 1.0
+        assert schedule.bubble_share(place, p, 8.0, 0.1, 0.3, 0.7) == 1.0
     job = record(name, vpp=fixed_chunks(name) or 4)
     assert schedule_overhead(job) == bubble_overhead(4.0, 16.0, job.vpp)
 
@@ -139,10 +155,10 @@ def test_arrays_give_the_same_bits() -> None:
         for axis in np.meshgrid(range(12), (1, 2, 5, 8), (1, 4, 9, 16), (1, 2), indexing="ij")
     )
     forward, grad, weight = 1.1 + 0.1 * p, 1.3 + 0.01 * m, 0.9 + 0.0 * p
-    shares = schedule.bubble_share(code, p, forward, grad, weight)
+    shares = schedule.bubble_share(code, p, m, forward, grad, weight)
     faults = schedule.schedule_fault(code, p, m, v)
     for i in range(code.size):
         times = (float(forward[i]), float(grad[i]), float(weight[i]))
-        sizes = (float(code[i]), float(p[i]))
+        sizes = (float(code[i]), float(p[i]), float(m[i]))
         assert shares[i] == schedule.bubble_share(*sizes, *times)
-        assert faults[i] == schedule.schedule_fault(*sizes, float(m[i]), float(v[i]))
+        assert faults[i] == schedule.schedule_fault(*sizes, float(v[i]))

@@ -150,8 +150,9 @@ def schedule_overhead(job: Number) -> Number:
     References:
         narayanan2021, Sec. 2.2; derived here from `steptime.formulas.schedule.idle_time`.
     """
-    overhead = bubble_overhead(job.pp, num_microbatches(job), job.vpp)
-    return overhead * bubble_share(job.schedule, job.pp, 1.0, 1.0 + job.recompute_full, 1.0)
+    micro = num_microbatches(job)
+    overhead = bubble_overhead(job.pp, micro, job.vpp)
+    return overhead * bubble_share(job.schedule, job.pp, micro, 1.0, 1.0 + job.recompute_full, 1.0)
 
 
 def baseline_step(job: Number, constants: Number) -> Number:

@@ -96,9 +96,48 @@ def bubble_overhead(
     return idle / (num_microbatches * vpp * (forward + backward_input + backward_weight))
 
 
+def idle_of_few(
+    schedule: Number,
+    pp: Number,
+    num_microbatches: Number,
+    forward: Number,
+    backward_input: Number,
+    backward_weight: Number,
+) -> Number:
+    """Return the least idle time of a rank where too few micro-batches leave too few W to fill it.
+
+    For ZB-H1, ZB-H2 and ZB-V, exact with F and W no longer than I where it is over `idle_time`
+    (ZB-V may idle a few per cent longer just below ``2 p - 1`` micro-batches); 0 for all others.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+        forward: Time of F in one chunk.
+        backward_input: Time of I in one chunk.
+        backward_weight: Time of W in one chunk.
+
+    References:
+        derived from the simulator.
+    """
+    ranks = pp - 1.0
+    more = num_microbatches - 1.0
+    chain = ranks * (forward + backward_input)
+    one = chain - more * backward_weight
+    pairs = floor(more / 2.0)
+    second = minimum(backward_weight, backward_input - backward_weight)
+    two = chain - (more - pairs) * backward_weight - pairs * second
+    early = minimum(more, ranks)
+    vee = 2.0 * (chain - early * forward - (more - early) * backward_weight)
+    idle = where(schedule == 4.0, one, 0.0)
+    idle = where(schedule == 5.0, two, idle)
+    return where(schedule == 7.0, vee, idle)
+
+
 def bubble_share(
     schedule: Number,
     pp: Number,
+    num_microbatches: Number,
     forward: Number,
     backward_input: Number,
     backward_weight: Number,
@@ -110,14 +149,17 @@ def bubble_share(
     Args:
         schedule: Place of its name.
         pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
         forward: Time of F in one chunk, in any unit.
         backward_input: Time of I in one chunk.
         backward_weight: Time of W in one chunk.
 
     References:
-        derived here from `idle_time`.
+        derived here from `idle_time` and `idle_of_few`.
     """
-    idle = idle_time(schedule, pp, forward, backward_input, backward_weight)
+    m = num_microbatches
+    few = idle_of_few(schedule, pp, m, forward, backward_input, backward_weight)
+    idle = maximum(idle_time(schedule, pp, forward, backward_input, backward_weight), few)
     usual = maximum(pp - 1.0, 1.0) * (forward + backward_input + backward_weight)
     share = where(schedule > 3.0, idle / usual, 1.0)
     return where(pp > 1.0, share, 1.0)

@@ -99,7 +99,8 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"] + layer["host"]
     weight = layer["backward_weight"]
-    share = bubble_share(job.schedule, job.pp, layer["forward"], layer["backward"] - weight, weight)
+    grads = layer["backward"] - weight
+    share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
     gradients = gradients_s(
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )

@@ -1,0 +1,37 @@
+"""The search among schedules that do not run at any size."""
+
+from __future__ import annotations
+
+from steptime.inputs.layout import SCHEDULES
+from steptime.inputs.presets import accelerator, model
+from steptime.pipeline.build import refusal
+from steptime.planning.evaluate import REASONS, base_job, row_faults, rows_job
+from steptime.planning.question import Question
+from steptime.planning.search import search
+from steptime.planning.space import ROW_FIELDS, row_blocks
+
+# refusal
+
+
+def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:
+    asked = Question(
+        model=model("llama3-70b"),
+        accelerator=accelerator("h100"),
+        num_devices=256,
+        global_batch_size=256,
+        seq_length=4096,
+        schedules=("dualpipe", "dualpipe-v"),
+    )
+    base, reason = base_job(asked), len(REASONS)
+    seen = 0
+    for rows in row_blocks(asked, 10**6):
+        rules = row_faults(rows_job(base, rows))
+        for row, rule in zip(rows[::5], rules[::5], strict=True):
+            named = dict(zip(ROW_FIELDS, (int(cell) for cell in row), strict=True))
+            m = 256 // (named["dp"] * named["micro_batch_size"])
+            if rule in (0.0, reason) and named["pp"] > 1:
+                said = refusal(SCHEDULES[named["schedule"]], named["pp"], m, named["vpp"])
+                assert bool(said) == (rule == reason), named
+                seen += rule == reason
+    assert seen
+    assert any(name.startswith("schedule: ") for name in search(asked).dropped)
