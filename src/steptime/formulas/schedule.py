@@ -118,7 +118,7 @@ def idle_of_few(
         backward_weight: Time of W in one chunk.
 
     References:
-        derived from the simulator.
+        derived here from the simulator.
     """
     ranks = pp - 1.0
     more = num_microbatches - 1.0
