@@ -77,7 +77,9 @@ def test_print_shows_the_article_and_not_the_navigation(
 def test_without_a_script_the_pages_can_be_read_and_left(open_page: Callable[..., Any]) -> None:
     watched = open_page("book/index.html", java_script_enabled=False)
     watched.assert_clean()
-    link = watched.page.locator("#pst-primary-sidebar a", has_text="Pipeline parallelism")
+    link = watched.page.locator("#pst-primary-sidebar").get_by_role(
+        "link", name="Pipeline parallelism", exact=True
+    )
     link.click()
     assert watched.page.locator("article h1").inner_text().startswith("Pipeline parallelism")
 
