@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def models(as_json: AsJson = False) -> None:
-    """List the model shapes that --model knows."""
+    """List the model shapes that can be named."""
     shapes = {name: model(name) for name in model_names()}
     if as_json:
         print_json({name: asdict(shape) for name, shape in shapes.items()})
@@ -54,7 +54,7 @@ def models(as_json: AsJson = False) -> None:
 
 
 def accelerators(as_json: AsJson = False) -> None:
-    """List the accelerators that --accelerator knows."""
+    """List the accelerators that can be named."""
     devices = [accelerator(name) for name in accelerator_names()]
     if as_json:
         print_json({device.name: asdict(device) for device in devices})

@@ -25,7 +25,7 @@ MODELS = ("baseline", "roofline")
 EXAMPLES = """
 Examples:
 
-- `steptime validate`: the chapter's 13 rows
+- `steptime validate`: the 13 rows of §11
 
 - `steptime validate my_runs.csv --json`: your own runs, in the columns of data/published_runs.csv
 
@@ -167,7 +167,7 @@ def _fitted(rows: Sequence[PublishedRow], path: Path, *, quiet: bool) -> Rooflin
 def validate(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE.csv]", help="Your runs; the chapter's 13 rows if left out."),
+        typer.Argument(metavar="[FILE.csv]", help="Your runs; the 13 rows of §11 if left out."),
     ] = None,
     model: Annotated[
         str, typer.Option("--model", help="Which model: " + " or ".join(MODELS) + ".")
