@@ -17,7 +17,7 @@ export const PART_NAMES = {
 
 /** Each story's name and sentence; what is in brackets is an output. */
 export const TELL = [
-  ["All runs", "No run here played a part in the constants that predict it. Half of them are missed by less than [median]."],
+  ["All runs", "No run here played a part in the fit of the constants that predict it. Half of them are missed by less than [median]."],
   ["Megatron-LM, 1.7B to 1T", "One code from 32 GPUs to 3,072: [rows] runs, missed by [mean] on average and by [worst] at most."],
   ["The same, baseline", "One constant comes within [worst], but [slow] of [rows] runs are predicted too slow: see the lower panel."],
   ["Experts", "Mixtures of experts are missed by [mean]: their kernels changed from release to release, and no layout tells."],

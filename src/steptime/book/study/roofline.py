@@ -1,4 +1,4 @@
-"""§17: the roofline model on runs that played no part in its constants."""
+"""§17: the roofline model on runs that played no part in the fit of its constants."""
 
 from __future__ import annotations
 

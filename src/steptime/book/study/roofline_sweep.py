@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.leave_out import all_runs
 from steptime.evidence.noise_floor import Repeats, repeats
-from steptime.evidence.samples import main_samples, sweep_samples, table
+from steptime.evidence.samples import SICK_OVER_GPUS, main_samples, sweep_samples, table
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The sweep's runs on one number of GPUs.
+    """The sweep's runs on one number of GPUs, or on all up to it.
 
     Attributes:
         gpus: How many.
@@ -30,6 +32,11 @@ class Size:
     quarter: float
     pick: float
 
+    @property
+    def pick_excess(self) -> float:
+        """Return what the pick costs over the best measured, as a fraction."""
+        return self.pick - 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class SweepStudy:
@@ -37,24 +44,33 @@ class SweepStudy:
 
     Attributes:
         sizes: By number of GPUs.
-        median: Median error up to 256 GPUs.
-        median_in_server: The same where tensor parallelism stays in a server.
-        pick: Median of the picks up to 256 GPUs.
+        whole: All runs up to 256 GPUs, the picks over every model on every number of GPUs.
+        median_in_server: Median error up to 256 GPUs where tensor parallelism stays in a server.
         repeated: Spread of repeats on one software release.
         renewed: Spread over releases.
     """
 
     sizes: tuple[Size, ...]
-    median: float
+    whole: Size
     median_in_server: float
-    pick: float
     repeated: tuple[Repeats, ...]
     renewed: tuple[Repeats, ...]
 
     @property
-    def pick_excess(self) -> float:
-        """Return what the pick costs over the best measured, as a fraction."""
-        return self.pick - 1.0
+    def worst_pick(self) -> Size:
+        """Return the number of GPUs, up to 256, whose picks cost most."""
+        known = [one for one in self.sizes if one.gpus <= self.whole.gpus]
+        return max(known, key=lambda one: one.pick)
+
+
+def _size(gpus: int, found: NDArray[np.float64], picks: Sequence[float]) -> Size:
+    return Size(
+        gpus,
+        len(found),
+        float(np.median(found)),
+        float(np.quantile(found, 0.25)),
+        float(np.median(picks)),
+    )
 
 
 def sweep_study(least_layouts: int) -> SweepStudy:
@@ -79,24 +95,15 @@ def sweep_study(least_layouts: int) -> SweepStudy:
             if len(rows) >= least_layouts:
                 times = sweep.step_time_s[rows]
                 picks.append(float(times[np.argmin(predicted[rows])] / times.min()))
-        if count <= 256:
+        if count <= SICK_OVER_GPUS:
             all_picks += picks
-        sizes.append(
-            Size(
-                int(count),
-                int(here.sum()),
-                float(np.median(found[here])),
-                float(np.quantile(found[here], 0.25)),
-                float(np.median(picks)),
-            )
-        )
-    healthy = gpus <= 256
+        sizes.append(_size(int(count), found[here], picks))
+    healthy = gpus <= SICK_OVER_GPUS
     main = main_samples()
     return SweepStudy(
         tuple(sizes),
-        float(np.median(found[healthy])),
+        _size(SICK_OVER_GPUS, found[healthy], all_picks),
         float(np.median(found[healthy & (jobs.tp <= 8)])),
-        float(np.median(all_picks)),
         repeats(main, across_releases=False),
         repeats(main, across_releases=True),
     )

@@ -1,4 +1,4 @@
-"""Tables of §17, §17a and §17b."""
+"""Tables and words of §17 and §17a."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from steptime.book.study.roofline import (
     SourceErrors,
     worst_rows,
 )
-from steptime.book.study.roofline_sweep import SweepStudy
 from steptime.book.tables.markdown import (
     MISSING,
     Markdown,
@@ -86,6 +85,30 @@ def sources_table(study: RooflineStudy) -> Markdown:
             whole += [percent(median), MISSING, MISSING, percent(constant), MISSING, MISSING]
             rows.append(whole)
     return Markdown(markdown_table(columns, rows))
+
+
+def _span(study: RooflineStudy) -> str:
+    times = study.result.runs.step_time_s
+    return f"from {number(float(times.min()), 2)} to {number(float(times.max()))} s"
+
+
+def accuracy_caption(study: RooflineStudy) -> str:
+    """Return the caption of the figure of all runs.
+
+    Args:
+        study: Left-out errors.
+    """
+    return f"Published against predicted step time, {_span(study)}."
+
+
+def accuracy_alt(study: RooflineStudy) -> str:
+    """Return what the figure of all runs shows, in words.
+
+    Args:
+        study: Left-out errors.
+    """
+    count = len(study.result.errors)
+    return f"{count} runs with steps {_span(study)} lie along the line of equality."
 
 
 def coverage_table(study: RooflineStudy) -> Markdown:
@@ -207,63 +230,5 @@ def constants_table(pinned: Sequence[Pinned]) -> Markdown:
         "each source left out",
         "share of the range",
         "source of the range",
-    ]
-    return Markdown(markdown_table(columns, rows))
-
-
-def sweep_table(study: SweepStudy) -> Markdown:
-    """Return the errors on the playbook's sweep and the worth of the model's picks.
-
-    Args:
-        study: The sweep.
-    """
-    rows = [
-        [
-            str(one.gpus),
-            str(one.runs),
-            percent(one.median),
-            percent(one.quarter),
-            signed_percent(one.pick - 1.0),
-        ]
-        for one in study.sizes
-    ]
-    columns = [
-        "GPUs",
-        "layouts",
-        "median error",
-        "a quarter stays under",
-        "measured time of the pick over the best",
-    ]
-    return Markdown(markdown_table(columns, rows))
-
-
-def floor_table(study: SweepStudy) -> Markdown:
-    """Return how far the same layout moves when it is measured again.
-
-    Args:
-        study: The repeats.
-    """
-    rows = []
-    for name, group in (("same", study.repeated), ("newer or older", study.renewed)):
-        rows += [
-            [
-                SOURCES.get(one.source, one.source),
-                one.kind,
-                name,
-                str(one.layouts),
-                str(one.runs),
-                percent(one.spread),
-                percent(one.largest, 0),
-            ]
-            for one in group
-        ]
-    columns = [
-        "source",
-        "runs",
-        "software release",
-        "layouts",
-        "measurements",
-        "mean distance from their mean",
-        "largest difference",
     ]
     return Markdown(markdown_table(columns, rows))
