@@ -20,6 +20,7 @@ from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
 from steptime.evidence.memory import default_stack as default_memory_stack
 from steptime.evidence.residuals import kind_of
+from steptime.evidence.schema import published_rows
 from steptime.formulas.baseline import baseline_step, step_s
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
@@ -32,7 +33,7 @@ from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import Experts, ModelShape
-from steptime.inputs.presets import accelerator, accelerator_names, model_names
+from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.stack import default_stack, stack_facts, stack_named
 from steptime.inputs.training_step import TrainingStep, training_step
 
@@ -283,3 +284,14 @@ def test_published_layouts_are_legal_and_fit_as_they_did() -> None:
         facts = memory_facts(default_memory_stack(step))
         needed = memory_bytes(step.job(), facts)["total"]
         assert needed <= step.accelerator.hbm_bytes, (name, entry["id"])
+
+
+def test_a_published_layout_is_of_the_model_itself() -> None:
+    found = published_layouts()
+    rows = {row.id: row for row in published_rows()}
+    assert "mistral-7b" not in found
+    assert "llama2-13b" not in found
+    for name, entry in found.items():
+        row = rows[entry["id"]]
+        assert model(row.model.split(" (")[0]).name == model(name).name
+        assert entry["source"] == row.source

@@ -75,8 +75,10 @@ export function drawAll(parts, answer, ghost, room) {
     ],
   });
   drawTime(parts, answer, ghost, room.bars);
-  parts.timeline.hidden = answer.job.pp < 2 || answer.job.pp > 64 || answer.num_microbatches > 512;
-  parts.timeline.href = timelineOf(answer);
+  parts.timeline.hidden = answer.job.pp < 2 || answer.job.pp > 64;
+  const { words, href } = timelineOf(answer);
+  text(parts.timeline, words);
+  parts.timeline.href = href;
   parts.by.update(answer.state, null);
   parts.by.element.hidden = answer.steps.length < 2;
   drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
@@ -85,10 +87,18 @@ export function drawAll(parts, answer, ghost, room) {
   for (const one of parts.settle) one();
 }
 
-/** The address of the schedule figure with the same schedule, stages and micro-batches. */
+/** The words and the address of the schedule figure with the same schedule, within what it draws. */
 function timelineOf({ job, state, num_microbatches }) {
-  const size = { w: "sched", s: state.schedule, p: job.pp, m: num_microbatches, v: job.vpp };
-  return new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href;
+  // Whole rounds of the stages, as chunks ask for.
+  const m = num_microbatches <= 512 ? num_microbatches : 512 - (512 % job.pp);
+  const v = Math.min(job.vpp, 8);
+  const most = [m < num_microbatches && `${m} micro-batches`, v < job.vpp && `${v} chunks`].filter(Boolean);
+  const less = most.length ? `, with ${most.join(" and ")}, the most it draws` : "";
+  const size = { w: "sched", s: state.schedule, p: job.pp, m, v };
+  return {
+    words: `See this bubble as a timeline${less}`,
+    href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href,
+  };
 }
 
 function drawTime(parts, answer, ghost, width) {

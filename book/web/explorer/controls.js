@@ -1,7 +1,7 @@
 /** The inputs: native radios for sizes, number fields that halve and double, selects. */
 
 import { fill, h } from "./dom.js";
-import { group, short } from "./format.js";
+import { group, short, units } from "./format.js";
 import { BOUNDS, CHOICES, inBounds } from "./state.js";
 
 /** Rows of radios: key, letter of the chapter, name, unit for a reader who hears it. */
@@ -79,7 +79,7 @@ export function radioRow([key, letter, name, unit], id, change) {
       if (label.dataset.mark === mark) return;
       label.dataset.mark = mark;
       const says = { never: ", cannot be cut so", over: ", does not fit", fits: "", "": "" }[mark];
-      input.setAttribute("aria-label", `${wordFor(key, value)} ${unit}`.trim() + says);
+      input.setAttribute("aria-label", `${wordFor(key, value)} ${units(value, unit)}`.trim() + says);
     });
   }
   return { element: set, update };
@@ -158,7 +158,7 @@ export function numberField([key, letter, name, unit], id, change) {
     input.removeAttribute("aria-invalid");
     note.textContent = "";
     input.setAttribute("aria-valuenow", value);
-    input.setAttribute("aria-valuetext", `${value} ${unit}`);
+    input.setAttribute("aria-valuetext", `${value} ${units(value, unit)}`);
   }
   const element = h("div", { class: `input input-${key}`, "data-control": key }, label, field, note);
   return { element, update };

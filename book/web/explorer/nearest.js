@@ -1,5 +1,6 @@
 /** The way out: the smallest change that makes a layout legal, or makes it fit. */
 
+import { units } from "./format.js";
 import { CHOICES, inBounds } from "./state.js";
 
 const NAMES = {
@@ -22,7 +23,8 @@ const NAMES = {
 export function changeText(from, to) {
   const keys = Object.keys(NAMES).filter((key) => from[key] !== to[key] && key !== "n");
   const words = keys.map((key) => `${NAMES[key]} ${wordOf(key, to[key])}`);
-  if (from.n !== to.n) words.push(words.length ? `on ${to.n} GPUs` : `${to.n} GPUs`);
+  const gpus = `${to.n} ${units(to.n, "GPUs")}`;
+  if (from.n !== to.n) words.push(words.length ? `on ${gpus}` : gpus);
   return words.join(" + ").replace(" + on ", " on ");
 }
 

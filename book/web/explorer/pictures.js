@@ -1,7 +1,7 @@
 /** Two small pictures: memory of every stage, and which GPUs talk over which link. */
 
 import { fill, h } from "./dom.js";
-import { digits, gb } from "./format.js";
+import { digits, gb, units } from "./format.js";
 
 /** Draw a bar for each pipeline stage, parts stacked, with the limit across. */
 export function drawStages(host, answer, parts, top) {
@@ -86,8 +86,9 @@ export function drawServers(host, answer, room) {
   const marks = [];
   for (let row = 0; row < rows; row += 1) marks.push(...stageRow(row, shown, job, domain));
   const more = [];
-  if (job.pp > rows) more.push(`… ${job.pp - rows} more stages below`);
-  if (ours * job.dp > shown) more.push(`${ours * job.dp - shown} more GPUs a stage`);
+  if (job.pp > rows) more.push(`… ${job.pp - rows} more ${units(job.pp - rows, "stages")} below`);
+  const rest = ours * job.dp - shown;
+  if (rest > 0) more.push(`${rest} more ${units(rest, "GPUs")} a stage`);
   const height = rows * (CELL + 9) + 18;
   const note = h("text", { class: "axis", x: 0, y: height - 4 }, more.join(", "));
   const label = serverWords(answer).join(" ");

@@ -58,7 +58,8 @@ export function makeTools(actions, data) {
     const here = published && Object.keys(published.state).every(same);
     ran.hidden = !published;
     ran.setAttribute("aria-disabled", String(Boolean(here)));
-    text(ran, here ? "As published" : "Published layout");
+    text(ran, here ? `As published: ${published.id}` : "Published layout");
+    ran.title = published ? `Run ${published.id} of ${published.source}` : "";
     settle();
   }
   return { element, show };

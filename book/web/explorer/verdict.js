@@ -12,6 +12,35 @@ const WORDS = {
   never: "Cannot be cut so",
 };
 
+/** What the form calls a field that a refusal names. */
+const LABELS = {
+  global_batch_size: "batch B",
+  micro_batch_size: "micro-batch b",
+  num_layers: "layers",
+  seq_length: "sequence s",
+  num_experts: "experts",
+  vpp: "chunks v",
+  tp: "t",
+  pp: "p",
+  cp: "c",
+  ep: "e",
+  dp: "d",
+};
+const AT_THE_START = { tp: "Tensor parallel t", pp: "Pipeline stages p", cp: "Context parallel c", ep: "Expert parallel e" };
+
+/** A refusal, which names fields as Python does, in the words of the form. */
+export function inLabels(sentence) {
+  const fields = new RegExp(`\\b(${Object.keys(LABELS).join("|")})\\b( ?<?=)?`, "g");
+  const signs = { "=": " = ", " <=": " ≤" };
+  const said = sentence
+    .replace(/^precision='(\w+)'/, "Matrix products in $1")
+    .replace(/^1 GPUs do not/, "1 GPU does not")
+    .replace(/ x etp=1\b/, "")
+    .replace(/ x /g, " × ")
+    .replace(fields, (_, name, sign = "", at) => ((at === 0 && AT_THE_START[name]) || LABELS[name]) + (signs[sign] ?? sign));
+  return said[0].toUpperCase() + said.slice(1);
+}
+
 /** Make the verdict; `show` writes it, `note` adds a remark, `words` says it. */
 export function makeVerdict(actions) {
   const mark = h("span", { class: "sign", "aria-hidden": "true" });
@@ -42,7 +71,7 @@ export function makeVerdict(actions) {
     remark.hidden = true;
     if (answer.refused) {
       text(rest, "");
-      text(detail, `${answer.refused.text}.`);
+      text(detail, `${inLabels(answer.refused.text)}.`);
     } else {
       writeFit(answer, numbers, kind);
     }

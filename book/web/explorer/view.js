@@ -115,14 +115,17 @@ function assumed(answer) {
 }
 
 function memoryError({ rows, mean }) {
-  return `Memory: ${rows} published peaks were ${percent(mean)} away on average.`;
+  return (
+    `Memory: ${rows} published peaks were ${percent(mean)} away on average, each with its own software's facts; ` +
+    "the page takes the usual ones of Megatron-LM or FSDP."
+  );
 }
 
 /** Where the sizes of the model and of the accelerator were read. */
 function sources(state, data) {
   const model = data.models.find((one) => one.key === state.model);
   const gpu = data.accelerators.find((one) => one.key === state.gpu);
-  const ran = model?.published ? ` Published layout: ${model.published.id} in published_runs.csv.` : "";
+  const ran = model?.published ? ` Published layout: ${model.published.id} (${model.published.source}) in published_runs.csv.` : "";
   return `Sizes: ${model ? model.source : "yours"}; ${gpu.source}.${ran}`;
 }
 
@@ -135,7 +138,10 @@ function errorWords({ model, low, high, total }) {
     return `Nine in ten published runs that were left out of its fit lay within ${fast} % less and ${slow} % more time.`;
   }
   const range = slow > 0 ? `${fast} % less to ${slow} % more` : `0 to ${fast} % less`;
-  return `${model.rows} published runs took ${range} time than it says, ${percent(model.mean)} apart on average.`;
+  return (
+    `With one sequence a micro-batch and the most chunks, as in §11, ${model.rows} published runs took ${range} ` +
+    `time than it says, ${percent(model.mean)} apart on average.`
+  );
 }
 
 /** Put every number where it is asked for, and its formula behind it. */

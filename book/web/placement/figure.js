@@ -71,7 +71,7 @@ export function mount(element) {
     const drawn = picture(job, width, chosen, said);
     chart.replaceChildren(drawn.svg);
     const more = job.domains - drawn.shown;
-    const rest = more > 0 ? ` ${more.toLocaleString("en")} more domains like these.` : "";
+    const rest = more > 0 ? ` ${more.toLocaleString("en")} more ${more === 1 ? "domain" : "domains"} like these.` : "";
     text(detail, chosen < 0 ? "Choose a GPU to see its pipeline." + rest : story(job, chosen));
     const at = STORIES.findIndex((one) => Object.keys(one.state).every((key) => one.state[key] === state[key]));
     const odd = first.odd ? "Part of the address made no sense and was left out. " : "";

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.evidence.memory_rows import with_sequence_parallel
+from steptime.evidence.outcome import flop_convention
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import published_rows
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator_names, model, model_names
@@ -18,7 +20,12 @@ def _shape(shape: ModelShape) -> tuple[int, ...]:
 
 
 def _usable(run: Run) -> bool:
-    """Whether the page can show a run: 16 bits, one rank an expert, and nothing refused."""
+    """Whether the page can show a run: 16 bits, one rank an expert, and nothing refused.
+
+    A source that counts recomputed work without saying what is recomputed tells no layout.
+    """
+    if not run.row.recompute and flop_convention(run.row.flop_convention) == "hardware":
+        return False
     if run.layout.precision not in ("bf16", "fp16") or run.layout.etp != 1:
         return False
     try:
@@ -60,18 +67,31 @@ def as_state(run: Run) -> dict[str, Any]:
     }
 
 
+def _presets_by_name() -> dict[str, str]:
+    """Return each preset by its key and its aliases, in small letters."""
+    table = data_table("models.toml")
+    return {word.lower(): key for key in model_names() for word in (key, *table[key]["aliases"])}
+
+
 def published_layouts() -> dict[str, dict[str, Any]]:
-    """Return for each preset with a published run the ``state`` of one and its ``id``."""
-    presets = {_shape(model(name)): name for name in model_names()}
+    """Return for each preset with a published run the ``state`` of one, its ``id`` and ``source``.
+
+    The run must be of the model itself, by name and by size: one that only has its width and
+    depth does not count.
+    """
+    presets = _presets_by_name()
     best: dict[str, Run] = {}
     for row in published_rows():
         try:
             run = with_sequence_parallel(run_of(row))
         except Incomplete:
             continue
-        name = presets.get(_shape(run.model))
-        if name is None or not _usable(run):
+        name = presets.get(row.model.split(" (")[0].lower())
+        if name is None or _shape(run.model) != _shape(model(name)) or not _usable(run):
             continue
         if name not in best or _rank(run) < _rank(best[name]):
             best[name] = run
-    return {name: {"id": run.id, "state": as_state(run)} for name, run in best.items()}
+    return {
+        name: {"id": run.id, "source": run.row.source, "state": as_state(run)}
+        for name, run in best.items()
+    }

@@ -126,3 +126,35 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
     assert page.inner_html(".bars-memory") == drawn
     page.click('[data-out="way"]')
     assert page.get_attribute(".verdict", "data-verdict") in ("over", "fits", "tight")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("?l.n=1", "1 GPU does not divide into t × c × p = 8 × 1 × 1; the nearest that do are 8."),
+        (
+            "?l.n=64&l.batch=10&l.mb=4",
+            "Batch B = 10 does not divide into d = 8 ranks × micro-batch b = 4; "
+            "the nearest that does is",
+        ),
+        (
+            "?l.n=64&l.pp=8&l.vpp=13&l.schedule=interleaved-1f1b",
+            "Chunks v = 13 leaves chunks without a layer: 96 layers over p = 8 "
+            "allow chunks v ≤ 12.",
+        ),
+    ],
+)
+def test_a_refusal_names_the_fields_as_the_form_does(
+    open_explorer: Open, query: str, says: str
+) -> None:
+    assert open_explorer(query).page.inner_text('[data-out="detail"]').startswith(says)
+
+
+def test_the_timeline_stays_at_many_micro_batches(open_explorer: Open) -> None:
+    page = open_explorer("?l.pp=8&l.n=64").page
+    link = page.locator("a.timeline")
+    assert link.inner_text().startswith("See this bubble as a timeline, with 512 micro-batches")
+    assert "m=512" in link.get_attribute("href")
+    page = open_explorer("?l.pp=8&l.n=64&l.batch=64").page
+    assert page.inner_text("a.timeline") == "See this bubble as a timeline"
+    assert "m=64" in page.get_attribute("a.timeline", "href")

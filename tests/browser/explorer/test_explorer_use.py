@@ -92,6 +92,8 @@ def test_controls_have_names_values_and_one_live_region(open_explorer: Open) -> 
     assert "GB" in page.get_attribute(".bars-memory svg", "aria-label")
     eight = page.get_attribute('[data-control="tp"] input[value="8"]', "aria-label")
     assert eight.startswith("8 ways")
+    one = page.get_attribute('[data-control="tp"] input[value="1"]', "aria-label")
+    assert one.split(",")[0] == "1 way"
     assert page.get_attribute("[data-control=seq] input", "aria-valuetext") == "2048 tokens"
     page.evaluate(
         """() => {
@@ -158,6 +160,26 @@ def test_small_screens(open_explorer: Open, width: int) -> None:
         box = page.locator(".verdict").bounding_box()
         assert box["y"] >= 0
         assert box["y"] + box["height"] <= 740
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_fields_keep_their_room_at_text_twice_as_big(open_explorer: Open, width: int) -> None:
+    page = open_explorer(width=width, height=740).page
+    page.add_style_tag(content="html { font-size: 200% }")
+    page.wait_for_timeout(100)
+    room = page.evaluate(
+        """() => [...document.querySelectorAll('#layout .panel :is(select, .field input)')]
+        .filter(e => e.getClientRects().length)
+        .map(e => [e.id, e.clientWidth / parseFloat(getComputedStyle(e).fontSize),
+          e.closest('.panel').getBoundingClientRect().right
+            - (e.closest('.field') ?? e).getBoundingClientRect().right,
+          (e.nextElementSibling?.scrollWidth ?? 0) - (e.nextElementSibling?.clientWidth ?? 0)])"""
+    )
+    assert len(room) >= 5
+    for name, ems, left, hangs in room:
+        assert ems >= 3, name
+        assert left >= 0, name
+        assert hangs <= 0, name
 
 
 def small_or_overlapping_labels(page: Any) -> list[str]:
