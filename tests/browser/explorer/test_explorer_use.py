@@ -180,6 +180,7 @@ def test_fields_keep_their_room_at_text_twice_as_big(open_explorer: Open, width:
         assert ems >= 3, name
         assert left >= 0, name
         assert hangs <= 0, name
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def small_or_overlapping_labels(page: Any) -> list[str]:
