@@ -32,6 +32,7 @@ EYES = {
 }
 
 Open = Callable[..., Any]
+Limit = Callable[[float], float]
 Probe = Callable[..., Any]
 
 
@@ -145,27 +146,33 @@ def test_forced_colours_keep_outlines(open_page: Open) -> None:
 # ---- speed
 
 
-def test_a_schedule_change_is_quick_on_a_slow_machine(open_page: Open, probe: Probe) -> None:
+@pytest.mark.timed
+def test_a_schedule_change_is_quick_on_a_slow_machine(
+    open_page: Open, probe: Probe, limit: Limit
+) -> None:
     page = open_page(f"{ALONE}?p=8&m=32").page
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
     names = ["zb-h1", "gpipe", "1f1b", "zb-h2", "gpipe", "1f1b"]
     times = probe(page, "times_to_paint", names)
-    # The aim is 100 ms on a machine of its own; test machines are shared.
-    assert min(times) <= 200, times
+    assert min(times) <= limit(100), times
 
 
-def test_loading_neither_jumps_nor_hangs(open_page: Open, probe: Probe) -> None:
+@pytest.mark.timed
+def test_loading_neither_jumps_nor_hangs(open_page: Open, probe: Probe, limit: Limit) -> None:
     worst = []
     for _ in range(3):
         page = open_page(ALONE).page
         assert probe(page, "layout_shift") < 0.02
         worst.append(max(probe(page, "long_tasks"), default=0))
     # The best of three: other work on the machine stretches a task.
-    assert min(worst) <= 200
+    assert min(worst) <= limit(200)
 
 
-def test_131072_boxes_are_painted_once_and_play_smoothly(open_page: Open, probe: Probe) -> None:
+@pytest.mark.timed
+def test_131072_boxes_are_painted_once_and_play_smoothly(
+    open_page: Open, probe: Probe, limit: Limit
+) -> None:
     watched = open_page(f"{ALONE}?s=interleaved-1f1b&p=64&m=512&v=2")
     page = watched.page
     page.wait_for_timeout(1500)
@@ -173,7 +180,7 @@ def test_131072_boxes_are_painted_once_and_play_smoothly(open_page: Open, probe:
     assert probe(page, "outs")["idle"] == "5.8 %"
     assert 0.1 < probe(page, "painted", 0x2A, 0x5C, 0xAA) < 0.6
     # 16 ms is a frame; the playhead must leave most of it free.
-    assert probe(page, "frame_cost") < 8
+    assert probe(page, "frame_cost") < limit(8)
     assert page.locator("#sched canvas").count() == 1
     page.click('#sched button[aria-label="Zoom in"]', click_count=6)
     page.wait_for_timeout(300)

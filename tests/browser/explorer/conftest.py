@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -23,12 +22,6 @@ _OUTS = """() => {
     .map(e => [e.dataset.out, e.textContent]));
 }"""
 _LATER = "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 30)))"
-
-
-@pytest.fixture
-def busy() -> float:
-    """Return how many programs wait for each core: 1 on a quiet machine, where limits are exact."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 class _Quiet(SimpleHTTPRequestHandler):
