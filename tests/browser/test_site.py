@@ -18,8 +18,12 @@ AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(enc
 PAGES = sorted(
     path.relative_to(SITE).as_posix()
     for path in SITE.rglob("*.html")
-    if "_static" not in path.parts and path.name not in {"genindex.html", "search.html"}
+    if "_static" not in path.parts
+    and path.name not in {"genindex.html", "search.html"}
+    # The front door only leads on: a test of its own.
+    and path != SITE / "index.html"
 )
+LONG_BYTES = 200_000
 SCROLL_WIDTH = "document.documentElement.scrollWidth"
 OVERFLOWING = """() => [...document.querySelectorAll('body *')].filter(e => {
   const box = e.getBoundingClientRect();
@@ -48,18 +52,29 @@ def test_there_are_pages() -> None:
     assert len(PAGES) > 20, "no site: run `make site` first"
 
 
+def test_the_front_door_leads_to_the_book(open_page: Callable[..., Any]) -> None:
+    page = open_page("index.html").page
+    page.wait_for_url("**/book/index.html")
+    assert page.locator("article h1").inner_text().startswith("steptime")
+
+
 @pytest.mark.parametrize("size", sorted(VIEWPORTS))
 @pytest.mark.parametrize("path", PAGES)
 def test_page(open_page: Callable[..., Any], path: str, size: str) -> None:
     width, height = VIEWPORTS[size]
     watched = open_page(path, width=width, height=height, theme="light", reduced_motion="reduce")
     page = watched.page
+    # axe judges each width and each theme once: structure hangs on the one, contrast on the other.
+    judged = {"wide": "light", "narrow": "dark"}[size]
+    # Of the longest pages, all made of one kind of block, it judges one width.
+    long = (SITE / path).stat().st_size > LONG_BYTES
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         if page.evaluate("document.documentElement.dataset.mode") == "auto":
             page.wait_for_function(f"document.documentElement.dataset.theme === {theme!r}")
         assert page.evaluate(SCROLL_WIDTH) <= width, page.evaluate(OVERFLOWING)
-        assert violations(page) == [], theme
+        if theme == judged and not (size == "narrow" and long):
+            assert violations(page) == [], theme
     watched.assert_clean()
 
 
