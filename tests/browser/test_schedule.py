@@ -159,14 +159,26 @@ def test_the_table_is_the_picture(open_page: Open, probe: Probe) -> None:
     page.click("#sched .table summary")
     for query in ("", "?s=zb-v&m=6", "?s=dualpipe&m=8&c=1f1b"):
         probe(page, "show", query)
-        drawn = sorted(
-            [b["gpu"], b["op"], b["mb"] + 1, b["stage"], round(b["start"], 3), round(b["end"], 3)]
-            for b in probe(page, "boxes")
-        )
-        listed = sorted(
-            [int(r[0]), r[1], int(r[2]), int(r[3]), float(r[4]), float(r[5])]
-            for r in probe(page, "rows")
-        )
+        # The table follows the picture once there is time for it.
+        for _ in range(100):
+            drawn = sorted(
+                [
+                    b["gpu"],
+                    b["op"],
+                    b["mb"] + 1,
+                    b["stage"],
+                    round(b["start"], 3),
+                    round(b["end"], 3),
+                ]
+                for b in probe(page, "boxes")
+            )
+            listed = sorted(
+                [int(r[0]), r[1], int(r[2]), int(r[3]), float(r[4]), float(r[5])]
+                for r in probe(page, "rows")
+            )
+            if listed == drawn:
+                break
+            page.wait_for_timeout(100)
         assert listed == drawn
     assert page.locator("#sched table caption").first.inner_text()
     assert page.locator("#sched thead th:not([scope=col])").count() == 0

@@ -162,6 +162,7 @@ def test_tables_hold_what_the_bars_show(open_explorer: Open) -> None:
     page = seen.page
     page.click(".tables summary")
     for table in ("memory", "step"):
+        page.wait_for_selector(f'[data-table="{table}"] caption', state="attached")
         assert page.locator(f'[data-table="{table}"] caption').count() == 1
         assert page.locator(f'[data-table="{table}"] th[scope="row"]').count() >= 4
     column = page.evaluate(
