@@ -12,7 +12,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from steptime.evidence.predict import predict_step
+from steptime.evidence.predict import PREDICTORS, predict_step
 from steptime.formulas.baseline import step_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.inputs.errors import ConfigError
@@ -30,7 +30,7 @@ from steptime.planning.evaluate import (
     step_function,
     switches,
 )
-from steptime.planning.question import PREDICTORS, Question
+from steptime.planning.question import Question
 from steptime.planning.result import evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import Search, search
 from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
