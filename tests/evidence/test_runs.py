@@ -104,8 +104,8 @@ def test_other_texts() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"gbs": None}, "gbs is not stated"),
-        ({"heads": None}, "heads is not stated"),
+        ({"gbs": None, "num_microbatches": None}, "gbs is not stated"),
+        ({"hidden": None, "model": "nosuch"}, "hidden is not stated"),
         ({"layers": None, "model": "nosuch"}, "no preset is called 'nosuch'"),
         ({"gpu": "H1OO"}, "unknown accelerator"),
         ({"dp": 7}, "is not gpus"),

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.output import console, percent, print_json, print_table
+from steptime.cli.validation_tables import print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.diagnose import Diagnosis, diagnoses
 from steptime.evidence.open_rows import OpenRow, open_rows
+from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.roofline import roofline_validation
-from steptime.evidence.schema import PublishedRow, read_rows
-from steptime.evidence.validate import RowResult, Validation, baseline_validation
+from steptime.evidence.schema import PublishedRow
+from steptime.evidence.validate import Validation, baseline_validation
 from steptime.inputs.constants import RooflineConstants, roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 
@@ -55,54 +57,8 @@ def as_dict(result: Validation) -> dict[str, Any]:
         "rows": [asdict(row) for row in result.rows],
         "skipped": [{"id": name, "reason": reason} for name, reason in result.skipped],
         "summary": asdict(result.summary),
+        "by_source": [{"source": name} | asdict(one) for name, one in result.by_source.items()],
     }
-
-
-def _cells(row: RowResult) -> tuple[str, ...]:
-    others = [(time_s, part) for part, time_s in row.breakdown_s.items() if part != "compute"]
-    largest = sorted((pair for pair in others if pair[0]), reverse=True)[:2]
-    rest = ", ".join(f"{part.replace('_', ' ')} {seconds(time_s)}" for time_s, part in largest)
-    return (
-        row.id,
-        seconds(row.published_step_time_s),
-        seconds(row.step_time_s),
-        f"{row.published_tflops_per_gpu:.1f}",
-        f"{row.tflops_per_gpu:.1f}",
-        "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %",
-        rest,
-    )
-
-
-def print_validation(result: Validation) -> None:
-    """Print a validation as a table.
-
-    Args:
-        result: The validation.
-    """
-    columns = (
-        ("run", "left"),
-        ("published", "right"),
-        ("predicted", "right"),
-        ("TFLOP/s publ.", "right"),
-        ("pred.", "right"),
-        ("error", "right"),
-        ("largest parts beside compute", "left"),
-    )
-    print_table(f"{result.model} model", columns, (_cells(row) for row in result.rows))
-    out = console()
-    for name, reason in result.skipped:
-        out.print(f"skipped {name}: {reason}", markup=False)
-    summary = result.summary
-    if summary.rows:
-        shown = "undefined" if summary.correlation is None else f"{summary.correlation:.3f}"
-        out.print(
-            f"{summary.rows} predictions: mean error {percent(summary.mean_abs_error_fraction)}, "
-            f"largest {percent(summary.max_abs_error_fraction)}, bias "
-            f"{percent(summary.mean_error_fraction)}, correlation of TFLOP/s {shown} "
-            "(error: predicted over published throughput, less one)"
-        )
-    else:
-        out.print("no row could be predicted")
 
 
 def write_csv(result: Validation, path: Path) -> None:
@@ -123,26 +79,6 @@ def write_csv(result: Validation, path: Path) -> None:
         part.replace(path)
     except OSError as error:
         raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
-
-
-def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:
-    """Print which rows stand out, and what open rows lie between.
-
-    Args:
-        doubts: Rows that look mis-measured or mis-described.
-        bounded: Rows that leave something open.
-    """
-    out = console()
-    for doubt in doubts:
-        out.print(f"{doubt.id} looks {doubt.suspicion}: {doubt.why}", markup=False)
-    for row in bounded:
-        ends = f"{seconds(row.step_time_low_s)} to {seconds(row.step_time_high_s)}"
-        place = "inside" if row.inside else "outside"
-        out.print(
-            f"{row.id} leaves something open: {ends} over {row.choices} choices, published "
-            f"{seconds(row.published_step_time_s)} lies {place}",
-            markup=False,
-        )
 
 
 def _fitted(rows: Sequence[PublishedRow], path: Path, *, quiet: bool) -> RooflineConstants:
@@ -183,7 +119,8 @@ def validate(
 ) -> None:
     """Compare a model with published step times, row by row."""
     check_choice("model", model, MODELS)
-    rows = read_rows(file) if file else chapter_rows()
+    given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
+    rows = given.rows
     if model == "baseline":
         if fit is not None:
             raise ConfigError("--fit belongs to --model roofline")
@@ -195,12 +132,16 @@ def validate(
         result = roofline_validation(rows, used)
         doubts = diagnoses(rows, result.rows, used)
         bounded = open_rows(rows, used)
+    result = replace(result, skipped=(*given.faults, *result.skipped))
     if csv is not None:
         write_csv(result, csv)
     if as_json:
         more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
-        print_json(as_dict(result) | (more if model == "roofline" else {}))
+        answer = as_dict(result) | {"notes": list(given.notes)}
+        print_json(answer | (more if model == "roofline" else {}))
     else:
+        for note in given.notes:
+            console().print(note, markup=False)
         print_validation(result)
         print_doubts(doubts, bounded)
 

@@ -12,7 +12,8 @@ import typer
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.evidence.memory_rows import MemoryRow, memory_rows, memory_summary
-from steptime.evidence.schema import published_rows, read_rows
+from steptime.evidence.own_rows import OwnRows, own_rows
+from steptime.evidence.schema import published_rows
 
 EXAMPLES = """
 Examples:
@@ -91,7 +92,9 @@ def validate_memory(
     as_json: AsJson = False,
 ) -> None:
     """Compare the memory model with measured peaks, row by row."""
-    rows, skipped = memory_rows(read_rows(file) if file else published_rows())
+    given = own_rows(file) if file else OwnRows(tuple(published_rows()), (), ())
+    rows, left = memory_rows(given.rows)
+    skipped = (*given.faults, *left)
     summary = memory_summary(rows)
     if as_json:
         print_json(

@@ -43,6 +43,38 @@ def _ln_error(result: RowResult) -> float:
     return math.log(result.step_time_s / result.published_step_time_s)
 
 
+def _batches(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
+    """Yield other ways to read the batch."""
+    if row.gbs and row.seq_len and row.gbs % row.seq_len == 0:
+        sequences = row.gbs // row.seq_len
+        yield "gbs in tokens", row.model_copy(update={"gbs": sequences, "num_microbatches": None})
+    if row.num_microbatches and row.mbs and row.dp:
+        whole = row.num_microbatches * row.mbs * row.dp
+        if whole != row.gbs:
+            yield f"gbs {whole}, as its micro-batches add up", row.model_copy(update={"gbs": whole})
+
+
+def _rates(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
+    """Yield other ways to read what was measured."""
+    if row.step_time_s is not None:
+        time_s = row.step_time_s / 1000.0
+        yield "step_time_s in milliseconds", row.model_copy(update={"step_time_s": time_s})
+        return
+    if row.tokens_per_s_per_gpu is not None:
+        if row.gpus:
+            total = row.tokens_per_s_per_gpu / row.gpus
+            whole = row.model_copy(update={"tokens_per_s_per_gpu": total})
+            yield "tokens/s of the whole job, not of one GPU", whole
+        return
+    for convention in ("hardware-full", "model-full", "model-causal"):
+        if convention != row.flop_convention:
+            changed = row.model_copy(update={"flop_convention": convention})
+            yield f"FLOP counted as {convention}", changed
+    if row.mfu_pct is not None and row.tflops_per_gpu is None:
+        share = row.model_copy(update={"mfu_pct": 100.0 * row.mfu_pct})
+        yield "mfu_pct as a fraction", share
+
+
 def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
     """Yield other ways to read a row, each with the words for it."""
     if row.pp and row.pp > 1 and row.layers:
@@ -56,20 +88,14 @@ def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
             yield f"recompute {mode}", row.model_copy(update={"recompute": mode})
     for size in (1, 2, 4, 8):
         if row.mbs is not None and size != row.mbs:
-            yield f"micro-batch size {size}", row.model_copy(update={"mbs": size})
+            changed = {"mbs": size, "num_microbatches": None}
+            yield f"micro-batch size {size}", row.model_copy(update=changed)
+    yield from _batches(row)
     if row.precision.lower() in ("bf16", "fp16"):
         yield "precision fp8", row.model_copy(update={"precision": "fp8"})
     elif row.precision:
         yield "precision bf16", row.model_copy(update={"precision": "bf16"})
-    if row.tokens_per_s_per_gpu is not None and row.gpus and row.step_time_s is None:
-        total = row.tokens_per_s_per_gpu / row.gpus
-        whole = row.model_copy(update={"tokens_per_s_per_gpu": total})
-        yield "tokens/s of the whole job, not of one GPU", whole
-    if row.tflops_per_gpu is not None and row.step_time_s is None:
-        for convention in ("hardware-full", "model-full", "model-causal"):
-            if convention != row.flop_convention:
-                changed = row.model_copy(update={"flop_convention": convention})
-                yield f"FLOP counted as {convention}", changed
+    yield from _rates(row)
 
 
 def _mend(
@@ -79,7 +105,7 @@ def _mend(
     for name, changed in _alternatives(row):
         try:
             found = _ln_error(roofline_result(run_of(changed), constants))
-        except Incomplete:
+        except (Incomplete, ArithmeticError):
             continue
         left = abs(found - typical)
         if left <= _MENDED * abs(error - typical) and (
