@@ -30,7 +30,12 @@ _NAMES = (
 _OTHER_PARTS = re.compile(r"pcie|\bpci\b|\bnvl\b|\bnvl2\b|\bgh200|\bmig\b")
 
 
-def _preset_named(text: str) -> str | None:
+def preset_named(text: str) -> str | None:
+    """Return the preset that an accelerator's name means, or None.
+
+    Args:
+        text: As a table or a driver writes it, such as ``NVIDIA H100 80GB HBM3``.
+    """
     folded = " ".join(re.sub(r"[^a-z0-9]+", " ", text.lower()).split())
     if _OTHER_PARTS.search(folded):
         return None
@@ -55,7 +60,7 @@ def accelerator_of(text: str, assumed: list[str]) -> Accelerator:
         unknown = error
     if text.endswith(".toml"):
         raise Incomplete(str(unknown))
-    name = _preset_named(text)
+    name = preset_named(text)
     if name is None:
         why = f"unknown accelerator {text[:60]!r}"
         if _OTHER_PARTS.search(text.lower()):

@@ -56,7 +56,7 @@ def recompute_mode(text: str, layers: float = 0.0) -> Said:
         return "selective", ""
     if re.match(r"no(ne|\b)|(0|n|false|off|disabled|without)\b", folded):
         return "none", ""
-    if re.search(r"checkpoint|recomput", folded):
+    if re.search(r"checkpoint|recompute", folded):
         return "full", f"recompute: {text!r} read as full"
     return "none", f"recompute: {text!r} is treated as none"
 
