@@ -17,8 +17,7 @@ GRID = list(itertools.product(range(12), (1, 2, 3, 4, 8), (1, 2, 3, 7, 8, 9, 16,
 
 # --- invariant
 def test_rules_are_the_same_for_arrays_and_floats() -> None:
-    codes, ranks, micro, chunks = (np.array(one, dtype=np.float64) for one in zip(*GRID, strict=True))
-    rules = schedule_rule(codes, ranks, micro, chunks)
+    rules = schedule_rule(*np.array(GRID, dtype=np.float64).T)
     for place, sizes in enumerate(GRID):
         assert rules[place] == schedule_rule(*(float(size) for size in sizes)), sizes
 

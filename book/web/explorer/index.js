@@ -11,6 +11,7 @@ import "./bars.js";
 import "./charts.js";
 import "./controls.js";
 import "./dom.js";
+import "./fields.js";
 import "./format.js";
 import "./map.js";
 import "./nearest.js";
