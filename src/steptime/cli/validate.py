@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,23 +13,40 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
-from steptime.evidence.diagnose import Diagnosis, diagnoses
+from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import Validation, baseline_validation
-from steptime.inputs.constants import RooflineConstants, roofline_constants
+from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
+
+if TYPE_CHECKING:
+    from steptime.evidence.own_fit import OwnFit
 
 MODELS = ("baseline", "roofline")
 
 EXAMPLES = """
+A file of runs is a table, one run a row: CSV with commas, semicolons or tabs, or parquet, in the
+columns of data/published_runs.csv or under usual other names (`num_layers`, `world_size`, `MFU`).
+
+- What a step needs: `model` (a preset's name, or `layers`, `hidden`, `heads`, `ffn`, `vocab`),
+  `gpu`, `gpus`, `tp`, `pp`, `vpp`, `mbs`, `gbs` (sequences), `seq_len`, `recompute`, `precision`
+
+- What was measured, one of: `step_time_s`, `tokens_per_s_per_gpu`, `tflops_per_gpu` (say how FLOP
+  count in `flop_convention`: model-full, model-causal, hardware-full, 6N), `mfu_pct`, `hfu_pct`
+
+- What helps: `source` or `notes` that name the software, `network`, `zero`, `overlap`, `ep`
+
+What a row lacks and a default can stand for is listed under `assumed` in --json; a row that lacks
+more is skipped with its reason. Rows that stand out are named, with the reading that would fit.
+
 Examples:
 
 - `steptime validate`: the 13 rows of §11
 
-- `steptime validate my_runs.csv --json`: your own runs, in the columns of data/published_runs.csv
+- `steptime validate my_runs.csv --model roofline`: your own runs, with intervals
 
 - `steptime validate my_runs.csv --model roofline --fit my_cluster.toml`: constants of your
   cluster; `steptime --constants my_cluster.toml predict ...` uses them, as every command does
@@ -81,29 +98,60 @@ def write_csv(result: Validation, path: Path) -> None:
         raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
 
 
-def _fitted(rows: Sequence[PublishedRow], path: Path, *, quiet: bool) -> RooflineConstants:
+def print_worth(fit: OwnFit) -> None:
+    """Print what a fit buys, and which rows it was not made from.
+
+    Args:
+        fit: Constants of a cluster.
+    """
+    out = console()
+    out.print(
+        f"mean error {percent(fit.mean_before)} with the published constants, "
+        f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} when each run is "
+        f"left out of its own fit; runs scatter by {percent(fit.scatter)}"
+    )
+    if not fit.worth_it:
+        out.print("these constants predict left-out runs no better: keep the published ones")
+    if fit.set_aside:
+        out.print("not fitted to, as they stand out: " + ", ".join(fit.set_aside), markup=False)
+
+
+def _fitted(rows: Sequence[PublishedRow], path: Path) -> OwnFit:
     from steptime.evidence.own_fit import own_fit, write_fit
 
     fit = own_fit(rows)
     write_fit(fit, path)
-    if not quiet:
-        cells = [
-            (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
-            for one in fit.fitted
-        ]
-        heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("kept", "right"))
-        print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
-        console().print(
-            f"mean error {percent(fit.mean_before)} with the published constants, "
-            f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} left out"
-        )
-    return fit.constants
+    return fit
+
+
+def _fit_dict(fit: OwnFit) -> dict[str, Any]:
+    found = asdict(fit)
+    del found["constants"]
+    return found | {"worth_it": fit.worth_it}
+
+
+def print_fit(fit: OwnFit, path: Path) -> None:
+    """Print the constants of a cluster.
+
+    Args:
+        fit: The constants.
+        path: Where they were written.
+    """
+    cells = [
+        (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
+        for one in fit.fitted
+    ]
+    heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("published", "right"))
+    print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
+    print_worth(fit)
 
 
 def validate(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE.csv]", help="Your runs; the 13 rows of §11 if left out."),
+        typer.Argument(
+            metavar="[FILE]", help="Your runs, CSV or parquet; the 13 rows of §11 if left out."
+        ),
     ] = None,
     model: Annotated[
         str, typer.Option("--model", help="Which model: " + " or ".join(MODELS) + ".")
@@ -119,31 +167,45 @@ def validate(
 ) -> None:
     """Compare a model with published step times, row by row."""
     check_choice("model", model, MODELS)
+    if fit is not None and model == "baseline":
+        raise ConfigError("--fit belongs to --model roofline")
     given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
-    rows = given.rows
+    more: dict[str, Any] = {}
+    show: Callable[[], None] | None = None
     if model == "baseline":
-        if fit is not None:
-            raise ConfigError("--fit belongs to --model roofline")
-        result = baseline_validation(rows)
-        doubts: Sequence[Diagnosis] = ()
-        bounded: Sequence[OpenRow] = ()
+        result = baseline_validation(given.rows)
     else:
-        used = roofline_constants() if fit is None else _fitted(rows, fit, quiet=as_json)
-        result = roofline_validation(rows, used)
-        doubts = diagnoses(rows, result.rows, used)
-        bounded = open_rows(rows, used)
+        result, more, show = _roofline(given.rows, fit)
     result = replace(result, skipped=(*given.faults, *result.skipped))
     if csv is not None:
         write_csv(result, csv)
     if as_json:
-        more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
-        answer = as_dict(result) | {"notes": list(given.notes)}
-        print_json(answer | (more if model == "roofline" else {}))
-    else:
-        for note in given.notes:
-            console().print(note, markup=False)
-        print_validation(result)
+        print_json(as_dict(result) | {"notes": list(given.notes)} | more)
+        return
+    for note in given.notes:
+        console().print(note, markup=False)
+    print_validation(result)
+    if show is not None:
+        show()
+
+
+def _roofline(
+    rows: Sequence[PublishedRow], path: Path | None
+) -> tuple[Validation, dict[str, Any], Callable[[], None]]:
+    """Return the roofline model's results, what JSON shows besides, and what prints that."""
+    fit = None if path is None else _fitted(rows, path)
+    used = roofline_constants() if fit is None else fit.constants
+    result = roofline_validation(rows, used)
+    doubts = diagnoses(rows, result.rows, used)
+    bounded = open_rows(rows, used)
+
+    def show() -> None:
         print_doubts(doubts, bounded)
+        if fit is not None and path is not None:
+            print_fit(fit, path)
+
+    more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
+    return result, more | ({} if fit is None else {"fit": _fit_dict(fit)}), show
 
 
 def _open(row: OpenRow) -> dict[str, Any]:
