@@ -23,6 +23,7 @@ import "./state.js";
 import "./stories.js";
 import "./tables.js";
 import "./tools.js";
+import "./unpack.js";
 import "./verdict.js";
 import "./view.js";
 
