@@ -206,8 +206,10 @@ function band(model, job, parts, total) {
   const width = model.widths[kind];
   if (!width) return { low: null, high: null };
   const exposed = 1 - (parts.compute + parts.recompute) / total;
-  const factor = Math.exp(width.factor * (width.base + width.slope * exposed));
-  return { low: total / factor, high: total * factor };
+  const half = width.factor * (width.base + width.slope * exposed);
+  const low = Math.min(Math.exp(-(width.middle + half)), 1);
+  const high = Math.max(Math.exp(half - width.middle), 1);
+  return { low: total * low, high: total * high };
 }
 
 function verdict(total, limit) {

@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.book.explorer_runs import published_layouts
 from steptime.evidence.baseline import chapter_rows
-from steptime.evidence.intervals import COVERAGE, comparable, width
+from steptime.evidence.intervals import COVERAGE, width_of
 from steptime.evidence.memory_rows import memory_rows, memory_summary
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
 from steptime.evidence.schema import published_rows
@@ -118,12 +118,12 @@ def baseline_entry() -> dict[str, Any]:
 def roofline_entry() -> dict[str, Any]:
     """Return the roofline model: its constants, and the widths of its intervals by kind.
 
-    A width is in ln(step time), for software that is assumed: ``factor`` times ``base`` plus
-    ``slope`` times the share of the step that is no computing.
+    A width is in ln(step time), for software that is assumed: about ``middle``, ``factor`` times
+    ``base`` plus ``slope`` times the share of the step that is no computing.
     """
     widths = {}
     for name, kind in (("dense", DENSE), ("eight_bits", NARROW), ("experts", EXPERTS)):
-        found = width(comparable(residuals(), kind, assumed=True))
+        found = width_of(residuals(), kind, assumed=True)
         if found is not None:
             widths[name] = asdict(found)
     return {

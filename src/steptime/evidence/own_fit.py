@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from steptime.evidence.calibration import SCATTER
 from steptime.evidence.samples import Table, samples, table
@@ -93,7 +93,7 @@ def _solve(
     names: Sequence[str],
     base: RooflineConstants,
     scatter: float = SCATTER,
-    loss: str = "soft_l1",
+    loss: Literal["soft_l1", "cauchy"] = "soft_l1",
 ) -> tuple[Floats, Floats]:
     """Return the fitted logarithms and their standard deviations."""
     import numpy as np
