@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.constants import published_constants
 from steptime.inputs.errors import ConfigError
 
 SWEEPS = Path(__file__).parents[2] / "data" / "sweeps"
@@ -269,32 +267,3 @@ def test_no_parquet_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     with pytest.raises(ConfigError, match="no parquet table"):
         read(tmp_path, "model,gpu\n", "runs.parquet")
-
-
-# ---- limit: a slip in the unit is found
-
-
-@pytest.mark.parametrize(
-    ("slip", "words"),
-    [
-        ({"step_time_s": 1000.0}, "milliseconds"),
-        ({"mfu_pct": 0.01}, "fraction"),
-        ({"tokens_per_s_per_gpu": 16.0}, "whole job"),
-    ],
-)
-def test_a_slip_in_the_unit_is_named(slip: dict[str, float], words: str) -> None:
-    (column, factor), *_ = slip.items()
-    time_s = roofline_validation([PLAIN]).rows[0].step_time_s
-    tokens = 128 * 8192 / 16 / time_s
-    exact = {
-        "step_time_s": time_s,
-        "tokens_per_s_per_gpu": tokens,
-        "mfu_pct": roofline_validation([PLAIN]).rows[0].tflops_per_gpu / 989 * 100,
-    }[column]
-    names = ("step_time_s", "tokens_per_s_per_gpu", "mfu_pct")
-    only = {name: (exact if name == column else None) for name in names}
-    rows = [PLAIN.model_copy(update={**only, "id": f"r{n}"}) for n in range(4)]
-    rows[2] = rows[2].model_copy(update={column: exact * factor})
-    (doubt,) = diagnoses(rows, roofline_validation(rows).rows, published_constants())
-    assert (doubt.id, doubt.suspicion) == ("r2", "mis-described")
-    assert words in doubt.why

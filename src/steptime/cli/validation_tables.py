@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +13,10 @@ from steptime.evidence.validate import RowResult, Summary, Validation
 
 # A longer list of skipped rows is told by reason.
 _LISTED = 12
+# From how many rows, and from what bias and share of one sign, a whole source looks off.
+_FEW = 3
+_BIASED = 0.1
+_ALIKE = 0.85
 
 
 def _cells(row: RowResult) -> tuple[str, ...]:
@@ -38,7 +43,7 @@ def _source_cells(name: str, found: Summary) -> tuple[str, ...]:
         percent(found.mean_abs_error_fraction),
         percent(found.median_abs_error_fraction),
         percent(found.max_abs_error_fraction),
-        "-" if found.covered_fraction is None else f"{found.covered_fraction:.0%}",
+        percent(found.covered_fraction, 0),
     )
 
 
@@ -71,6 +76,21 @@ def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
         first = next(name for name, why in skipped if why == reason)
         rows = f"{count} rows, first {first}" if count > 1 else first
         out.print(f"skipped {rows}: {reason}", markup=False)
+
+
+def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
+    """Yield a sentence for each source whose rows all miss to one side: no row is odd, all are."""
+    for name, found in sources.items():
+        bias, size = found.mean_ln_error, found.mean_abs_ln_error
+        if found.rows < _FEW or bias is None or size is None:
+            continue
+        if abs(bias) > _BIASED and abs(bias) > _ALIKE * size:
+            side = "slower" if bias < 0.0 else "faster"
+            yield (
+                f"the {found.rows} rows of {name} are {percent(math.expm1(abs(bias)), 0)} {side} "
+                "than predicted, nearly all of them: name their software and network (columns notes, "
+                "network, overlap), or fit the constants with --fit"
+            )
 
 
 def print_validation(result: Validation) -> None:
@@ -107,9 +127,11 @@ def print_validation(result: Validation) -> None:
     )
     if summary.covered_fraction is not None:
         out.print(
-            f"{summary.covered_fraction:.0%} of {summary.intervals} rows lie within their 90 % "
+            f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their 90 % "
             "interval; ! marks one that does not"
         )
+    for sentence in _one_sided(result.by_source):
+        out.print(sentence, markup=False)
 
 
 def _advice(doubts: Sequence[Diagnosis]) -> Iterable[str]:

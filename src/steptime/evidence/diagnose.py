@@ -17,6 +17,7 @@ from steptime.inputs.constants import RooflineConstants
 _STANDS_OUT = 3.5
 # ... and at least this large; a mend must leave at most a third of it.
 _LEAST = math.log(1.15)
+_FEWEST_ROWS = 3
 _MENDED = 1.0 / 3.0
 
 
@@ -125,6 +126,40 @@ def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | Non
     return None
 
 
+def _over_peak(row: PublishedRow, result: RowResult) -> str:
+    """Return a sentence if a row computes faster than its device can, else nothing."""
+    run = run_of(row)
+    device = run.accelerator
+    wide = run.layout.precision in ("fp16", "bf16")
+    # Four bits run at up to three times the rate of eight.
+    peak = device.peak_flop_per_s if wide else 3.0 * device.peak_fp8_flop_per_s
+    if result.published_tflops_per_gpu * 1e12 <= peak:
+        return ""
+    return (
+        f"{result.published_tflops_per_gpu:,.0f} TFLOP/s per GPU is over the device's peak of "
+        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+    )
+
+
+def _verdict(
+    error: float, mend: tuple[str, float] | None, impossible: str, twin: str
+) -> tuple[str, str]:
+    """Return what a row that stands out looks like, and why."""
+    change = f"{100 * math.expm1(abs(error)):.0f} %"
+    direction = "slower" if error < 0.0 else "faster"
+    if mend is not None:
+        left = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
+        return "mis-described", f"{impossible}; {left}" if impossible else left
+    if impossible:
+        return "mis-measured", impossible
+    if twin:
+        return (
+            "mis-measured",
+            f"{change} {direction} than predicted, while {twin} with its layout fits",
+        )
+    return "unexplained", f"{change} {direction} than predicted"
+
+
 def diagnoses(
     rows: Sequence[PublishedRow], results: Sequence[RowResult], constants: RooflineConstants
 ) -> tuple[Diagnosis, ...]:
@@ -138,27 +173,26 @@ def diagnoses(
         results: The roofline model's results on it.
         constants: Of the model.
     """
-    errors = {result.id: _ln_error(result) for result in results}
-    if len(errors) < 3:
-        return ()
-    typical = median(errors.values())
-    spread = max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03)
+    by_id = {result.id: result for result in results}
+    errors = {name: _ln_error(result) for name, result in by_id.items()}
+    alone = len(errors) < _FEWEST_ROWS
+    # So few rows are compared with the model itself.
+    typical = 0.0 if alone else median(errors.values())
+    spread = (
+        max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03) if errors else 1.0
+    )
     found = []
     for row in rows:
         error = errors.get(row.id)
-        if error is None or abs(error - typical) < max(_STANDS_OUT * spread, _LEAST):
+        if error is None:
             continue
-        twin = _twin(row, rows)
+        impossible = _over_peak(row, by_id[row.id])
+        far = not alone and abs(error - typical) >= max(_STANDS_OUT * spread, _LEAST)
+        if not (impossible or far):
+            continue
         mend = _mend(row, error, typical, constants)
-        change = f"{100 * math.expm1(abs(error)):.0f} %"
-        direction = "slower" if error < 0.0 else "faster"
-        if mend is not None:
-            suspicion = "mis-described"
-            why = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
-        elif twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread:
-            suspicion = "mis-measured"
-            why = f"{change} {direction} than predicted, while {twin.id} with its layout fits"
-        else:
-            suspicion, why = "unexplained", f"{change} {direction} than predicted"
+        twin = _twin(row, rows)
+        fits = twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread
+        suspicion, why = _verdict(error, mend, impossible, twin.id if twin and fits else "")
         found.append(Diagnosis(row.id, error, typical, suspicion, why))
-    return tuple(sorted(found, key=lambda one: -abs(one.error - typical)))
+    return tuple(sorted(found, key=lambda one: -abs(one.error - one.typical)))
