@@ -88,8 +88,8 @@ def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
             side = "slower" if bias < 0.0 else "faster"
             yield (
                 f"the {found.rows} rows of {name} are {percent(math.expm1(abs(bias)), 0)} {side} "
-                "than predicted, nearly all of them: name their software and network (columns notes, "
-                "network, overlap), or fit the constants with --fit"
+                "than predicted, nearly all of them: name their software and network (columns "
+                "notes, network, overlap), or fit the constants with --fit"
             )
 
 
@@ -127,8 +127,8 @@ def print_validation(result: Validation) -> None:
     )
     if summary.covered_fraction is not None:
         out.print(
-            f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their 90 % "
-            "interval; ! marks one that does not"
+            f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their "
+            "90 % interval; ! marks one that does not"
         )
     for sentence in _one_sided(result.by_source):
         out.print(sentence, markup=False)
