@@ -1,12 +1,26 @@
 """What a pipeline schedule asks of chunks, stages and micro-batches, as numbered rules.
 
-``schedule`` is the place of a schedule's name in ``inputs.layout.SCHEDULES``. The sentence of
+``schedule`` is the place of a schedule's name in ``formulas.schedule.SCHEDULES``. The sentence of
 each rule is in `steptime.inputs.training_step`; the layout page refuses by the same ones.
 """
 
 from steptime.formulas.number import Number, floor, where
 from steptime.formulas.schedule import schedule_fault
 from steptime.formulas.validity import leaves_rest
+
+
+def chunks_held(schedule: Number) -> Number:
+    """Return the chunks that a rank must hold under a schedule, 0 where any number will do.
+
+    Args:
+        schedule: Place of its name.
+
+    References:
+        qi2023, Sec. 6 and qi2024, Sec. 4 (a V has two chunks).
+    """
+    late = where(schedule > 6.0, where(schedule == 10.0, 1.0, 2.0), 0.0)
+    split = where(schedule > 3.0, where(schedule < 6.0, 1.0, late), 0.0)
+    return where(schedule < 2.0, 1.0, split)
 
 
 def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
@@ -21,18 +35,14 @@ def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: N
         vpp: Chunks a rank holds, v.
 
     References:
-        qi2023, Sec. 6 and qi2024, Sec. 4 (a V has two chunks).
+        derived here from `chunks_held` and `schedule_fault`.
     """
     unfit = schedule_fault(schedule, pp, num_microbatches, vpp)
     rule = where(unfit > 0.0, unfit + 2.0, 0.0)
-    single = where(schedule < 2.0, 1.0, 0.0)
-    for code in [4.0, 5.0, 10.0]:
-        single = where(schedule == code, 1.0, single)
-    rule = where(single > 0.0, where(vpp > 1.0, 2.0, rule), rule)
+    held = chunks_held(schedule)
+    single = where(vpp > 1.0, 2.0, rule)
     vee = where(pp > 1.0, where(vpp == 2.0, rule, 1.0), rule)
-    for code in [7.0, 8.0, 9.0, 11.0]:
-        rule = where(schedule == code, vee, rule)
-    return rule
+    return where(held == 2.0, vee, where(held == 1.0, single, rule))
 
 
 def mended_sizes(pp: Number, num_microbatches: Number) -> Number:
