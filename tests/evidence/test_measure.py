@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("numpy")
 
-from steptime.cli.main import run as command
 from steptime.evidence.measure import LEAST_RUNS, MOST_RUNS, WARM_UP, measure, runs_s
 from steptime.evidence.measure_backends import Device, NumpyBackend, backend_named
 from steptime.evidence.measure_file import (
@@ -29,7 +28,7 @@ class Known:
     """A device that runs products at 500 TFLOP/s after 5 microseconds, copies at 3 TB/s."""
 
     precisions: tuple[str, ...] = ("bf16", "fp8")
-    device = Device("Known H100", "hopper", 132, 80e9, "stand-in")
+    device = Device("Known H100", "hopper", 132, 80e9, "stand-in", is_gpu=True)
     rank = 0
     ranks = 16
     node_ranks = 8
@@ -224,8 +223,10 @@ def test_an_unknown_backend_or_device_is_refused() -> None:
 
 def test_one_gpu_of_no_known_name_needs_a_preset_before_it_is_measured() -> None:
     with pytest.raises(ConfigError, match="--like"):
-        preset_like(Device("Prototype", "hopper", 100, 1e11, ""), None, 1)
-    assert preset_like(Device("Prototype", "hopper", 100, 1e11, ""), None, 8) is None
+        preset_like(Device("Prototype", "hopper", 100, 1e11, "", is_gpu=True), None, 1)
+    with pytest.raises(ConfigError, match="--like"):
+        preset_like(Device("GeForce", "", 100, 1e11, "", is_gpu=True), None, 1)
+    assert preset_like(Device("Prototype", "hopper", 1, 1e11, "", is_gpu=True), None, 8) is None
     assert preset_like(Device("x86 CPU", "", 2, 1e10, ""), None, 1) is None
 
 
@@ -241,7 +242,7 @@ def test_one_gpu_of_no_known_name_needs_a_preset_before_it_is_measured() -> None
     ],
 )
 def test_a_gpus_name_finds_its_data_sheet(name: str, preset: str) -> None:
-    found = preset_like(Device(name, "hopper", 132, 8e10, ""), None, 1)
+    found = preset_like(Device(name, "hopper", 132, 8e10, "", is_gpu=True), None, 1)
     assert found is not None
     assert found.name == preset
 
@@ -249,7 +250,7 @@ def test_a_gpus_name_finds_its_data_sheet(name: str, preset: str) -> None:
 @pytest.mark.parametrize("name", ["NVIDIA H100 PCIe", "NVIDIA GH200 480GB", "NVIDIA H100 NVL"])
 def test_another_part_of_the_name_has_other_links(name: str) -> None:
     with pytest.raises(ConfigError, match="--like"):
-        preset_like(Device(name, "hopper", 114, 8e10, ""), None, 1)
+        preset_like(Device(name, "hopper", 114, 8e10, "", is_gpu=True), None, 1)
 
 
 def test_nothing_measured_is_refused() -> None:
@@ -264,26 +265,3 @@ def test_nothing_measured_is_refused() -> None:
 def test_a_folder_is_no_file_to_write(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is a folder"):
         write_accelerator("", tmp_path)
-
-
-def test_a_place_that_cannot_be_written_is_refused_before_measuring(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(NumpyBackend, "product", None)
-    out = tmp_path / "none" / "x.toml"
-    assert command(["measure", "--backend", "numpy", "--out", str(out)]) == 2
-    assert "No such file" in capsys.readouterr().err
-
-
-def test_an_interrupted_measurement_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> Callable[[], float]:
-        raise KeyboardInterrupt
-
-    out = tmp_path / "x.toml"
-    out.write_text("old", encoding="utf-8")
-    monkeypatch.setattr(NumpyBackend, "copy", interrupt)
-    words = ["measure", "--backend", "numpy", "--largest", "1024", "--seconds", "0.1"]
-    assert command([*words, "--out", str(out)]) == 130
-    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]

@@ -132,8 +132,12 @@ def measure_device(
     check_writable(out)
     used = backend_named(backend, device)
     preset = preset_like(used.device, like, used.node_ranks)
-    found = measure(used, seconds=seconds_spent, largest=largest)
-    used.close()
+    try:
+        found = measure(used, seconds=seconds_spent, largest=largest)
+        used.close()
+    except RuntimeError as error:
+        # Ranks that do not find each other, two on one GPU, a device that fell over.
+        raise ConfigError(f"{used.device.name}: measuring failed: {error!s:.300}") from None
     if used.rank != 0:
         # One process speaks for all.
         return
@@ -146,5 +150,7 @@ def measure_device(
     print_measured(found, made)
     for line in lacking:
         console().print(line, markup=False)
+    if not made.generation:
+        console().print("the roofline model knows no such device: predictions use the baseline")
     taken = f"; links and network as {preset.name}" if preset else ""
     console().print(f"written to {out}{taken}: give it to --accelerator", markup=False)

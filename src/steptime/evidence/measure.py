@@ -35,6 +35,8 @@ MOST_RUNS = 2000
 _HEATING = 0.2
 # A timing this much over its share of the time is left out: a CPU with the largest shapes.
 _TOO_SLOW = 2.0
+# What a library raises where memory is short or a kernel is missing.
+_FAULTS = (RuntimeError, MemoryError, AttributeError, ValueError, TypeError)
 # Smaller buffers can be served by a cache and say nothing of the memory or the link.
 _LARGE_BYTES = 2**28
 
@@ -184,14 +186,14 @@ def _try(work: _Work, backend: Backend, budget_s: float) -> tuple[list[float], s
     reason = "not possible on every rank"
     try:
         run = work.runner(backend)
-    except (RuntimeError, MemoryError, AttributeError) as error:
+    except _FAULTS as error:
         reason = _fault(error)
     if backend.agreed(float(run is None)) or run is None:
         return [], f"left out {work}: {reason}"
     failed = False
     try:
         run()
-    except (RuntimeError, MemoryError, AttributeError) as error:
+    except _FAULTS as error:
         failed, reason = True, _fault(error)
     if backend.agreed(float(failed)):
         return [], f"left out {work}: {reason}"

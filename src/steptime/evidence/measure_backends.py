@@ -24,6 +24,7 @@ class Device:
         num_sms: Streaming multiprocessors; cores of a CPU.
         memory_bytes: Its memory.
         versions: Of the library and what it rests on.
+        is_gpu: Whether it has links of its own, which one process cannot measure.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Device:
     num_sms: int
     memory_bytes: float
     versions: str
+    is_gpu: bool = False
 
 
 class Backend(Protocol):

@@ -36,8 +36,8 @@ def preset_like(device: Device, like: str | None, ranks: int) -> Accelerator | N
     """
     if like is not None:
         return accelerator(like)
-    name = preset_named(device.name) if device.generation else None
-    if name is None and device.generation and ranks == 1:
+    name = preset_named(device.name) if device.is_gpu else None
+    if name is None and device.is_gpu and ranks == 1:
         raise ConfigError(
             f"{device.name}: one GPU cannot measure its links; name a preset with --like "
             "h100, or run under torchrun with all GPUs of a server"

@@ -108,6 +108,7 @@ class TorchBackend:
             num_sms=facts.multi_processor_count,
             memory_bytes=float(facts.total_memory),
             versions=f"PyTorch {torch.__version__}, {runtime}",
+            is_gpu=True,
         )
         return device, ("bf16", "fp8") if narrow else ("bf16",)
 
