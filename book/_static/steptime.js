@@ -29,5 +29,17 @@ function update() {
   }
 }
 
+// On paper an answer cannot be opened.
+const ANSWERS = ".bd-article details.sd-dropdown:not(.st-code, [open])";
+let opened = [];
+
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll(ANSWERS)];
+  for (const answer of opened) answer.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const answer of opened) answer.open = false;
+});
+
 update();
 addEventListener("resize", update);

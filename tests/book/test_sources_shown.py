@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steptime.book.references import Reference, references, url_of, who
-from steptime.book.results.captions import captions, with_captions
+from steptime.book.results.captions import captions, with_captions, with_leads
 from steptime.book.results.page import sources
 from steptime.book.site import results_page
 from steptime.book.site.citations import named
@@ -118,3 +118,12 @@ def test_each_table_gets_its_own_caption_and_sentences_stay() -> None:
     text = f"{table}\n\nSaid between:\n\n{table}\n\n{table}"
     done = with_captions(text, ["First", "", "Third"], lambda body, said: f"<{said}>{body}")
     assert done == f"<First>{table}\n\nSaid between:\n\n{table}\n\n<Third>{table}"
+
+
+def test_a_sentence_that_leads_to_a_table_is_its_caption_and_others_are_not() -> None:
+    table = "| a |\n| --- |\n| 1 |\n"
+    text = f"Kept by one device:\n\n{table}\nA sentence.\n\n{table}\n:::{{table}} x:\n\n{table}"
+    done = with_leads(text, lambda body, said: f"<{said}>{body}")
+    assert done == (
+        f"<Kept by one device.>{table}\nA sentence.\n\n{table}\n:::{{table}} x:\n\n{table}"
+    )

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+_LED = re.compile(
+    r"^(?!:::|\*|#)([^|\n][^\n]*):\n\n(\|.*\|\n\| *:?-.*\|\n(?:\|.*\|(?:\n|\Z))*)", re.MULTILINE
+)
 _TABLE = re.compile(r"^\|.*\|\n\| *:?-.*\|\n(?:\|.*\|(?:\n|\Z))*", re.MULTILINE)
 
 
@@ -25,6 +28,16 @@ def captions(source: str) -> list[str]:
             break
         found.append(line.lstrip("#").strip())
     return found
+
+
+def with_leads(markdown: str, written: Callable[[str, str], str]) -> str:
+    """Return text in which a sentence that leads to a table, ending with a colon, is its caption.
+
+    Args:
+        markdown: Tables and sentences.
+        written: Makes the text of a table and its caption.
+    """
+    return _LED.sub(lambda hit: written(hit[2], f"{hit[1]}."), markdown)
 
 
 def with_captions(markdown: str, said: list[str], written: Callable[[str, str], str]) -> str:

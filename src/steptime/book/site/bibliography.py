@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,9 @@ from steptime.book.references import references, url_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+
+_ARXIV = re.compile(r"arXiv:\d+\.\d+(?:; )?")
 
 
 class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
@@ -49,10 +54,23 @@ class AuthorYearStyle(PlainStyle):  # type: ignore[misc]
     default_label_style = AuthorYearLabels
     default_sorting_style = ByLabel
 
+    def format_entry(self, label: str, entry: Any, bib_data: Any = None) -> Any:
+        """Return the entry; its arXiv number stands once, as the link."""
+        shown = copy.deepcopy(entry)
+        shown.fields["shown"] = url_of(dict(entry.fields))
+        for name in ("howpublished", "note"):
+            text = _ARXIV.sub("", entry.fields.get(name, ""))
+            if text:
+                shown.fields[name] = text
+            else:
+                shown.fields.pop(name, None)
+        return super().format_entry(label, shown, bib_data)
+
     def format_web_refs(self, e: Any) -> Any:
         """Return where to read the entry, as a link that shows its own address."""
-        url = url_of(dict(e.fields))
-        return sentence[href(url)[url.removeprefix("https://")]] if url else Text()
+        url = e.fields["shown"]
+        text = url.removeprefix("https://").replace("arxiv.org/abs/", "arXiv:")
+        return sentence[href(url)[text]] if url else Text()
 
 
 @node  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""Keys of the bibliography in running text and tables, turned into names with links."""
+"""Tables as a page has them: keys turned into names with links, and captions."""
 
 from __future__ import annotations
 
@@ -27,3 +27,13 @@ def named(text: str, keys: frozenset[str]) -> str:
         # A layout such as 8 × 1 × 16 × 64 is one thing.
         parts[place] = _TIMES.sub("\u00a0×\u00a0", part)
     return "".join(parts)
+
+
+def captioned(table: str, caption: str) -> str:
+    """Return a table with its caption, as the page's Markdown has it.
+
+    Args:
+        table: Markdown.
+        caption: One sentence.
+    """
+    return f"\n:::{{table}} {caption}\n\n{table.rstrip()}\n:::\n"

@@ -13,9 +13,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from steptime.book.references import references
-from steptime.book.results.captions import captions, with_captions
+from steptime.book.results.captions import captions, with_captions, with_leads
 from steptime.book.results.notebooks import all_notebooks
-from steptime.book.site.citations import named
+from steptime.book.site.citations import captioned, named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -45,16 +45,6 @@ def _markdown(text: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
-def captioned(table: str, caption: str) -> str:
-    """Return a table with its caption, as the page's Markdown has it.
-
-    Args:
-        table: Markdown.
-        caption: One sentence.
-    """
-    return f"\n:::{{table}} {caption}\n\n{table.rstrip()}\n:::\n"
-
-
 def _shown(cell: dict[str, Any], keys: frozenset[str]) -> dict[str, Any]:
     """Return a code cell as its output alone, tables with captions and sources with names."""
     source = "".join(cell["source"])
@@ -64,7 +54,8 @@ def _shown(cell: dict[str, Any], keys: frozenset[str]) -> dict[str, Any]:
         data = dict(output.get("data", {}))
         if "text/markdown" in data:
             text = named("".join(data["text/markdown"]), keys)
-            data["text/markdown"] = with_captions(text, captions(source), captioned)
+            text = with_captions(text, captions(source), captioned)
+            data["text/markdown"] = with_leads(text, captioned)
         outputs.append({**output, "data": data} if data else output)
     hidden = [] if "remove-cell" in tags else ["remove-input"]
     return {
@@ -82,7 +73,8 @@ def _again(name: str, parameters: dict[str, Any], code: list[str]) -> str:
         "## Run it yourself\n\n"
         f"This page is `notebooks/{name}.ipynb`, run by papermill with\n\n{said}\n"
         f"and {{doc}}`runs with others too </book/rerun>`.\n\n"
-        f":::{{dropdown}} The notebook's code\n```python\n{cells}\n```\n:::"
+        ":::{dropdown} The notebook's code\n:class-container: st-code\n\n"
+        f"```python\n{cells}\n```\n:::"
     )
 
 

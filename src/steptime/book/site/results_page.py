@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING
 
 from steptime.book.references import references
-from steptime.book.site.citations import named
+from steptime.book.results.captions import with_leads
+from steptime.book.site.citations import captioned, named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -43,7 +44,8 @@ def linked(text: str, keys: frozenset[str]) -> str:
 
     # The bibliography has a page; what each notebook ran with stands on its own page.
     text = _SOURCES.sub("", _HEAD.sub(HEAD, text))
-    text = _CAPTION.sub(r":::{table} \1\n\n\2:::\n", text)
+    text = _CAPTION.sub(lambda hit: captioned(hit[2], hit[1]), text)
+    text = with_leads(text, captioned)
     text = _BRACKET.sub(cited, text)
     return _NOTEBOOK.sub(r"](build/notebooks/\1.ipynb)", named(text, keys))
 

@@ -20,10 +20,16 @@ LOST = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+<link rel="icon" href="data:,">
 <title>Page not found · {title}</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ font: 1.1rem/1.6 system-ui, sans-serif; }}
+body {{ font: 1.1rem/1.6 system-ui, sans-serif; background: #fff; color: #1f2328; }}
+a {{ color: #0a5cc2; }}
+@media (prefers-color-scheme: dark) {{
+  body {{ background: #14181f; color: #e6e9ee; }}
+  a {{ color: #6fa8ff; }}
+}}
 main {{ max-width: 36rem; margin: 15vh auto; padding: 0 1rem; }}
 </style>
 </head>
