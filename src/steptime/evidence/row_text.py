@@ -145,6 +145,15 @@ def schedule_name(text: str, pp: int, vpp: int) -> Said:
     return usual, "" if "1f1b" in folded else f"schedule: not stated, {usual} assumed"
 
 
+_RECOMPUTED = (
+    r"\b96 formula|^8 ?\*? ?[np]\b"
+    r"|recomp\w* (forward |pass )?(is |are )?(counted|included)"
+    r"|\b(counts|counting|includes|including|incl\.?) (the )?recomp"
+)
+_PARAMETERS = r"6 ?\*? ?[np] ?\*? ?(d|t|tokens)?\b|parameters"
+_NOT_CAUSAL = r"\b(not|non|no|without)[- ](causal|halv)|causal[^.;,]{0,25}\b(not|ignored)\b"
+
+
 def flop_convention(text: str) -> str:
     """Return hardware, model, causal or parameters: how a source counts FLOP.
 
@@ -154,11 +163,11 @@ def flop_convention(text: str) -> str:
         text: A key of ``data/flop_conventions.csv``, or a sentence.
     """
     folded = text.strip().lower()
-    if folded.startswith(("hardware", "96", "hfu")) or re.search(r"\b96 formula", folded):
+    if folded.startswith(("hardware", "96", "hfu")) or re.search(_RECOMPUTED, folded):
         return "hardware"
-    if re.match(r"6 ?\*? ?(n|p)d?\b|parameters", folded):
+    if re.match(_PARAMETERS, folded) and not re.search(r"12 ?\*? ?l|atten|attn|palm", folded):
         return "parameters"
-    if "causal" in folded and not re.search(r"(not|non)[- ]causal", folded):
+    if re.search(r"causal|halved", folded) and not re.search(_NOT_CAUSAL, folded):
         return "causal"
     return "model"
 
@@ -169,7 +178,8 @@ def network_bytes_per_s(text: str) -> float:
     Args:
         text: The cell, such as ``8x HDR 200 Gb/s`` or ``800 Gb/s between nodes per 8-GPU node``.
     """
-    text = re.sub(r"G(?:bps|bit/s|bits/s|bit/sec)\b", "Gb/s", text)
+    text = re.sub(r"([GT])(?:bps|bit/s|bits/s|bit/sec)\b", r"\1b/s", text)
+    text = re.sub(r"(\d+(?:\.\d+)?) ?Tb/s", lambda rate: f"{1e3 * float(rate[1]):.0f} Gb/s", text)
     if per_gpu := re.search(r"(\d+)\s*Gb/s(?: \w+)? per GPU", text):
         return float(per_gpu.group(1)) * 1e9 / 8
     if links := re.search(r"(\d+) [\w-]+ (\d+) Gb/s links per (\d+)-GPU node", text):
@@ -178,6 +188,8 @@ def network_bytes_per_s(text: str) -> float:
     if adapters := re.search(r"(\d+)x (HDR|NDR|EDR)(?: (\d+) Gb/s)?", text):
         rate = float(adapters.group(3) or {"EDR": 100, "HDR": 200, "NDR": 400}[adapters.group(2)])
         return float(adapters.group(1)) * rate / 8 * 1e9 / 8
+    if adapters := re.search(r"(\d+) ?x ?(\d+) ?Gb/s", text):
+        return float(adapters.group(1)) * float(adapters.group(2)) / 8 * 1e9 / 8
     if per_node := re.search(r"(\d+)\s*Gb/s\b[^.;]*?per (?:(\d+)-GPU )?node", text):
         return float(per_node.group(1)) / float(per_node.group(2) or 8) * 1e9 / 8
     return 0.0
