@@ -10,7 +10,7 @@ const HEADLINES = [
   ["step", "a step"],
   ["mfu", "of peak useful (MFU)"],
   ["tflops", "a GPU"],
-  ["tokens_per_s", ""],
+  ["tokens_per_s", "in all"],
   ["days", "for the run"],
   ["m", ""],
 ];
@@ -120,6 +120,8 @@ function timelineOf({ job, state, num_microbatches }) {
   const words = changed.filter(Boolean).join(" and ");
   const less = words && `, drawn with ${words}`;
   const size = { w: "sched", s: state.schedule, p: job.pp, m, v };
+  // A backward for inputs that recomputes the forward takes as long as both.
+  if (job.recompute_full) size.ti = 2;
   return {
     words: `See this bubble as a timeline${less}`,
     href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href,
