@@ -88,7 +88,10 @@ def published_step_time_s(run: Run) -> float:
     if row.tflops_per_gpu is not None:
         return counted_flop_per_device(run) / (row.tflops_per_gpu * 1e12)
     if row.mfu_pct is not None:
-        return counted_flop_per_device(run) / (row.mfu_pct / 100 * _peak_flop_per_s(run))
+        # Whatever else the source counts, model FLOP utilisation leaves recomputation out.
+        said = flop_convention(row.flop_convention)
+        counted = counted_flop_per_token(run.job(), "model" if said == "hardware" else said)
+        return tokens * counted / (row.mfu_pct / 100 * _peak_flop_per_s(run))
     if row.hfu_pct is not None:
         executed = tokens * hardware_flop_per_token(run.job())
         return float(executed / (row.hfu_pct / 100 * _peak_flop_per_s(run)))
