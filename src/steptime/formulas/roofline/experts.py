@@ -4,14 +4,14 @@ from steptime.formulas.collectives import all_to_all_sent_bytes
 from steptime.formulas.number import Number, floor, maximum, where
 from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
-from steptime.formulas.roofline.rates import inside_bytes_per_s, ranks_inside
+from steptime.formulas.roofline.rates import ranks_inside
 
 PADDED_ROWS = 64.0
 """Rows that each expert's batch is short of a full tile, on average: half of 128."""
 ROUTING_LAUNCHES = 25.0
 """Kernels of a forward pass that route and sort, whatever the number of experts: scores and
-their top k, the balancing loss, counts and maps, permuting there and back. Counted in Megatron's
-router and dispatcher (megatronlm2026, transformer/moe)."""
+their top k, the balancing loss, counts and maps, permuting there and back. Megatron's router and
+dispatcher launch 20 to 30, by what is fused (megatronlm2026, transformer/moe)."""
 PRODUCT_LAUNCHES = 2.0
 """Products of an expert in a forward pass; a backward pass has twice as many."""
 CAST_LAUNCHES = 4.0 / 3.0
@@ -23,6 +23,9 @@ HOST_LAUNCHES = 200.0
 """Launches that ``host_layer_s`` was counted from."""
 PERMUTED_BYTES = 8.0
 """Moved for each value of a token copy: sorted and put back, each read and written in 16 bits."""
+EXCHANGE_SHARE = 0.9
+"""Share of a link that kernels made for exchanges reach: 153 to 158 of 160 GB/s inside a server,
+43 to 58 of 50 GB/s between servers (deepep2025)."""
 UNFUSED_INNER_BYTES = 35.0
 """Moved a pass for each inner value of a token copy where no kernel is fused. Forward: clamps
 (8), gate (4), offset (4), product (6), routing weight in 32 bits and back (12). Backward: weight
@@ -154,18 +157,18 @@ def groups_reached(groups: Number, picks: Number) -> Number:
 def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
     """Return the time of one all-to-all: tokens to the ranks that hold their experts.
 
-    A token travels once to each rank of its domain and once to each other domain, however
-    many of its experts are there; with a plain all-to-all each copy travels by itself. Inside a
-    domain the exchange runs beside other work. One that leaves it does so where one chunk's
-    forward covers another's backward pass, which takes an interleaved pipeline. Where ranks
-    share an expert's width, what arrives is gathered among them, what leaves is added up.
+    A token travels once to each other domain and, inside, once to each rank, however many of
+    its experts are there; with a plain all-to-all each copy travels by itself. Inside a domain
+    the exchange runs beside other work. What leaves it does so where one chunk's forward covers
+    another's backward pass, which takes an interleaved pipeline. Where ranks share an expert's
+    width, what arrives is gathered among them, what leaves is added up.
 
     Args:
         job: The flat record.
         stack: ``collective_fraction`` is what the kind of network leaves to collectives;
             ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
-        constants: ``link_efficiency``, ``collective_s``; ``contention`` is the share of hidden
-            messages that shows all the same.
+        constants: ``link_efficiency`` of a plain one, ``collective_s``; ``overlapped_tp_share``
+            is the share of messages beside products that shows all the same.
         tokens: Of a micro-batch, before tensor parallelism splits them.
 
     Returns:
@@ -179,18 +182,19 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     domains = job.ep / inside
     size = tokens / job.tp * job.hidden_size * 2.0
     plain = stack.plain_exchange > 0.0
-    near_copies = where(plain, job.top_k, groups_reached(inside, job.top_k))
+    near_copies = where(plain, job.top_k, groups_reached(job.ep, job.top_k))
     far_copies = where(plain, job.top_k, groups_reached(domains, job.top_k))
     near = all_to_all_sent_bytes(size * near_copies, inside)
     far = all_to_all_sent_bytes(size * far_copies, domains)
-    network = job.network_bytes_per_s * constants.link_efficiency * stack.collective_fraction
+    rate = where(plain, constants.link_efficiency, EXCHANGE_SHARE)
+    network = job.network_bytes_per_s * rate * stack.collective_fraction
     hides = stack.overlap_ep * (1.0 - stack.plain_exchange)
-    near_s = near / inside_bytes_per_s(job, constants) + constants.collective_s
+    near_s = near / (job.nvlink_bytes_per_s * rate) + constants.collective_s
     covers = where(job.vpp > 1.0, hides, 0.0)
     rows_bytes = routed_rows(job, tokens) * job.hidden_size * 2.0
     sharing = ranks_inside(job, job.etp, 1.0)
     shared_s = gather_s(job, stack, constants, rows_bytes, job.etp, sharing)
-    shown = near_s * (1.0 - hides * (1.0 - constants.contention))
+    shown = near_s * (1.0 - hides * (1.0 - constants.overlapped_tp_share))
     return {
         "shown": shown + far / network * (1.0 - covers) + shared_s,
         "covered": far / network * covers,

@@ -55,7 +55,7 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     # What leaves the domain hides behind another chunk's work, as far as that goes.
     beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
     hidden = messages["expert_covered"] - beyond
-    expert = messages["expert"] + beyond + constants.contention * hidden
+    expert = messages["expert"] + beyond + constants.overlapped_tp_share * hidden
     half = 0.5 * (messages["context"] + expert)
     back = messages["tensor_back"]
     forward = forward + messages["tensor"] + half
