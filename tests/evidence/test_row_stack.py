@@ -55,3 +55,9 @@ def test_experts_change_with_the_date(notes: str, old: float, plain: float) -> N
 def test_a_dense_run_has_no_experts_to_date() -> None:
     dense = facts("mbridge-041")
     assert dense == replace(dense, old_experts=0.0, plain_exchange=0.0, eager_experts=0.0)
+
+
+def test_latent_attentions_expansions_are_recomputed_unless_a_run_says_otherwise() -> None:
+    assert facts("mbridge-118").recompute_latent == 1.0
+    assert facts("mbridge-025").recompute_latent == 0.0
+    assert facts("mbridge-132").recompute_latent == 0.0

@@ -141,7 +141,10 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
     # torchtitan2025, train_configs: recomputation by operation unless a run says otherwise.
     if "per-op" in recompute or "per op" in recompute or (name == "torchtitan" and not recompute):
         changes["recompute_per_op"] = 1.0
-    if "mla_up" in recompute:
+    # megatronbridge2026, recipes of DeepSeek-V3 and Kimi-K2: latent attention's expansions are
+    # recomputed unless a run says otherwise.
+    unsaid = name == "megatron-bridge" and run.model.latent_attention and not recompute
+    if "mla_up" in recompute or unsaid:
         changes["recompute_latent"] = 1.0
     if re.search(r"\bmlp\b", recompute):
         changes["recompute_mlp"] = 1.0
