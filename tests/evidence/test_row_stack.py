@@ -61,3 +61,9 @@ def test_latent_attentions_expansions_are_recomputed_unless_a_run_says_otherwise
     assert facts("mbridge-118").recompute_latent == 1.0
     assert facts("mbridge-025").recompute_latent == 0.0
     assert facts("mbridge-132").recompute_latent == 0.0
+
+
+def test_recipes_with_experts_leave_tensor_messages_to_the_backward_pass() -> None:
+    mixture, dense = facts("mbridge-070"), facts("mbridge-042")
+    assert (mixture.overlap_tp, mixture.overlap_tp_backward) == (0.0, 1.0)
+    assert dense.overlap_tp == 1.0

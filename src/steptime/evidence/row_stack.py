@@ -155,16 +155,20 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes.update(block_scaled=1.0, scaled_products=BLOCK_SLOWDOWN)
     if name == "nanotron":
         changes["edges_count"] = 0.0
-    return changes | _expert_changes(run)
+    return changes | _expert_changes(run, name)
 
 
-def _expert_changes(run: Run) -> dict[str, float]:
+def _expert_changes(run: Run, name: str) -> dict[str, float]:
     if run.model.experts is None:
         return {}
     year = year_of(run.row)
     changes = {"old_experts": float(year is not None and year < _EXPERTS_RENEWED)}
     if year is not None and year < _FLEXIBLE and "deepseek" not in run.row.source.lower():
         changes["plain_exchange"] = 1.0
+    if name == "megatron-bridge":
+        # Its recipes with experts turn user buffers off where exchanges overlap; the backward
+        # gather of Megatron stays.
+        changes.update(overlap_tp=0.0, overlap_tp_backward=1.0)
     return changes
 
 
