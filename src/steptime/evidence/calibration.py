@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from steptime.evidence.residuals import DENSE, EXPERTS, NARROW
+from steptime.evidence.residuals import DENSE, NARROW
 from steptime.evidence.samples import Table
 from steptime.inputs.constants import RooflineConstants, constant_entries
 from steptime.inputs.datafiles import data_path
@@ -55,7 +55,6 @@ STAGES = (
         ),
     ),
     Stage(NARROW, ("blackwell_efficiency",)),
-    Stage(EXPERTS, ("old_experts_slowdown",)),
 )
 
 
@@ -153,7 +152,7 @@ def subset(runs: Table, used: Flags) -> Table:
 def calibrate(
     runs: Table, used: Flags | None = None, constants: RooflineConstants | None = None
 ) -> RooflineConstants:
-    """Return the constants fitted stage by stage: dense runs first, then 8 bits, then experts.
+    """Return the constants fitted stage by stage: dense runs first, then 8 bits.
 
     Args:
         runs: Published runs.

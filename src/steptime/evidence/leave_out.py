@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 _KEPT = (
     "fp4",
     "block_scaled",
+    "scaled_products",
     "edges_count",
     "eager_experts",
+    "plain_exchange",
     "old_experts",
-    "experts_age_years",
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from steptime.evidence.row_stack import year_of
 from steptime.evidence.samples import Sample
 
-_DATED = ("old_experts", "experts_age_years")
+_DATED = ("old_experts",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.stack import (
+    BLOCK_SLOWDOWN,
+    ROW_SLOWDOWN,
     StackFacts,
     default_stack,
     layout_changes,
@@ -31,7 +33,9 @@ _STACKS = (
 )
 # Release 26.06, of mid 2026: experts no longer wait for the host.
 _EXPERTS_RENEWED = 2026.42
-_NOW = 2026.5
+# February 2025: the first library that sends one copy of a token to each rank or server. Those
+# who wrote it had it before.
+_FLEXIBLE = 2025.12
 
 
 def words_of(row: PublishedRow) -> str:
@@ -134,30 +138,38 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes.update(gradient_bytes=2.0, early_stop=0.0)
     if re.search(r"roce|\befa\b|omni-path|slingshot|ethernet", row.network.lower()):
         changes["collective_fraction"] = 0.6
-    if "per-op" in recompute or "per op" in recompute:
+    # torchtitan2025, train_configs: recomputation by operation unless a run says otherwise.
+    if "per-op" in recompute or "per op" in recompute or (name == "torchtitan" and not recompute):
         changes["recompute_per_op"] = 1.0
-    if "mla_up" in recompute:
+    # megatronbridge2026, recipes of DeepSeek-V3 and Kimi-K2: latent attention's expansions are
+    # recomputed unless a run says otherwise.
+    unsaid = name == "megatron-bridge" and run.model.latent_attention and not recompute
+    if "mla_up" in recompute or unsaid:
         changes["recompute_latent"] = 1.0
     if re.search(r"\bmlp\b", recompute):
         changes["recompute_mlp"] = 1.0
-    changes["rowwise"] = float("rowwise" in said or "row-wise" in said)
     changes.update(layout_changes(run.model, layout))
+    if "rowwise" in said or "row-wise" in said:
+        changes.update(scaled_products=ROW_SLOWDOWN, narrow_gathers=0.0)
     if "block" in said:
-        changes["block_scaled"] = 1.0
+        changes.update(block_scaled=1.0, scaled_products=BLOCK_SLOWDOWN)
     if name == "nanotron":
         changes["edges_count"] = 0.0
-    return changes | _expert_changes(run)
+    return changes | _expert_changes(run, name)
 
 
-def _expert_changes(run: Run) -> dict[str, float]:
+def _expert_changes(run: Run, name: str) -> dict[str, float]:
     if run.model.experts is None:
         return {}
     year = year_of(run.row)
-    before = 0.0 if year is None else max(0.0, _EXPERTS_RENEWED - year)
-    return {
-        "old_experts": float(before > 0.0),
-        "experts_age_years": before,
-    }
+    changes = {"old_experts": float(year is not None and year < _EXPERTS_RENEWED)}
+    if year is not None and year < _FLEXIBLE and "deepseek" not in run.row.source.lower():
+        changes["plain_exchange"] = 1.0
+    if name == "megatron-bridge":
+        # Its recipes with experts turn user buffers off where exchanges overlap; the backward
+        # gather of Megatron stays.
+        changes.update(overlap_tp=0.0, overlap_tp_backward=1.0)
+    return changes
 
 
 def run_stack(run: Run) -> tuple[StackFacts, tuple[str, ...]]:

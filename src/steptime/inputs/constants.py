@@ -31,11 +31,6 @@ class RooflineConstants:
         contention: Share of hidden weight messages that shows all the same.
         host_layer_s: Least time of a layer and micro-batch, held up by the host.
         message_layer_s: The same per tensor-parallel rank, held up by messages.
-        cast_bytes: Bytes moved to turn a value into 8 bits.
-        permute_bytes: Bytes moved per value to sort token copies by expert, and back.
-        old_experts_slowdown: Extra time of handling token copies where it waits for the host.
-        experts_slowdown_per_year: Extra time per year before.
-        overlapped_ep_share: Share of overlapped exchanges that still shows.
         tail_rounds: Rounds over all processors lost at the end of a product.
         launch_s: Time to start a kernel.
         collective_s: Time to start a collective.
@@ -47,11 +42,6 @@ class RooflineConstants:
         optimizer_bytes: Bytes moved per parameter by the optimizer.
         step_s: What every step costs besides.
         misaligned_slowdown: Stored attention with head widths that are no multiple of eight.
-        fp4_gain: Rate in four bits over that in eight.
-        rowwise_slowdown: Extra time of 8-bit products that scale each row.
-        block_cast_extra: Extra traffic of casts that scale blocks.
-        eager_experts_passes: Extra passes of an experts' activation that is not fused.
-        routing_s: Time of a router and its bookkeeping.
     """
 
     ampere_efficiency: float
@@ -65,11 +55,6 @@ class RooflineConstants:
     contention: float
     host_layer_s: float
     message_layer_s: float
-    cast_bytes: float
-    permute_bytes: float
-    old_experts_slowdown: float
-    experts_slowdown_per_year: float
-    overlapped_ep_share: float
     tail_rounds: float
     launch_s: float
     collective_s: float
@@ -81,11 +66,6 @@ class RooflineConstants:
     optimizer_bytes: float
     step_s: float
     misaligned_slowdown: float
-    fp4_gain: float
-    rowwise_slowdown: float
-    block_cast_extra: float
-    eager_experts_passes: float
-    routing_s: float
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -2,6 +2,16 @@
 
 from steptime.formulas.number import Number, where
 
+TENSOR_CAST_BYTES = 6.0
+"""Moved for each value cast to 8 bits with one scale for all: read for the largest value (2),
+read and written (2 + 1), written transposed for the other product (1)."""
+BLOCK_CAST_BYTES = 4.0
+"""The same with a scale for each block, which is found on the way: read (2), written along rows
+and along columns (1 + 1)."""
+CAST_4_BITS_BYTES = 7.0
+"""The same in four bits: read for the largest value (2), read and written along rows (2 + 0.5),
+read, rotated and written along columns (2 + 0.5)."""
+
 
 def layer_traffic_bytes(
     job: Number, stack: Number, constants: Number, tokens: Number, dense_share: Number
@@ -30,15 +40,19 @@ def layer_traffic_bytes(
     return tokens * passes * (outer + inner / job.tp)
 
 
-def cast_bytes_per_value(job: Number, stack: Number, constants: Number) -> Number:
-    """Return the bytes moved to turn one value into 8 bits: 0 in 16-bit training.
+def cast_bytes_per_value(job: Number, stack: Number) -> Number:
+    """Return the bytes moved to turn one value into 8 bits or four: 0 in 16-bit training.
 
     Args:
         job: ``fp8`` is used.
-        stack: ``block_scaled`` is 1 where each block of values has its own scale.
-        constants: ``cast_bytes`` and ``block_cast_extra``.
+        stack: ``block_scaled`` is 1 where each block of values has its own scale, ``fp4`` in
+            four bits.
+
+    References:
+        transformerengine2026, low-precision training (what each kind of scaling computes).
     """
-    return job.fp8 * constants.cast_bytes * (1.0 + stack.block_scaled * constants.block_cast_extra)
+    wider = where(stack.block_scaled > 0.0, BLOCK_CAST_BYTES, TENSOR_CAST_BYTES)
+    return job.fp8 * where(stack.fp4 > 0.0, CAST_4_BITS_BYTES, wider)
 
 
 def accumulation_s(

@@ -1,12 +1,40 @@
 """The mixture-of-experts part of a layer: grouped products, permutes and exchanges."""
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
-from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.number import Number, floor, maximum, where
+from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
-from steptime.formulas.roofline.rates import inside_bytes_per_s, ranks_inside
+from steptime.formulas.roofline.rates import ranks_inside
 
 PADDED_ROWS = 64.0
 """Rows that each expert's batch is short of a full tile, on average: half of 128."""
+ROUTING_LAUNCHES = 25.0
+"""Kernels of a forward pass that route and sort, whatever the number of experts: scores and
+their top k, the balancing loss, counts and maps, permuting there and back. Megatron's router and
+dispatcher launch 20 to 30, by what is fused (megatronlm2026, transformer/moe)."""
+PRODUCT_LAUNCHES = 2.0
+"""Products of an expert in a forward pass; a backward pass has twice as many."""
+CAST_LAUNCHES = 4.0 / 3.0
+"""Casts of an expert in 8 bits, two forward and two backward, as a third of both passes."""
+BIAS_LAUNCHES = 7.0 / 3.0
+"""Kernels that add an expert's second bias times the routing weight, likewise: two forward, five
+backward (megatronlm2026, transformer/moe/experts.py)."""
+HOST_LAUNCHES = 200.0
+"""Launches that ``host_layer_s`` was counted from."""
+PERMUTED_BYTES = 8.0
+"""Moved for each value of a token copy: sorted and put back, each read and written in 16 bits."""
+EXCHANGE_SHARE = 0.9
+"""Share of a link that kernels made for exchanges reach: 153 to 158 of 160 GB/s inside a server,
+43 to 58 of 50 GB/s between servers (deepep2025)."""
+UNFUSED_INNER_BYTES = 35.0
+"""Moved a pass for each inner value of a token copy where no kernel is fused. Forward: clamps
+(8), gate (4), offset (4), product (6), routing weight in 32 bits and back (12). Backward: weight
+(34), product (12), gate (6), clamps (12), both halves joined (8). A third of their sum, 106
+(megatronlm2026, transformer/moe/experts.py, the path without fusion)."""
+UNFUSED_OUTER_BYTES = 21.0
+"""The same for each outer value. Forward: second bias times weight in 32 bits (4), added (10),
+joined (8), narrowed (6). Backward: widened (6), narrowed (6), and for bias and weight a product
+and its sum each (24). A third of their sum, 64."""
 
 
 def mixture_share(job: Number) -> Number:
@@ -22,26 +50,35 @@ def mixture_share(job: Number) -> Number:
 def routed_rows(job: Number, tokens: Number) -> Number:
     """Return the token copies that one rank's experts work on, evenly routed.
 
+    Ranks that share each expert's width all work on the copies of all of them.
+
     Args:
         job: The flat record.
         tokens: Of a micro-batch, before tensor parallelism splits them.
     """
-    return tokens * job.top_k / job.tp
+    return tokens * job.top_k / job.tp * job.etp
 
 
-def age_factor(stack: Number, constants: Number) -> Number:
-    """Return how much longer sorting, routing and activations take in older software.
+def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return what a forward pass waits for the host where it has to know each expert's batch.
+
+    Software that launches each expert's kernels by itself first has to fetch how many tokens
+    each got. The device is idle meanwhile and stays so until the host has launched what comes
+    next; the more experts a rank holds, the longer.
 
     Args:
+        job: The flat record.
         stack: ``old_experts`` is 1 before experts ran without waiting for the host;
-            ``experts_age_years`` counts back from that time.
-        constants: ``old_experts_slowdown`` and ``experts_slowdown_per_year``.
+            ``eager_experts`` adds launches.
+        constants: ``host_layer_s`` gives the time of one launch.
+
+    References:
+        transformerengine2026, pull request 853 (a launch for each expert); megatronlm2026,
+        transformer/moe/experts.py (the counts are fetched); nvidia2026moe (host overhead).
     """
-    return (
-        1.0
-        + stack.old_experts * constants.old_experts_slowdown
-        + stack.experts_age_years * constants.experts_slowdown_per_year
-    )
+    each = PRODUCT_LAUNCHES + job.fp8 * CAST_LAUNCHES + stack.eager_experts * BIAS_LAUNCHES
+    launches = ROUTING_LAUNCHES + job.num_experts / job.ep * each
+    return stack.old_experts * launches * constants.host_layer_s / HOST_LAUNCHES
 
 
 def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
@@ -71,7 +108,8 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
         flop_per_s: Rate of large products.
     """
     local = job.num_experts / job.ep
-    values = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
+    width = job.expert_ffn_hidden_size / job.etp
+    values = (2.0 + job.gated) * width * job.hidden_size
     arithmetic_s = 2.0 * (rows + PADDED_ROWS * local) * values / flop_per_s
     weights_s = 2.0 * local * values / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     return arithmetic_s + weights_s + 2.0 * constants.launch_s
@@ -82,38 +120,85 @@ def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> N
 
     Args:
         job: The flat record.
-        stack: ``eager_experts`` is 1 where the activation is a chain of small kernels.
-        constants: ``permute_bytes``, ``eager_experts_passes``, ``routing_s``.
+        stack: ``eager_experts`` is 1 where the activation is a chain of small kernels;
+            ``plain_exchange`` is 1 where what arrives is sorted once more.
+        constants: ``hbm_efficiency`` and ``launch_s``, and as in `host_wait_s`.
         rows: What `routed_rows` returned.
     """
-    passes = 1.0 + stack.eager_experts * constants.eager_experts_passes
-    activation = 4.0 * job.expert_ffn_hidden_size * (1.0 + job.gated) * passes
-    moved = rows * (constants.permute_bytes * job.hidden_size + activation)
-    return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.routing_s
+    h, f = job.hidden_size, job.expert_ffn_hidden_size / job.etp
+    fused = 4.0 * f * (1.0 + job.gated)
+    chain = UNFUSED_INNER_BYTES * f + UNFUSED_OUTER_BYTES * h
+    activation = where(stack.eager_experts > 0.0, chain, fused)
+    sorts = 1.0 + stack.plain_exchange
+    moved_s = rows * (PERMUTED_BYTES * sorts * h + activation) / job.hbm_bytes_per_s
+    routing_s = ROUTING_LAUNCHES * constants.launch_s
+    return moved_s / constants.hbm_efficiency + routing_s + host_wait_s(job, stack, constants)
+
+
+def groups_reached(groups: Number, picks: Number) -> Number:
+    """Return how many of some groups a token reaches, each of its picks falling on any alike.
+
+    Args:
+        groups: Of experts: ranks, or domains of ranks.
+        picks: Experts a token goes to, fewer than 64.
+
+    References:
+        derived here: groups (1 - (1 - 1/groups)^picks), the power by squaring.
+    """
+    missed, left, square = 1.0, picks, 1.0 - 1.0 / groups
+    for _ in range(6):
+        half = floor(left / 2.0)
+        missed = missed * where(left > 2.0 * half, square, 1.0)
+        square = square * square
+        left = half
+    return groups * (1.0 - missed)
 
 
 def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
-    """Return the time of one all-to-all: every token copy to the rank that holds its expert.
+    """Return the time of one all-to-all: tokens to the ranks that hold their experts.
 
-    Inside a domain each copy travels by itself; a token crosses to another domain once,
-    however many of its experts are there.
+    A token travels once to each other domain and, inside, once to each rank, however many of
+    its experts are there; with a plain all-to-all each copy travels by itself. Inside a domain
+    the exchange runs beside other work. What leaves it does so where one chunk's forward covers
+    another's backward pass, which takes an interleaved pipeline. Where ranks share an expert's
+    width, what arrives is gathered among them, what leaves is added up.
 
     Args:
         job: The flat record.
-        stack: ``collective_fraction`` is what the kind of network leaves to collectives.
-        constants: ``link_efficiency`` and ``collective_s``.
+        stack: ``collective_fraction`` is what the kind of network leaves to collectives;
+            ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
+        constants: ``link_efficiency`` of a plain one, ``collective_s``; ``overlapped_tp_share``
+            is the share of messages beside products that shows all the same.
         tokens: Of a micro-batch, before tensor parallelism splits them.
 
+    Returns:
+        ``shown``, and ``covered``: what the other chunk's work may cover.
+
     References:
-        deepseek2024, Sec. 3.2.2 (one copy per node).
+        deepseek2024, Sec. 3.2.2 (one copy per node); megatronbridge2026, communication overlap
+        page (exchanges need interleaving); nvidia2026moe (one copy per rank).
     """
-    inside = ranks_inside(job, job.ep, job.tp)
+    inside = ranks_inside(job, job.ep, job.etp)
     domains = job.ep / inside
-    near = all_to_all_sent_bytes(routed_rows(job, tokens) * job.hidden_size * 2.0, job.ep)
-    copies = minimum(job.top_k, domains)
-    far = all_to_all_sent_bytes(tokens / job.tp * copies * job.hidden_size * 2.0, domains)
-    network = job.network_bytes_per_s * constants.link_efficiency * stack.collective_fraction
-    return near / inside_bytes_per_s(job, constants) + far / network + constants.collective_s
+    size = tokens / job.tp * job.hidden_size * 2.0
+    plain = stack.plain_exchange > 0.0
+    near_copies = where(plain, job.top_k, groups_reached(job.ep, job.top_k))
+    far_copies = where(plain, job.top_k, groups_reached(domains, job.top_k))
+    near = all_to_all_sent_bytes(size * near_copies, inside)
+    far = all_to_all_sent_bytes(size * far_copies, domains)
+    rate = where(plain, constants.link_efficiency, EXCHANGE_SHARE)
+    network = job.network_bytes_per_s * rate * stack.collective_fraction
+    hides = stack.overlap_ep * (1.0 - stack.plain_exchange)
+    near_s = near / (job.nvlink_bytes_per_s * rate) + constants.collective_s
+    covers = where(job.vpp > 1.0, hides, 0.0)
+    rows_bytes = routed_rows(job, tokens) * job.hidden_size * 2.0
+    sharing = ranks_inside(job, job.etp, 1.0)
+    shared_s = gather_s(job, stack, constants, rows_bytes, job.etp, sharing)
+    shown = near_s * (1.0 - hides * (1.0 - constants.overlapped_tp_share))
+    return {
+        "shown": shown + far / network * (1.0 - covers) + shared_s,
+        "covered": far / network * covers,
+    }
 
 
 def mixture_forward_s(
@@ -129,7 +214,7 @@ def mixture_forward_s(
         flop_per_s: Rate of large products.
     """
     rows = routed_rows(job, tokens)
-    handled_s = handling_s(job, stack, constants, rows) * age_factor(stack, constants)
+    handled_s = handling_s(job, stack, constants, rows)
     products_s = grouped_products_s(job, constants, rows, flop_per_s)
     return products_s + handled_s + shared_products_s(job, constants, tokens, flop_per_s)
 

@@ -130,13 +130,14 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     share = mixture_share(job)
     hbm = job.hbm_bytes_per_s * constants.hbm_efficiency
     traffic = layer_traffic_bytes(job, stack, constants, tokens, 1.0 - share)
-    cast = cast_bytes_per_value(job, stack, constants)
+    cast = cast_bytes_per_value(job, stack)
     h, gates = job.hidden_size, 1.0 + job.gated
     dense, rows = job.ffn_hidden_size * (1.0 - share), share * routed_rows(job, tokens)
     inputs = tokens * (h + (output_width(job) + h + dense) / job.tp)
-    inputs = inputs + rows * (h + job.expert_ffn_hidden_size)
+    expert = job.expert_ffn_hidden_size / job.etp
+    inputs = inputs + rows * (h + expert)
     grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
-    grads = grads + rows * (h + gates * job.expert_ffn_hidden_size)
+    grads = grads + rows * (h + gates * expert)
     plain = traffic / hbm + 6.0 * constants.launch_s
     return {
         "forward": plain + cast * inputs / hbm,
@@ -150,20 +151,25 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     Args:
         job: The flat record.
         stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
-            with, ``overlap_tp_backward`` that of the backward pass alone.
-        constants: ``overlapped_tp_share`` and ``overlapped_ep_share`` of them stay exposed.
+            with, ``overlap_tp_backward`` that of the backward pass alone; ``narrow_gathers`` is
+            1 where 8-bit products gather inputs that are cast already.
+        constants: ``overlapped_tp_share`` of them stays exposed, and as in `exchange_s`.
         tokens: Of a micro-batch on this device.
 
     Returns:
-        ``tensor`` of the forward and ``tensor_back`` of the backward pass, ``context`` and
-        ``expert`` of both.
+        ``tensor`` of the forward and ``tensor_back`` of the backward pass, ``tensor_gathers``
+        of a forward pass alone and ``tensor_last``, its last message; ``context`` and ``expert``
+        of both, and ``expert_covered``, which other work may cover.
     """
     inside = ranks_inside(job, job.tp, 1.0)
     size = tokens * job.hidden_size * 2.0
-    pair = 2.0 * gather_s(job, stack, constants, size, job.tp, inside)
+    narrow = 1.0 - 0.5 * job.fp8 * stack.narrow_gathers
+    scattered = gather_s(job, stack, constants, size, job.tp, inside)
+    gathered = gather_s(job, stack, constants, size * narrow, job.tp, inside)
+    split = where(job.sequence_parallel > 0.0, 1.0, 0.0)
     one = where(
-        job.sequence_parallel > 0.0,
-        pair,
+        split > 0.0,
+        scattered + gathered,
         reduce_s(job, stack, constants, size, job.tp, inside),
     )
     hidden = 1.0 - constants.overlapped_tp_share
@@ -171,14 +177,17 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)
     context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
-    expert = mixture_share(job) * exchange_s(job, stack, constants, tokens)
-    shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
+    exchange = exchange_s(job, stack, constants, tokens)
+    exchanges = where(job.num_experts > 0.0, 4.0 * mixture_share(job), 0.0)
     open_back = 1.0 - maximum(stack.overlap_tp, stack.overlap_tp_backward) * hidden
     return {
         "tensor": 2.0 * one * exposed,
         "tensor_back": 2.0 * one * open_back,
+        "tensor_gathers": 2.0 * split * gathered * exposed,
+        "tensor_last": split * scattered * exposed,
         "context": 2.0 * context,
-        "expert": where(job.num_experts > 0.0, 4.0 * expert * shown, 0.0),
+        "expert": exchanges * exchange["shown"],
+        "expert_covered": exchanges * exchange["covered"],
     }
 
 
@@ -201,6 +210,28 @@ def host_floor_s(job: Number, stack: Number, constants: Number) -> Number:
     return maximum(stack.host_floor * constants.host_layer_s, waits)
 
 
+def again_products_share(job: Number) -> Number:
+    """Return the share of a layer's products that recomputation by operation runs again.
+
+    Of the products for queries, keys, values and output, then gate, up and down, every second
+    one is not kept; 8-bit ones are not known to it, so none is. The last one, and the output's
+    where its sum over tensor-parallel ranks is kept, are needed by nobody. Experts: half.
+
+    Args:
+        job: The flat record.
+
+    References:
+        torchtitan2025, parallelisms/parallelize_llama.py (what is kept).
+    """
+    out = where(job.sequence_parallel * job.tp > 1.0, 0.0, output_width(job))
+    f, into = job.ffn_hidden_size, input_outputs(job)
+    second = job.num_query_groups * job.head_dim + out + job.gated * f
+    every = into + out + (1.0 + job.gated) * f
+    whole = into + output_width(job) + (2.0 + job.gated) * f
+    dense = where(job.fp8 > 0.0, every, second) / whole
+    return where(job.num_experts > 0.0, 0.5, dense)
+
+
 def recomputed_s(
     job: Number, stack: Number, products: Number, core: Number, other: Number
 ) -> Number:
@@ -208,7 +239,7 @@ def recomputed_s(
 
     Args:
         job: ``recompute_full`` and ``recompute_selective`` (the attention core).
-        stack: ``recompute_per_op`` (every other product and the element-wise part),
+        stack: ``recompute_per_op`` (`again_products_share` and the element-wise part),
             ``recompute_latent`` (latent attention's expansions), ``recompute_mlp`` (the dense
             layers' activation); ``early_stop`` leaves out the last product of a layer, whose
             result nobody needs.
@@ -222,6 +253,7 @@ def recomputed_s(
     again = products["forward"] - stack.early_stop * products["down_forward"]
     full = job.recompute_full * (again + core["forward"] + other["forward"])
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
-    per_op = stack.recompute_per_op * (0.5 * products["forward"] + other["forward"])
+    operations = again_products_share(job) * products["forward"] + other["forward"]
+    per_op = stack.recompute_per_op * operations
     latent = 0.7 * stack.recompute_latent * products["attention_forward"]
     return full + selective + per_op + latent + stack.recompute_mlp * products["down_forward"]

@@ -2,6 +2,11 @@
 
 from steptime.formulas.number import Number, maximum, minimum, where
 
+WIDE_SHARE = 0.11
+"""Share of the layers' products that stay in 16 bits where the others run in four: in the middle
+of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp4). Benchmarks may
+keep none, but do not double the 8-bit rate either."""
+
 
 def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
     """Return the rate of large 16-bit matrix products inside a training step.
@@ -29,18 +34,21 @@ def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
 def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
     """Return the rate of the layers' matrix products, in the precision they run in.
 
-    Eight bits run at twice the 16-bit rate, four bits at a multiple of that, and products
-    with a scale for each row give up much of the gain.
+    Eight bits run at twice the 16-bit rate and four at twice that, save in the layers that
+    stay in 16 bits. Scales of rows or blocks cost some of the gain.
 
     Args:
         job: The flat record; ``fp8`` is 1 in 8 bits and below.
-        stack: ``fp4`` and ``rowwise`` are 1 or 0.
-        constants: ``fp4_gain`` and ``rowwise_slowdown``.
+        stack: ``fp4`` is 1 or 0; ``scaled_products`` is the extra time of products that scale
+            rows or blocks.
+        constants: As in `ceiling_flop_per_s`.
+
+    References:
+        nvidia2025gb300 (rates).
     """
     wide = ceiling_flop_per_s(job, stack, constants)
-    gain = 2.0 * where(stack.fp4 > 0.0, constants.fp4_gain, 1.0)
-    narrow = wide * gain / (1.0 + stack.rowwise * constants.rowwise_slowdown)
-    return where(job.fp8 > 0.0, narrow, wide)
+    gain = where(stack.fp4 > 0.0, 1.0 / (0.25 * (1.0 - WIDE_SHARE) + WIDE_SHARE), 2.0)
+    return where(job.fp8 > 0.0, wide * gain / (1.0 + stack.scaled_products), wide)
 
 
 def ranks_inside(job: Number, ranks: Number, inner: Number) -> Number:

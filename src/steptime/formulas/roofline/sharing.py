@@ -28,7 +28,7 @@ def routed_layer_parameters(job: Number) -> Number:
         job: The flat record.
     """
     one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
-    return mixture_share(job) * job.num_experts / job.ep * one
+    return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
 
 
 def gathered_weights_s(

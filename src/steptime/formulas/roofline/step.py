@@ -43,14 +43,23 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     other = elementwise_s(job, stack, constants, tokens)
     messages = messages_s(job, stack, constants, tokens)
     again = recomputed_s(job, stack, products, core, other)
-    again_tensor = job.recompute_full * messages["tensor"]
+    # What nobody needs again is not scattered again; what is recomputed is gathered again.
+    again_tensor = job.recompute_full * (
+        messages["tensor"] - stack.early_stop * messages["tensor_last"]
+    )
+    again_tensor = again_tensor + stack.recompute_per_op * messages["tensor_gathers"]
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
-    half = 0.5 * (messages["context"] + messages["expert"])
-    forward = products["forward"] + core["forward"] + other["forward"] + messages["tensor"] + half
+    forward = products["forward"] + core["forward"] + other["forward"]
+    backward = products["backward"] + core["backward"] + other["backward"]
+    # What leaves the domain hides behind another chunk's work, as far as that goes.
+    beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
+    hidden = messages["expert_covered"] - beyond
+    expert = messages["expert"] + beyond + constants.overlapped_tp_share * hidden
+    half = 0.5 * (messages["context"] + expert)
     back = messages["tensor_back"]
-    backward = products["backward"] + core["backward"] + other["backward"] + back
-    backward = backward + half + again + again_tensor + adding
+    forward = forward + messages["tensor"] + half
+    backward = backward + back + half + again + again_tensor + adding
     weights = gathered_weights_s(job, stack, constants, forward, backward)
     host = maximum(host_floor_s(job, stack, constants) - forward - backward, 0.0)
     return {
@@ -61,7 +70,7 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         "recompute": again,
         "tensor": messages["tensor"] + back + again_tensor,
         "context": messages["context"],
-        "expert": messages["expert"],
+        "expert": expert,
         "weights": weights,
         "forward": forward,
         "backward": backward,
