@@ -29,8 +29,6 @@ class RooflineConstants:
         eager_passes: Element-wise traffic when nothing is fused, over that when all is.
         link_efficiency: Share of a link's bandwidth.
         contention: Share of hidden weight messages that shows all the same.
-        host_layer_s: Least time of a layer and micro-batch, held up by the host.
-        message_layer_s: The same per tensor-parallel rank, held up by messages.
         cast_bytes: Bytes moved to turn a value into 8 bits.
         permute_bytes: Bytes moved per value to sort token copies by expert, and back.
         old_experts_slowdown: Extra time of handling token copies where it waits for the host.
@@ -40,10 +38,8 @@ class RooflineConstants:
         launch_s: Time to start a kernel.
         collective_s: Time to start a collective.
         hop_s: Time to pass one domain.
-        crossing_fraction: Share of NVLink left to a ring that leaves the domain.
         overlapped_tp_share: Share of overlapped tensor-parallel messages that still shows.
         overlapped_sends_share: Share of overlapped sends that still shows.
-        logit_bytes: Bytes moved per logit by the cross-entropy.
         optimizer_bytes: Bytes moved per parameter by the optimizer.
         step_s: What every step costs besides.
         misaligned_slowdown: Stored attention with head widths that are no multiple of eight.
@@ -63,8 +59,6 @@ class RooflineConstants:
     eager_passes: float
     link_efficiency: float
     contention: float
-    host_layer_s: float
-    message_layer_s: float
     cast_bytes: float
     permute_bytes: float
     old_experts_slowdown: float
@@ -74,10 +68,8 @@ class RooflineConstants:
     launch_s: float
     collective_s: float
     hop_s: float
-    crossing_fraction: float
     overlapped_tp_share: float
     overlapped_sends_share: float
-    logit_bytes: float
     optimizer_bytes: float
     step_s: float
     misaligned_slowdown: float

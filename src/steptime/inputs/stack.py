@@ -38,8 +38,12 @@ class StackFacts:
         attention_flop_per_s: Published rate of the attention kernel.
         dropout: Dropout is on.
         eager: Share of element-wise operations that run unfused.
-        host_floor: The host's launches may hold the device up.
-        message_floor: Tensor-parallel messages wait for the pipeline's.
+        host_layer_s: Least time of a layer and micro-batch: what the host takes to launch it.
+        stage_wait_s: Added to it per tensor-parallel rank while stages on several servers
+            send and receive in turn.
+        across_wait_s: Time that a layer's tensor-parallel messages wait, per rank, where they
+            leave the server.
+        loss_bytes: Bytes moved per logit by the loss, both passes.
         scattered_sends: Each tensor-parallel rank sends its part of an activation only.
         overlap_dp: Gradients travel during the backward pass.
         overlap_tp: Share of tensor-parallel messages that overlap with products.
@@ -72,8 +76,10 @@ class StackFacts:
     attention_flop_per_s: float = 190e12
     dropout: float = 0.0
     eager: float = 0.0
-    host_floor: float = 0.0
-    message_floor: float = 0.0
+    host_layer_s: float = 0.0
+    stage_wait_s: float = 0.0
+    across_wait_s: float = 0.0
+    loss_bytes: float = 14.0
     scattered_sends: float = 1.0
     overlap_dp: float = 1.0
     overlap_tp: float = 0.0

@@ -20,10 +20,6 @@ from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
 
-ALONE_SHARE = 0.15
-"""Share of the waiting for a pipeline's messages that is left where there is no pipeline."""
-
-
 def tokens_per_device(job: Number) -> Number:
     """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
 
@@ -166,6 +162,7 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
         pair,
         reduce_s(job, stack, constants, size, job.tp, inside),
     )
+    wait = 0.5 * across_wait_s(job, stack)
     hidden = 1.0 - constants.overlapped_tp_share
     exposed = 1.0 - stack.overlap_tp * hidden
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
@@ -175,30 +172,55 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
     open_back = 1.0 - maximum(stack.overlap_tp, stack.overlap_tp_backward) * hidden
     return {
-        "tensor": 2.0 * one * exposed,
-        "tensor_back": 2.0 * one * open_back,
+        "tensor": 2.0 * one * exposed + wait,
+        "tensor_back": 2.0 * one * open_back + wait,
         "context": 2.0 * context,
         "expert": where(job.num_experts > 0.0, 4.0 * expert * shown, 0.0),
     }
 
 
-def host_floor_s(job: Number, stack: Number, constants: Number) -> Number:
-    """Return the least time of a layer and micro-batch, forward and backward.
+def crosses_servers(job: Number) -> Number:
+    """Return 1 where stages of the pipeline lie in different NVLink domains, else 0.
 
-    Kernels that are launched one by one cannot run faster than the host launches them. On
-    one cluster, whose messages go through a plug-in of the network, each tensor-parallel
-    message also waited for the pipeline's, and for its own where it left the server.
+    Tensor-, context- and data-parallel ranks are placed before pipeline stages.
 
     Args:
         job: The flat record.
-        stack: ``host_floor`` and ``message_floor`` are 1 where these hold.
-        constants: ``host_layer_s``, and ``message_layer_s`` for each tensor-parallel rank.
+
+    References:
+        narayanan2021, Sec. 3.2 (stages over servers).
     """
     devices = job.tp * job.cp * job.pp * job.dp
-    staged = where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
-    apart = where(job.tp > job.nvlink_domain, ALONE_SHARE, 0.0)
-    waits = stack.message_floor * constants.message_layer_s * job.tp * maximum(staged, apart)
-    return maximum(stack.host_floor * constants.host_layer_s, waits)
+    return where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
+
+
+def floors_s(job: Number, stack: Number) -> Number:
+    """Return the least times of a layer and micro-batch, forward and backward.
+
+    Kernels that are launched one by one cannot run faster than the host launches them. In
+    one stack each tensor-parallel rank adds a wait while messages between stages are under
+    way on the network.
+
+    Args:
+        job: The flat record.
+        stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``.
+
+    Returns:
+        ``host``, always, and ``staged``, while stages send and receive in turn.
+    """
+    waits = stack.stage_wait_s * crosses_servers(job) * where(job.tp > 1.0, job.tp, 0.0)
+    staged = waits + crosses_servers(job) * across_wait_s(job, stack)
+    return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
+
+
+def across_wait_s(job: Number, stack: Number) -> Number:
+    """Return what a layer's tensor-parallel messages wait for where they leave the server.
+
+    Args:
+        job: The flat record.
+        stack: ``across_wait_s`` per rank.
+    """
+    return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
 def recomputed_s(

@@ -68,14 +68,13 @@ def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Nu
     """Return the bandwidth of a group that leaves the NVLink domain.
 
     Rings go side by side over the adapters of all ``inside`` ranks; what arrives there still
-    has to go round the domain, in both directions, so NVLink carries it twice.
+    has to go round the domain.
 
     Args:
         job: The flat record.
         stack: ``collective_fraction`` is what the kind of network leaves to collectives.
-        constants: ``link_efficiency`` and ``crossing_fraction``.
+        constants: ``link_efficiency``.
         inside: Ranks of the group in one domain.
     """
     network = inside * job.network_bytes_per_s * stack.collective_fraction
-    nvlink = job.nvlink_bytes_per_s * constants.crossing_fraction
-    return constants.link_efficiency * minimum(nvlink, network)
+    return constants.link_efficiency * minimum(job.nvlink_bytes_per_s, network)

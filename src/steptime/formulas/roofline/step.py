@@ -5,7 +5,7 @@ from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,
-    host_floor_s,
+    floors_s,
     messages_s,
     products_s,
     recomputed_s,
@@ -52,12 +52,10 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     backward = products["backward"] + core["backward"] + other["backward"] + back
     backward = backward + half + again + again_tensor + adding
     weights = gathered_weights_s(job, stack, constants, forward, backward)
-    host = maximum(host_floor_s(job, stack, constants) - forward - backward, 0.0)
     return {
         "products": products["forward"] + products["backward"],
         "attention": core["forward"] + core["backward"],
         "elementwise": other["forward"] + other["backward"] + adding,
-        "host": host,
         "recompute": again,
         "tensor": messages["tensor"] + back + again_tensor,
         "context": messages["context"],
@@ -66,7 +64,7 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         "forward": forward,
         "backward": backward,
         "backward_weight": 0.5 * products["backward"] + adding,
-        "total": forward + backward + host + weights,
+        "total": forward + backward + weights,
     }
 
 
@@ -94,10 +92,11 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     tokens = tokens_per_device(job)
     layer = layer_parts(job, stack, constants, num_microbatches)
     head = head_s(job, stack, constants, tokens)
-    stage = pace(job, stack, layer["total"], head)
+    floors = floors_s(job, stack)
+    stage = pace(job, stack, layer["total"], head, floors)
     layers = stage["layers"]
     each = num_microbatches * layers
-    computing = layer["products"] + layer["attention"] + layer["elementwise"] + layer["host"]
+    computing = layer["products"] + layer["attention"] + layer["elementwise"]
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
     share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
@@ -105,7 +104,7 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )
     return {
-        "compute": each * computing + num_microbatches * stage["heads"] * head,
+        "compute": each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"]),
         "recompute": each * layer["recompute"],
         "tensor_parallel": each * layer["tensor"],
         "context_parallel": each * layer["context"],
