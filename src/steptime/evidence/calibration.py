@@ -50,7 +50,7 @@ STAGES = (
             "attention_efficiency",
             "small_product_efficiency",
             "eager_passes",
-            "link_efficiency",
+            "link_efficiency","network_efficiency",
             "contention",
         ),
     ),

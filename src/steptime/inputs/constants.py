@@ -58,6 +58,7 @@ class RooflineConstants:
     small_product_efficiency: float
     eager_passes: float
     link_efficiency: float
+    network_efficiency: float
     contention: float
     cast_bytes: float
     permute_bytes: float

@@ -112,7 +112,7 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     near = all_to_all_sent_bytes(routed_rows(job, tokens) * job.hidden_size * 2.0, job.ep)
     copies = minimum(job.top_k, domains)
     far = all_to_all_sent_bytes(tokens / job.tp * copies * job.hidden_size * 2.0, domains)
-    network = job.network_bytes_per_s * constants.link_efficiency * stack.collective_fraction
+    network = job.network_bytes_per_s * constants.network_efficiency * stack.collective_fraction
     return near / inside_bytes_per_s(job, constants) + far / network + constants.collective_s
 
 

@@ -77,4 +77,5 @@ def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Nu
         inside: Ranks of the group in one domain.
     """
     network = inside * job.network_bytes_per_s * stack.collective_fraction
-    return constants.link_efficiency * minimum(job.nvlink_bytes_per_s, network)
+    nvlink = job.nvlink_bytes_per_s * constants.link_efficiency
+    return minimum(nvlink, constants.network_efficiency * network)

@@ -127,8 +127,10 @@ def sends_s(
     References:
         narayanan2021, Sec. 4.1.
     """
-    bytes_per_s = constants.link_efficiency * where(
-        crosses_servers(job) > 0.0, job.network_bytes_per_s, job.nvlink_bytes_per_s
+    bytes_per_s = where(
+        crosses_servers(job) > 0.0,
+        constants.network_efficiency * job.network_bytes_per_s,
+        constants.link_efficiency * job.nvlink_bytes_per_s,
     )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
