@@ -48,7 +48,6 @@ STAGES = (
             "hopper_efficiency",
             "hbm_efficiency",
             "attention_efficiency",
-            "small_product_efficiency",
             "eager_passes",
             "link_efficiency","network_efficiency",
             "contention",

@@ -25,7 +25,6 @@ class RooflineConstants:
         blackwell_efficiency: The same of B200 and its kin.
         hbm_efficiency: Share of the memory bandwidth.
         attention_efficiency: Share of the attention kernel's published rate.
-        small_product_efficiency: Share of the matrix rate in attention that stores its scores.
         eager_passes: Element-wise traffic when nothing is fused, over that when all is.
         link_efficiency: Share of a link's bandwidth.
         contention: Share of hidden weight messages that shows all the same.
@@ -34,15 +33,8 @@ class RooflineConstants:
         old_experts_slowdown: Extra time of handling token copies where it waits for the host.
         experts_slowdown_per_year: Extra time per year before.
         overlapped_ep_share: Share of overlapped exchanges that still shows.
-        tail_rounds: Rounds over all processors lost at the end of a product.
-        launch_s: Time to start a kernel.
-        collective_s: Time to start a collective.
         hop_s: Time to pass one domain.
-        overlapped_tp_share: Share of overlapped tensor-parallel messages that still shows.
-        overlapped_sends_share: Share of overlapped sends that still shows.
-        optimizer_bytes: Bytes moved per parameter by the optimizer.
         step_s: What every step costs besides.
-        misaligned_slowdown: Stored attention with head widths that are no multiple of eight.
         fp4_gain: Rate in four bits over that in eight.
         rowwise_slowdown: Extra time of 8-bit products that scale each row.
         block_cast_extra: Extra traffic of casts that scale blocks.
@@ -55,7 +47,6 @@ class RooflineConstants:
     blackwell_efficiency: float
     hbm_efficiency: float
     attention_efficiency: float
-    small_product_efficiency: float
     eager_passes: float
     link_efficiency: float
     network_efficiency: float
@@ -65,15 +56,8 @@ class RooflineConstants:
     old_experts_slowdown: float
     experts_slowdown_per_year: float
     overlapped_ep_share: float
-    tail_rounds: float
-    launch_s: float
-    collective_s: float
     hop_s: float
-    overlapped_tp_share: float
-    overlapped_sends_share: float
-    optimizer_bytes: float
     step_s: float
-    misaligned_slowdown: float
     fp4_gain: float
     rowwise_slowdown: float
     block_cast_extra: float

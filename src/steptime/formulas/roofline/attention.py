@@ -7,6 +7,9 @@ START_TOKENS = 400.0
 FULL_WIDTH = 128.0
 """Width of a head at which it is at its best; at half of that it loses a seventh."""
 
+WITHOUT_TENSOR_CORES = 4.0
+"""Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020a100)."""
+
 
 def query_width(job: Number) -> Number:
     """Return the width of all query heads of latent attention.
@@ -76,7 +79,7 @@ def stored_forward_s(
     Args:
         job: The flat record.
         stack: ``dropout`` is 1 or 0.
-        constants: ``small_product_efficiency`` and ``misaligned_slowdown``.
+        constants: ``attention_efficiency``: products over one head are too thin for the full rate.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large 16-bit products.
 
@@ -86,7 +89,7 @@ def stored_forward_s(
     scores = tokens * job.seq_length * job.num_attention_heads / job.tp
     traffic_bytes = (11.0 + 3.0 * stack.dropout) * scores
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    products_s = score_flop(job, tokens) / (flop_per_s * constants.small_product_efficiency)
+    products_s = score_flop(job, tokens) / (flop_per_s * constants.attention_efficiency)
     eighths = job.head_dim / 8.0
-    slower = where(eighths > floor(eighths), constants.misaligned_slowdown, 1.0)
+    slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
     return (products_s + traffic_s) * slower

@@ -66,7 +66,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
 
     Args:
         job: The flat record.
-        constants: ``hbm_efficiency`` and ``launch_s``.
+        constants: ``hbm_efficiency``.
         rows: What `routed_rows` returned.
         flop_per_s: Rate of large products.
     """
@@ -74,7 +74,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
     values = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
     arithmetic_s = 2.0 * (rows + PADDED_ROWS * local) * values / flop_per_s
     weights_s = 2.0 * local * values / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return arithmetic_s + weights_s + 2.0 * constants.launch_s
+    return arithmetic_s + weights_s
 
 
 def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> Number:
@@ -101,7 +101,7 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     Args:
         job: The flat record.
         stack: ``collective_fraction`` is what the kind of network leaves to collectives.
-        constants: ``link_efficiency`` and ``collective_s``.
+        constants: ``link_efficiency``, ``network_efficiency`` and ``hop_s``.
         tokens: Of a micro-batch, before tensor parallelism splits them.
 
     References:
@@ -113,7 +113,7 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     copies = minimum(job.top_k, domains)
     far = all_to_all_sent_bytes(tokens / job.tp * copies * job.hidden_size * 2.0, domains)
     network = job.network_bytes_per_s * constants.network_efficiency * stack.collective_fraction
-    return near / inside_bytes_per_s(job, constants) + far / network + constants.collective_s
+    return near / inside_bytes_per_s(job, constants) + far / network + constants.hop_s
 
 
 def mixture_forward_s(

@@ -117,7 +117,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     Args:
         job: The flat record.
         stack: Facts of the software.
-        constants: ``hbm_efficiency``, ``launch_s`` and those of the elementwise formulas.
+        constants: ``hbm_efficiency`` and those of the elementwise formulas.
         tokens: Of a micro-batch on this device.
 
     Returns:
@@ -133,7 +133,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     inputs = inputs + rows * (h + job.expert_ffn_hidden_size)
     grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
     grads = grads + rows * (h + gates * job.expert_ffn_hidden_size)
-    plain = traffic / hbm + 6.0 * constants.launch_s
+    plain = traffic / hbm
     return {
         "forward": plain + cast * inputs / hbm,
         "backward": 2.0 * plain + cast * grads / hbm,
@@ -147,7 +147,7 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
         job: The flat record.
         stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
             with, ``overlap_tp_backward`` that of the backward pass alone.
-        constants: ``overlapped_tp_share`` and ``overlapped_ep_share`` of them stay exposed.
+        constants: ``contention`` and ``overlapped_ep_share`` of them stay exposed.
         tokens: Of a micro-batch on this device.
 
     Returns:
@@ -163,7 +163,7 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
         reduce_s(job, stack, constants, size, job.tp, inside),
     )
     wait = 0.5 * across_wait_s(job, stack)
-    hidden = 1.0 - constants.overlapped_tp_share
+    hidden = 1.0 - constants.contention
     exposed = 1.0 - stack.overlap_tp * hidden
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)

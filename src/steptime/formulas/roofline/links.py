@@ -13,7 +13,7 @@ def gather_s(
     Args:
         job: The flat record.
         stack: Facts of the software.
-        constants: ``collective_s`` for the start, ``hop_s`` for each domain passed.
+        constants: ``hop_s`` for the start, and for each domain passed.
         size_bytes: The whole buffer.
         ranks: Ranks of the group.
         inside: How many of them share an NVLink domain.
@@ -27,8 +27,8 @@ def gather_s(
         across_bytes_per_s(job, stack, constants, inside),
         inside_bytes_per_s(job, constants),
     )
-    hops_s = where(crosses, ranks / inside, 0.0) * constants.hop_s
-    one = all_gather_sent_bytes(size_bytes, ranks) / bytes_per_s + constants.collective_s + hops_s
+    hops_s = (1.0 + where(crosses, ranks / inside, 0.0)) * constants.hop_s
+    one = all_gather_sent_bytes(size_bytes, ranks) / bytes_per_s + hops_s
     return where(ranks > 1.0, one, 0.0)
 
 
@@ -43,7 +43,7 @@ def reduce_s(
     Args:
         job: The flat record.
         stack: Facts of the software.
-        constants: ``collective_s`` and ``hop_s``, each paid twice.
+        constants: ``hop_s`` for the start and each domain passed, paid twice.
         size_bytes: The buffer that is added up.
         ranks: Ranks of the group.
         inside: How many of them share an NVLink domain.
@@ -56,6 +56,6 @@ def reduce_s(
     outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(
         job, stack, constants, inside
     )
-    hops_s = where(domains > 1.0, domains, 0.0) * constants.hop_s
-    one = maximum(inner_s, outer_s) + 2.0 * (constants.collective_s + hops_s)
+    hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
+    one = maximum(inner_s, outer_s) + 2.0 * hops_s
     return where(ranks > 1.0, one, 0.0)

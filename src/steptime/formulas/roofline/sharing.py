@@ -118,14 +118,22 @@ def gradients_s(
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
 
 
-def optimizer_s(job: Number, constants: Number, layers: Number) -> Number:
+def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -> Number:
     """Return the time of the optimizer and of what every step costs.
+
+    Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
+    twice with the norm, and writes the 16-bit parameter.
 
     Args:
         job: The flat record.
-        constants: ``optimizer_bytes`` for each parameter that a device updates, ``step_s``.
+        stack: ``gradient_bytes``.
+        constants: ``step_s``: clipping, loss, logging, data.
         layers: Of the stage.
+
+    References:
+        rajbhandari2020, Sec. 3.1 (what mixed-precision Adam keeps).
     """
     split = where(job.zero_stage > 0.0, job.dp * job.cp, 1.0)
-    moved = constants.optimizer_bytes * stage_parameters(job, layers) / split
+    states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
+    moved = (states + 2.0 * stack.gradient_bytes) * stage_parameters(job, layers) / split
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.step_s

@@ -120,7 +120,7 @@ def sends_s(
         job: The flat record.
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
             ``overlap_sends`` where sending and computing go on together.
-        constants: ``overlapped_sends_share`` stays exposed then; ``hop_s`` a message.
+        constants: ``contention`` of it stays exposed then; ``hop_s`` a message.
         tokens: Of a micro-batch on this device.
         num_microbatches: Per step and data-parallel rank.
 
@@ -135,5 +135,5 @@ def sends_s(
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
     messages = 2.0 * (num_microbatches * job.vpp + job.pp - 1.0)
-    exposed = where(stack.overlap_sends > 0.0, constants.overlapped_sends_share, 1.0)
+    exposed = where(stack.overlap_sends > 0.0, constants.contention, 1.0)
     return where(job.pp > 1.0, messages * one * exposed, 0.0)

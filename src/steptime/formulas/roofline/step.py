@@ -112,7 +112,7 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
         "bubble": stage["others_s"] / job.vpp * share,
         "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
         "data_parallel": gradients + each * layer["weights"],
-        "optimizer": optimizer_s(job, constants, layers),
+        "optimizer": optimizer_s(job, stack, constants, layers),
     }
 
 
