@@ -1,6 +1,6 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.number import Number, minimum, where
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
@@ -164,13 +164,14 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     )
     wait = 0.5 * across_wait_s(job, stack)
     hidden = 1.0 - constants.contention
-    exposed = 1.0 - stack.overlap_tp * hidden
+    # Cut into a chunk for each rank, one chunk has nothing to hide behind.
+    exposed = 1.0 - stack.overlap_tp * hidden * (1.0 - 1.0 / job.tp)
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)
     context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
     expert = mixture_share(job) * exchange_s(job, stack, constants, tokens)
     shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
-    open_back = 1.0 - maximum(stack.overlap_tp, stack.overlap_tp_backward) * hidden
+    open_back = minimum(exposed, 1.0 - stack.overlap_tp_backward * hidden)
     return {
         "tensor": 2.0 * one * exposed + wait,
         "tensor_back": 2.0 * one * open_back + wait,
