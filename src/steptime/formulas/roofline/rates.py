@@ -3,27 +3,36 @@
 from steptime.formulas.number import Number, maximum, minimum, where
 
 
-def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
-    """Return the rate of large 16-bit matrix products inside a training step.
+def step_share(stack: Number, constants: Number) -> Number:
+    """Return the share of a kernel's measured rate that is left inside a training step.
 
-    A step runs hotter and meets less even shapes than a benchmark of one product, so it
-    reaches only a share of the largest rate measured; the share differs by generation.
+    A step runs hotter and meets less even shapes than a benchmark of one kernel; the share
+    differs by generation.
 
     Args:
-        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
         stack: ``hopper`` and ``blackwell`` pick the share, ``power_scale`` lowers a part that
             may draw less power.
         constants: ``ampere_efficiency``, ``hopper_efficiency``, ``blackwell_efficiency``.
-
-    References:
-        bekman2024, Maximum Achievable Matmul FLOPS table (the rates measured).
     """
     newer = where(
         stack.blackwell > 0.0, constants.blackwell_efficiency, constants.hopper_efficiency
     )
     newest = stack.hopper + stack.blackwell
-    share = where(newest > 0.0, newer, constants.ampere_efficiency)
-    return job.matmul_flop_per_s * stack.power_scale * share
+    return stack.power_scale * where(newest > 0.0, newer, constants.ampere_efficiency)
+
+
+def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the rate of large 16-bit matrix products inside a training step.
+
+    Args:
+        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
+        stack: Facts of the software.
+        constants: As in `step_share`.
+
+    References:
+        bekman2024, Maximum Achievable Matmul FLOPS table (the rates measured).
+    """
+    return job.matmul_flop_per_s * step_share(stack, constants)
 
 
 def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
