@@ -21,15 +21,13 @@ def gather_s(
     References:
         thakur2005, Sec. 4.
     """
-    crosses = ranks > inside
-    bytes_per_s = where(
-        crosses,
-        across_bytes_per_s(job, stack, constants, inside),
-        inside_bytes_per_s(job, constants),
+    domains = maximum(ranks / inside, 1.0)
+    inner_s = all_gather_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
+    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(
+        job, stack, constants, inside
     )
-    hops_s = (1.0 + where(crosses, ranks / inside, 0.0)) * constants.hop_s
-    one = all_gather_sent_bytes(size_bytes, ranks) / bytes_per_s + hops_s
-    return where(ranks > 1.0, one, 0.0)
+    hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
+    return where(ranks > 1.0, maximum(inner_s, outer_s) + hops_s, 0.0)
 
 
 def reduce_s(

@@ -106,8 +106,8 @@ def gradients_s(
     whole = reduce_s(job, stack, constants, size, ranks, inside)
     shared = where(stack.gradient_all_reduce > 0.0, whole, scatter) + gather
     domains = where(ranks > inside, ranks / inside, 0.0)
-    buckets = size / stack.bucket_bytes
-    all_s = where(sharded > 0.0, shared, whole + buckets * domains * constants.hop_s)
+    buckets = where(sharded > 0.0, 2.0 * own, size) / stack.bucket_bytes
+    all_s = where(sharded > 0.0, shared, whole) + buckets * domains * constants.hop_s
     hiding = backward_s + sharded * forward_s
     shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
     exposed = where(stack.overlap_dp > 0.0, shown, all_s)
