@@ -58,7 +58,6 @@ class StackFacts:
         recompute_per_op: Every other product is recomputed, with what lies between.
         recompute_latent: Latent attention's expansions are recomputed.
         recompute_mlp: A dense layer's activation is recomputed.
-        collective_fraction: What the kind of network leaves to collectives.
         edges_count: Embedding and head count as a layer where stages are cut.
         balance_by_cost: Stages are cut by what layers and head cost.
         fp4: Products run in four bits.
@@ -94,7 +93,6 @@ class StackFacts:
     recompute_per_op: float = 0.0
     recompute_latent: float = 0.0
     recompute_mlp: float = 0.0
-    collective_fraction: float = 1.0
     edges_count: float = 0.0
     balance_by_cost: float = 0.0
     fp4: float = 0.0

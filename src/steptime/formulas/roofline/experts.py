@@ -92,7 +92,7 @@ def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> N
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.routing_s
 
 
-def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def exchange_s(job: Number, constants: Number, tokens: Number) -> Number:
     """Return the time of one all-to-all: every token copy to the rank that holds its expert.
 
     Inside a domain each copy travels by itself; a token crosses to another domain once,
@@ -100,7 +100,6 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
 
     Args:
         job: The flat record.
-        stack: ``collective_fraction`` is what the kind of network leaves to collectives.
         constants: ``link_efficiency``, ``network_efficiency`` and ``hop_s``.
         tokens: Of a micro-batch, before tensor parallelism splits them.
 
@@ -112,7 +111,7 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     near = all_to_all_sent_bytes(routed_rows(job, tokens) * job.hidden_size * 2.0, job.ep)
     copies = minimum(job.top_k, domains)
     far = all_to_all_sent_bytes(tokens / job.tp * copies * job.hidden_size * 2.0, domains)
-    network = job.network_bytes_per_s * constants.network_efficiency * stack.collective_fraction
+    network = job.network_bytes_per_s * constants.network_efficiency
     return near / inside_bytes_per_s(job, constants) + far / network + constants.hop_s
 
 

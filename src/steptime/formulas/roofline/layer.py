@@ -156,11 +156,11 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     """
     inside = ranks_inside(job, job.tp, 1.0)
     size = tokens * job.hidden_size * 2.0
-    pair = 2.0 * gather_s(job, stack, constants, size, job.tp, inside)
+    pair = 2.0 * gather_s(job, constants, size, job.tp, inside)
     one = where(
         job.sequence_parallel > 0.0,
         pair,
-        reduce_s(job, stack, constants, size, job.tp, inside),
+        reduce_s(job, constants, size, job.tp, inside),
     )
     wait = 0.5 * across_wait_s(job, stack)
     hidden = 1.0 - constants.contention
@@ -168,8 +168,8 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     exposed = 1.0 - stack.overlap_tp * hidden * (1.0 - 1.0 / job.tp)
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)
-    context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
-    expert = mixture_share(job) * exchange_s(job, stack, constants, tokens)
+    context = gather_s(job, constants, key_value / job.tp, job.cp, ring)
+    expert = mixture_share(job) * exchange_s(job, constants, tokens)
     shown = where(stack.overlap_ep > 0.0, constants.overlapped_ep_share, 1.0)
     open_back = minimum(exposed, 1.0 - stack.overlap_tp_backward * hidden)
     return {

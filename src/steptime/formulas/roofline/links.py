@@ -6,13 +6,12 @@ from steptime.formulas.roofline.rates import across_bytes_per_s, inside_bytes_pe
 
 
 def gather_s(
-    job: Number, stack: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-gather or one reduce-scatter: a ring over all ranks.
 
     Args:
         job: The flat record.
-        stack: Facts of the software.
         constants: ``hop_s`` for the start, and for each domain passed.
         size_bytes: The whole buffer.
         ranks: Ranks of the group.
@@ -23,15 +22,13 @@ def gather_s(
     """
     domains = maximum(ranks / inside, 1.0)
     inner_s = all_gather_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
-    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(
-        job, stack, constants, inside
-    )
+    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(job, constants, inside)
     hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
     return where(ranks > 1.0, maximum(inner_s, outer_s) + hops_s, 0.0)
 
 
 def reduce_s(
-    job: Number, stack: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-reduce: trees over the domains, rings inside each.
 
@@ -40,7 +37,6 @@ def reduce_s(
 
     Args:
         job: The flat record.
-        stack: Facts of the software.
         constants: ``hop_s`` for the start and each domain passed, paid twice.
         size_bytes: The buffer that is added up.
         ranks: Ranks of the group.
@@ -51,9 +47,7 @@ def reduce_s(
     """
     domains = maximum(ranks / inside, 1.0)
     inner_s = all_reduce_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
-    outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(
-        job, stack, constants, inside
-    )
+    outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(job, constants, inside)
     hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
     one = maximum(inner_s, outer_s) + 2.0 * hops_s
     return where(ranks > 1.0, one, 0.0)

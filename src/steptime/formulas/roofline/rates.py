@@ -73,7 +73,7 @@ def inside_bytes_per_s(job: Number, constants: Number) -> Number:
     return job.nvlink_bytes_per_s * constants.link_efficiency
 
 
-def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Number) -> Number:
+def across_bytes_per_s(job: Number, constants: Number, inside: Number) -> Number:
     """Return the bandwidth of a group that leaves the NVLink domain.
 
     Rings go side by side over the adapters of all ``inside`` ranks; what arrives there still
@@ -81,10 +81,9 @@ def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Nu
 
     Args:
         job: The flat record.
-        stack: ``collective_fraction`` is what the kind of network leaves to collectives.
         constants: ``link_efficiency``.
         inside: Ranks of the group in one domain.
     """
-    network = inside * job.network_bytes_per_s * stack.collective_fraction
+    network = inside * job.network_bytes_per_s
     nvlink = job.nvlink_bytes_per_s * constants.link_efficiency
     return minimum(nvlink, constants.network_efficiency * network)

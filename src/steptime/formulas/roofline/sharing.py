@@ -52,8 +52,8 @@ def gathered_weights_s(
     ranks = job.dp * job.cp
     inside = ranks_inside(job, ranks, job.tp)
     own = shared_layer_parameters(job)
-    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
-    scatter = gather_s(job, stack, constants, stack.gradient_bytes * own, ranks, inside)
+    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
+    scatter = gather_s(job, constants, stack.gradient_bytes * own, ranks, inside)
     back = gather + scatter
     beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
     hidden = minimum(gather, forward_s) + minimum(back, backward_s)
@@ -101,9 +101,9 @@ def gradients_s(
     own = stage_parameters(job, layers)
     sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
     size = stack.gradient_bytes * own
-    scatter = gather_s(job, stack, constants, size, ranks, inside)
-    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
-    whole = reduce_s(job, stack, constants, size, ranks, inside)
+    scatter = gather_s(job, constants, size, ranks, inside)
+    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
+    whole = reduce_s(job, constants, size, ranks, inside)
     shared = where(stack.gradient_all_reduce > 0.0, whole, scatter) + gather
     domains = where(ranks > inside, ranks / inside, 0.0)
     buckets = where(sharded > 0.0, 2.0 * own, size) / stack.bucket_bytes
@@ -113,8 +113,8 @@ def gradients_s(
     exposed = where(stack.overlap_dp > 0.0, shown, all_s)
     # Fully sharded: the last layer's gradients and the first layer's weights still show.
     layer = shared_layer_parameters(job)
-    edge = gather_s(job, stack, constants, 2.0 * layer, ranks, inside)
-    edge = edge + gather_s(job, stack, constants, stack.gradient_bytes * layer, ranks, inside)
+    edge = gather_s(job, constants, 2.0 * layer, ranks, inside)
+    edge = edge + gather_s(job, constants, stack.gradient_bytes * layer, ranks, inside)
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
 
 
