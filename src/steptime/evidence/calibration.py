@@ -47,7 +47,6 @@ STAGES = (
             "ampere_efficiency",
             "hopper_efficiency",
             "hbm_efficiency",
-            "eager_passes",
             "link_efficiency","network_efficiency",
             "contention",
         ),

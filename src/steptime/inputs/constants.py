@@ -24,7 +24,6 @@ class RooflineConstants:
         hopper_efficiency: The same of H100 and its kin.
         blackwell_efficiency: The same of B200 and its kin.
         hbm_efficiency: Share of the memory bandwidth.
-        eager_passes: Element-wise traffic when nothing is fused, over that when all is.
         link_efficiency: Share of a link's bandwidth.
         contention: Share of hidden weight messages that shows all the same.
         cast_bytes: Bytes moved to turn a value into 8 bits.
@@ -45,7 +44,6 @@ class RooflineConstants:
     hopper_efficiency: float
     blackwell_efficiency: float
     hbm_efficiency: float
-    eager_passes: float
     link_efficiency: float
     network_efficiency: float
     contention: float

@@ -125,7 +125,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     """
     share = mixture_share(job)
     hbm = job.hbm_bytes_per_s * constants.hbm_efficiency
-    traffic = layer_traffic_bytes(job, stack, constants, tokens, 1.0 - share)
+    traffic = layer_traffic_bytes(job, stack, tokens, 1.0 - share)
     cast = cast_bytes_per_value(job, stack, constants)
     h, gates = job.hidden_size, 1.0 + job.gated
     dense, rows = job.ffn_hidden_size * (1.0 - share), share * routed_rows(job, tokens)
@@ -133,10 +133,9 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     inputs = inputs + rows * (h + job.expert_ffn_hidden_size)
     grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
     grads = grads + rows * (h + gates * job.expert_ffn_hidden_size)
-    plain = traffic / hbm
     return {
-        "forward": plain + cast * inputs / hbm,
-        "backward": 2.0 * plain + cast * grads / hbm,
+        "forward": (traffic["forward"] + cast * inputs) / hbm,
+        "backward": (traffic["backward"] + cast * grads) / hbm,
     }
 
 
