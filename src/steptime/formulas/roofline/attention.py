@@ -1,6 +1,7 @@
 """The attention core: scores, softmax and weighted sums."""
 
 from steptime.formulas.number import Number, floor, minimum, where
+from steptime.formulas.roofline.matmul import FILL_VALUES
 from steptime.formulas.roofline.rates import step_share
 
 START_TOKENS = 400.0
@@ -10,9 +11,6 @@ FULL_WIDTH = 128.0
 
 WITHOUT_TENSOR_CORES = 4.0
 """Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020a100)."""
-
-FILL_VALUES = 64.0
-"""Values of a sum that go by before a processor's pipeline is full: two steps of 32."""
 
 
 def query_width(job: Number) -> Number:

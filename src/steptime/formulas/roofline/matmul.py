@@ -5,6 +5,9 @@ from steptime.formulas.number import Number, maximum
 TILE_VALUES = 32768.0
 """Outputs that one processor works on at a time: a tile of 128 x 256."""
 
+FILL_VALUES = 64.0
+"""Values of a sum that go by before a processor's pipeline is full: two steps of 32."""
+
 
 def product_s(
     job: Number, constants: Number, m: Number, n: Number, k: Number, flop_per_s: Number
@@ -26,7 +29,7 @@ def product_s(
         williams2009, Sec. 3 (the roofline); derived here for the last round.
     """
     values = m * n + 0.5 * job.num_sms * TILE_VALUES
-    arithmetic_s = 2.0 * values * k / flop_per_s
+    arithmetic_s = 2.0 * values * (k + FILL_VALUES) / flop_per_s
     traffic_bytes = 2.0 * (m * k + k * n + m * n)
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     return maximum(arithmetic_s, traffic_s)
