@@ -3,7 +3,7 @@
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
-from steptime.formulas.roofline.layer import input_outputs
+from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.rates import ranks_inside
 
@@ -116,6 +116,24 @@ def gradients_s(
     edge = gather_s(job, constants, 2.0 * layer, ranks, inside)
     edge = edge + gather_s(job, constants, stack.gradient_bytes * layer, ranks, inside)
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
+
+
+def tied_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the time to add up the gradients of an embedding that is also the output head.
+
+    Its two copies lie on the first and on the last stage: 0 with one stage.
+
+    Args:
+        job: ``tied`` is 1 or 0.
+        stack: ``gradient_bytes``.
+        constants: As in `reduce_s`.
+
+    References:
+        shoeybi2019, Sec. 3 (the embedding is shared with the head).
+    """
+    size = stack.gradient_bytes * job.vocab_size * job.hidden_size / job.tp
+    inside = where(crosses_servers(job) > 0.0, 1.0, 2.0)
+    return job.tied * where(job.pp > 1.0, reduce_s(job, constants, size, 2.0, inside), 0.0)
 
 
 def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -> Number:

@@ -17,6 +17,7 @@ from steptime.formulas.roofline.sharing import (
     optimizer_s,
     routed_layer_parameters,
     shared_layer_parameters,
+    tied_s,
 )
 from steptime.formulas.roofline.stages import head_s, pace, sends_s
 from steptime.formulas.schedule import bubble_share
@@ -100,7 +101,7 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
     share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
-    gradients = gradients_s(
+    gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )
     return {
