@@ -12,11 +12,12 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.memory_facts import STACKS
 from steptime.inputs.model import ModelShape
 
-# Rates of attention kernels, TFLOP/s forward and backward together, by generation of device.
-# dao2023, Figs. 4-7 (FlashAttention 1, Triton and 2); shah2024, Figs. 5-6 (3 and cuDNN 9).
-# Not published: Triton on Hopper (scaled as on Ampere) and Blackwell (twice Hopper, by peak).
+# Rates of attention kernels under a causal mask, TFLOP/s forward and backward together, by
+# generation of device. dao2023, Figs. 4 and 6 (FlashAttention 2: 189 and 328 at 16k tokens and
+# heads of 128); shah2024, Figs. 5-6 (3 and cuDNN 9). Not published: llm-foundry's Triton kernel
+# (read off that source's own runs with 32k and 64k tokens), and Blackwell (twice Hopper, by peak).
 KERNEL_TFLOP_PER_S = {
-    "flash-triton": {"ampere": 137.0, "hopper": 238.0, "blackwell": 600.0},
+    "flash-triton": {"ampere": 115.0, "hopper": 238.0, "blackwell": 600.0},
     "flash-2": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
     "cudnn": {"ampere": 190.0, "hopper": 560.0, "blackwell": 1150.0},
     "stored": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
