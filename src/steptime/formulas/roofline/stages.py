@@ -1,6 +1,6 @@
 """Which stage of the pipeline sets the pace, and what the others leave idle."""
 
-from steptime.formulas.number import Number, ceil, ceil_div, maximum, minimum, where
+from steptime.formulas.number import Number, ceil_div, floor, maximum, minimum, where
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
@@ -25,27 +25,28 @@ def head_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Num
 
 
 def cut_by_cost(job: Number) -> Number:
-    """Return the layers of the first stage and of the one with the head, cut by parameters.
+    """Return the layers of the longest stage and of the last, cut by parameters.
 
-    Blocks go to a stage until their parameters reach its share: the first stage is the
-    longest, and the head may have a stage to itself.
+    A block that would take a stage beyond its share goes to the next, so stage r begins at
+    ``floor(r share)`` and the head, which counts for as many layers as it has parameters, is
+    on the last.
 
     Args:
         job: The flat record.
 
     Returns:
-        ``first`` and ``last``.
+        ``middle``, the longest stage but for the last, and ``last``.
 
     References:
         tazi2025, "Pipeline parallelism" (blocks are placed by their cost).
     """
     layer = input_outputs(job) + output_width(job) + (2.0 + job.gated) * job.ffn_hidden_size
     share = (job.num_layers + job.vocab_size / layer) / job.pp
-    before = ceil(job.num_layers / share) - 1.0
-    placed = ceil(before * share)
+    before = floor((job.pp - 1.0) * share)
+    one_more = where(before > (job.pp - 1.0) * floor(share), 1.0, 0.0)
     return {
-        "first": minimum(ceil(share), job.num_layers),
-        "last": maximum(job.num_layers - placed, 0.0),
+        "middle": minimum(floor(share) + one_more, job.num_layers),
+        "last": maximum(job.num_layers - before, 0.0),
     }
 
 
@@ -73,7 +74,7 @@ def longest(job: Number, stack: Number) -> Number:
     usual = where(stack.edges_count > 0.0, edges, even)
     last_usual = where(stack.edges_count > 0.0, edges - 1.0, even - short)
     return {
-        "middle": where(stack.balance_by_cost > 0.0, by_cost["first"], usual),
+        "middle": where(stack.balance_by_cost > 0.0, by_cost["middle"], usual),
         "last": where(stack.balance_by_cost > 0.0, by_cost["last"], last_usual),
     }
 
