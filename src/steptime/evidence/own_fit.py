@@ -25,7 +25,7 @@ FOLDS = 10
 PRIOR = 0.15
 """Spread of a constant between clusters, in its logarithm: a lone row moves it little."""
 _BY_GENERATION = ("ampere_efficiency", "hopper_efficiency", "blackwell_efficiency")
-_COMMON = ("hbm_efficiency", "attention_efficiency", "link_efficiency")
+_COMMON = ("hbm_efficiency", "link_efficiency", "network_efficiency")
 
 
 @dataclass(frozen=True, slots=True)

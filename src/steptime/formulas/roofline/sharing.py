@@ -87,7 +87,8 @@ def gradients_s(
     Args:
         job: ``zero_stage`` 1 and 2 shard the optimizer.
         stack: ``overlap_dp``; ``gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
-            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message.
+            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message
+            with gradients, or with new weights where the optimizer is sharded.
         constants: ``hop_s`` for each domain that each bucket passes.
         layers: Of the stage.
         forward_s: Time of the stage's forward for one micro-batch.

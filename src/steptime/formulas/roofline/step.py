@@ -1,6 +1,6 @@
 """The whole step by the roofline model."""
 
-from steptime.formulas.number import Number, maximum
+from steptime.formulas.number import Number
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -33,10 +33,10 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         num_microbatches: Per step and data-parallel rank.
 
     Returns:
-        ``products``, ``attention``, ``elementwise``, ``host`` (what the host holds up),
-        ``recompute``, ``tensor``, ``context``, ``expert``, ``weights``; ``forward`` and
-        ``backward`` are the passes they add up to, ``total`` all of it; ``backward_weight`` is
-        the part of the backward pass that only the layer's own weights wait for.
+        ``products``, ``attention``, ``elementwise``, ``recompute``, ``tensor``, ``context``,
+        ``expert``, ``weights``; ``forward`` and ``backward`` are the passes they add up to,
+        ``total`` all of it; ``backward_weight`` is the part of the backward pass that only the
+        layer's own weights wait for.
     """
     tokens = tokens_per_device(job)
     products = products_s(job, stack, constants, tokens)
