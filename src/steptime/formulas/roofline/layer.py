@@ -20,6 +20,7 @@ from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
 
+
 def tokens_per_device(job: Number) -> Number:
     """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
 

@@ -22,7 +22,9 @@ def gather_s(
     """
     domains = maximum(ranks / inside, 1.0)
     inner_s = all_gather_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
-    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(job, constants, inside)
+    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(
+        job, constants, inside
+    )
     hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
     return where(ranks > 1.0, maximum(inner_s, outer_s) + hops_s, 0.0)
 
@@ -47,7 +49,9 @@ def reduce_s(
     """
     domains = maximum(ranks / inside, 1.0)
     inner_s = all_reduce_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
-    outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(job, constants, inside)
+    outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(
+        job, constants, inside
+    )
     hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
     one = maximum(inner_s, outer_s) + 2.0 * hops_s
     return where(ranks > 1.0, one, 0.0)
