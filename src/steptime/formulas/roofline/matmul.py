@@ -1,6 +1,6 @@
 """Time of one matrix product by its shape."""
 
-from steptime.formulas.number import Number, maximum
+from steptime.formulas.number import Number, maximum, minimum
 
 TILE_VALUES = 32768.0
 """Outputs that one processor works on at a time: a tile of 128 x 256."""
@@ -14,12 +14,14 @@ def product_s(
 ) -> Number:
     """Return the time of an (m, k) by (k, n) product: the larger of arithmetic and traffic.
 
+    What hides behind the other slows it: a share of the smaller one shows all the same.
+
     The processors fill with tiles of the result and run empty at its end: on average half of
     one more round over all processors is lost, which weighs on small results.
 
     Args:
         job: ``hbm_bytes_per_s`` and ``num_sms`` are used.
-        constants: ``hbm_efficiency``.
+        constants: ``hbm_efficiency``; ``contention`` is that share.
         m: Rows of the result.
         n: Columns of the result.
         k: Length of the sums.
@@ -32,7 +34,8 @@ def product_s(
     arithmetic_s = 2.0 * values * (k + FILL_VALUES) / flop_per_s
     traffic_bytes = 2.0 * (m * k + k * n + m * n)
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return maximum(arithmetic_s, traffic_s)
+    hidden_s = minimum(arithmetic_s, traffic_s)
+    return maximum(arithmetic_s, traffic_s) + constants.contention * hidden_s
 
 
 def gradient_products_s(
