@@ -8,9 +8,11 @@ from types import SimpleNamespace
 import pytest
 
 from steptime.formulas.roofline import roofline_step, roofline_step_s
+from steptime.formulas.roofline.layer import across_wait_s, floors_s
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import product_s
-from steptime.formulas.roofline.stages import pace
+from steptime.formulas.roofline.sharing import tied_s
+from steptime.formulas.roofline.stages import cut_by_cost, pace
 from steptime.inputs.constants import RooflineConstants, roofline_constants
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator
@@ -77,25 +79,86 @@ def test_a_thin_product_runs_at_the_memorys_rate() -> None:
     job, _ = step()
     m, n, k = 1.0, 16384.0, 16384.0
     moved = 2.0 * (m * k + k * n + m * n)
-    expected = moved / (job.hbm_bytes_per_s * CONSTANTS.hbm_efficiency) + CONSTANTS.launch_s
+    expected = moved / (job.hbm_bytes_per_s * CONSTANTS.hbm_efficiency)
     assert product_s(job, CONSTANTS, m, n, k, 1e18) == expected
 
 
 def test_an_all_reduce_over_two_servers_crosses_once() -> None:
-    job, stack = step()
-    free = replace(CONSTANTS, collective_s=0.0, hop_s=0.0)
-    both = reduce_s(job, stack, free, 1e9, 16.0, 8.0)
-    nvlink = job.nvlink_bytes_per_s * free.crossing_fraction
-    slowest = free.link_efficiency * min(nvlink, 8.0 * job.network_bytes_per_s)
-    inside = 2.0 * 15.0 / 16.0 * 1e9 / (job.nvlink_bytes_per_s * free.link_efficiency)
-    assert both == max(1e9 / slowest, inside)
+    job, _ = step()
+    free = replace(CONSTANTS, hop_s=0.0)
+    nvlink = job.nvlink_bytes_per_s * free.link_efficiency
+    network = 8.0 * job.network_bytes_per_s * free.network_efficiency
+    across, inside = 1e9 / min(nvlink, network), 2.0 * 15.0 / 16.0 * 1e9 / nvlink
+    assert reduce_s(job, free, 1e9, 16.0, 8.0) == max(across, inside)
+    assert gather_s(job, free, 1e9, 16.0, 8.0) == max(across, inside) / 2.0
 
 
 def test_equal_stages_leave_the_textbooks_bubble() -> None:
     job, stack = step()
-    cut = pace(job, stack, 1.0, 0.0)
+    cut = pace(job, stack, 1.0, 0.0, {"host": 0.0, "staged": 0.0})
     assert cut["layers"] == job.num_layers / job.pp
     assert cut["others_s"] == (job.pp - 1.0) * job.num_layers / job.pp
+    assert cut["held_s"] == 0.0
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4, 5, 8, 12, 16])
+@pytest.mark.parametrize("vocabulary", [32000, 51200, 131072, 256000])
+def test_stages_cut_by_parameters_are_those_of_placing_block_by_block(
+    stages: int, vocabulary: int
+) -> None:
+    job, _ = step(tp=1, pp=stages, vpp=1, dp=1, global_batch_size=stages)
+    job = replace(job, vocab_size=float(vocabulary), hidden_size=2048.0, ffn_hidden_size=8192.0)
+    job = replace(job, num_attention_heads=32.0, num_query_groups=32.0, head_dim=64.0)
+    layer = job.hidden_size * 4.0 + 2.0 * job.ffn_hidden_size
+    costs = [1.0] * int(job.num_layers) + [vocabulary / layer]
+    held, stage, passed = [0] * stages, 0, 0.0
+    for cost in costs:
+        passed += cost
+        while passed > sum(costs) * (stage + 1) / stages * (1.0 + 1e-12):
+            stage += 1
+        held[stage] += cost == 1.0
+    cut = cut_by_cost(job)
+    assert (cut["middle"], cut["last"]) == (max(held[:-1]), held[-1])
+    assert stage == stages - 1
+
+
+def test_a_host_that_holds_a_stage_up_sets_its_pace() -> None:
+    job, stack = step()
+    each = job.num_layers / job.pp
+    cut = pace(job, stack, 1.0, 2.0, {"host": 1.5, "staged": 3.0})
+    assert (cut["layers"], cut["heads"]) == (each, 0.0)
+    assert cut["held_s"] == 2.0 * each
+    assert cut["others_s"] == (job.pp - 1.0) * each * 1.5 + 2.0
+
+
+def test_a_head_hides_what_the_host_would_hold_up() -> None:
+    job, stack = step(pp=1, vpp=1)
+    cut = pace(job, stack, 1.0, 50.0, {"host": 1.5, "staged": 1.5})
+    assert cut["held_s"] == max(job.num_layers * 0.5 - 50.0, 0.0)
+
+
+def test_only_a_pipeline_over_servers_with_tensor_parallelism_waits_for_its_stages() -> None:
+    stack = StackFacts(host_layer_s=0.004, stage_wait_s=0.002, across_wait_s=0.001)
+    inside, _ = step(tp=2, pp=4, vpp=1, dp=1)
+    apart, _ = step(tp=2, pp=4, vpp=1, dp=2)
+    alone, _ = step(tp=1, pp=4, vpp=1, dp=4)
+    wide, _ = step(tp=16, pp=1, vpp=1, dp=1)
+    assert floors_s(inside, stack) == {"host": 0.004, "staged": 0.004}
+    assert floors_s(apart, stack) == {"host": 0.004, "staged": 0.008}
+    assert floors_s(alone, stack) == {"host": 0.004, "staged": 0.004}
+    assert floors_s(wide, stack) == {"host": 0.004, "staged": 0.004}
+    assert across_wait_s(wide, stack) == 0.016
+    assert across_wait_s(apart, stack) == 0.0
+
+
+def test_a_tied_embedding_is_added_up_between_two_stages_alone() -> None:
+    job, stack = step(dp=1)
+    free = replace(CONSTANTS, hop_s=0.0)
+    size = stack.gradient_bytes * job.vocab_size * job.hidden_size / job.tp
+    expected = size / (job.network_bytes_per_s * free.network_efficiency)
+    assert tied_s(replace(job, tied=1.0), stack, free) == pytest.approx(expected, rel=1e-14)
+    assert tied_s(replace(job, tied=0.0), stack, free) == 0.0
+    assert tied_s(replace(job, tied=1.0, pp=1.0), stack, free) == 0.0
 
 
 # ---- invariants
@@ -134,10 +197,10 @@ def test_recomputation_interleaving_and_overlap_each_pull_their_way() -> None:
 
 
 def test_a_collective_never_gets_cheaper_with_more_bytes() -> None:
-    job, stack = step()
-    times = [gather_s(job, stack, CONSTANTS, size, 16.0, 8.0) for size in (1e6, 1e8, 1e9)]
+    job, _ = step()
+    times = [gather_s(job, CONSTANTS, size, 16.0, 8.0) for size in (1e6, 1e8, 1e9)]
     assert times == sorted(times)
-    assert gather_s(job, stack, CONSTANTS, 1e9, 1.0, 1.0) == 0.0
+    assert gather_s(job, CONSTANTS, 1e9, 1.0, 1.0) == 0.0
 
 
 def test_arrays_give_what_floats_give_to_the_last_bit() -> None:

@@ -173,7 +173,7 @@ def test_narrow_products_gain_less_than_their_bits() -> None:
 def test_inputs_that_are_cast_already_travel_at_half_size() -> None:
     dense = {"model": "llama3-70b", "tp": 8, "pp": 1, "dp": 4, "ep": 1, "precision": "fp8"}
     job, stack = step(**dense)
-    free = replace(CONSTANTS, collective_s=0.0)
+    free = replace(CONSTANTS, hop_s=0.0)
     wide = messages_s(job, replace(stack, narrow_gathers=0.0), free, 8192.0)
     narrow = messages_s(job, stack, free, 8192.0)
     assert stack.narrow_gathers == 1.0

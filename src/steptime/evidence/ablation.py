@@ -42,34 +42,35 @@ def _with(stacks: dict[str, float] | None = None, jobs: dict[str, float] | None 
     return change
 
 
-_ALL_SENDS = {"scattered_sends": 1.0}
+_NO_SCORES = {"flash": 1.0, "attention_flop_per_s": 1e30}
+_NO_WAITS = {"host_layer_s": 0.0, "stage_wait_s": 0.0, "across_wait_s": 0.0}
+_FAST_LINKS = {"nvlink_bytes_per_s": 1e30, "network_bytes_per_s": 1e30}
 EFFECTS = (
-    Effect(
-        "attention core",
-        {"attention_efficiency": 1e9, "small_product_efficiency": 1e9},
-        _with(stacks={"dropout": -11.0 / 3.0}),
-    ),
+    Effect("attention core", {}, _with(stacks=_NO_SCORES)),
     Effect("stored scores before flash kernels", {}, _with(stacks={"flash": 1.0})),
-    Effect("tensor-parallel messages", {"overlapped_tp_share": 0.0}, _with({"overlap_tp": 1.0})),
+    Effect("bytes on links", {}, _with(jobs=_FAST_LINKS)),
+    Effect("tensor-parallel messages in the open", {}, _with(stacks={"overlap_tp": 1.0})),
     Effect("a rate for each generation", {}, _with(stacks={"hopper": 0.0, "blackwell": 0.0})),
-    Effect("element-wise traffic", {"eager_passes": 0.0}, _with(stacks={"eager": 1.0})),
+    Effect("kernels that nothing fuses", {}, _with(stacks={"eager": 0.0})),
     Effect("logits and their loss", {}, _with(jobs={"vocab_size": 1.0})),
-    Effect("uneven stages", {}, _with(stacks={"balance_by_cost": 1.0})),
+    Effect("losses that nothing fuses", {}, _with(stacks={"loss_bytes": 14.0})),
+    Effect(
+        "stages cut as each software does",
+        {},
+        _with(stacks={"balance_by_cost": 0.0, "edges_count": 0.0}),
+    ),
     Effect("real interleaving", {}, _with(jobs={"vpp": 1.0})),
-    Effect("sends between stages", {"overlapped_sends_share": 0.0}, _with({"overlap_sends": 1.0})),
-    Effect("whole sends where nothing scatters", {}, _with(stacks=_ALL_SENDS)),
+    Effect("sends between stages in the open", {}, _with(stacks={"overlap_sends": 1.0})),
+    Effect("whole sends where nothing scatters", {}, _with(stacks={"scattered_sends": 1.0})),
     Effect("backward messages that overlap", {}, _with(stacks={"overlap_tp_backward": 0.0})),
     Effect("gradients that do not overlap", {}, _with(stacks={"overlap_dp": 1.0})),
-    Effect("contention of gathered weights", {"contention": 0.0}),
-    Effect("limits where rings cross servers", {"crossing_fraction": 1.0}),
-    Effect("kinds of network", {}, _with(stacks={"collective_fraction": 1.0})),
-    Effect("floors of host and messages", {"host_layer_s": 0.0, "message_layer_s": 0.0}),
+    Effect("what hidden messages cost all the same", {"contention": 0.0}),
+    Effect("floors of host and messages", {}, _with(stacks=_NO_WAITS)),
     Effect("gradient accumulation", {}, _with(stacks={"fused_accumulation": 1.0})),
-    Effect("last rounds of products", {"tail_rounds": 0.0}),
-    Effect("misaligned heads", {"misaligned_slowdown": 1.0}),
-    Effect("launches", {"launch_s": 0.0}),
-    Effect("time to start a collective, and hops", {"collective_s": 0.0, "hop_s": 0.0}),
-    Effect("optimizer and fixed time", {"optimizer_bytes": 0.0, "step_s": 0.0}),
+    Effect("last rounds of products", {}, _with(jobs={"num_sms": 0.0})),
+    Effect("tied embeddings over the pipeline", {}, _with(jobs={"tied": 0.0})),
+    Effect("time to start a collective, and hops", {"hop_s": 0.0}),
+    Effect("fixed time of a step", {"step_s": 0.0}),
     Effect("recomputation that stops early", {}, _with(stacks={"early_stop": 0.0})),
     Effect("parts that draw less power", {}, _with(stacks={"power_scale": 1.0})),
 )

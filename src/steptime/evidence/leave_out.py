@@ -1,5 +1,7 @@
-"""Errors on runs that played no part in any constant used on them.
+"""Errors on runs that played no part in any fitted constant used on them.
 
+Constants and facts that are kept at a value read off one source stay when that source is left
+out; §17a lists them. So does the form of the model, which was chosen with all errors in view.
 What is left out together is a unit: all rows of a source, or of one model where one source
 has all runs of a kind. Run as a module it writes ``data/roofline_residuals.csv``, from which
 `steptime.evidence.intervals` makes intervals.

@@ -28,7 +28,7 @@ _BY_GENERATION = ("ampere_efficiency", "hopper_efficiency", "blackwell_efficienc
 # A run is set aside if its error is this many typical errors from the middle, and this large.
 _STANDS_OUT = 3.5
 _LEAST = math.log(1.15)
-_COMMON = ("hbm_efficiency", "attention_efficiency", "link_efficiency")
+_COMMON = ("hbm_efficiency", "link_efficiency", "network_efficiency")
 
 
 @dataclass(frozen=True, slots=True)

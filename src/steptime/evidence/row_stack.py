@@ -136,8 +136,6 @@ def _row_changes(run: Run, name: str) -> dict[str, float]:
         changes["overlap_dp"] = float(layout.zero_stage == 0 and layout.pp == 1)
     if name == "llm-foundry" and run.accelerator.generation == "ampere":
         changes.update(gradient_bytes=2.0, early_stop=0.0)
-    if re.search(r"roce|\befa\b|omni-path|slingshot|ethernet", row.network.lower()):
-        changes["collective_fraction"] = 0.6
     # torchtitan2025, train_configs: recomputation by operation unless a run says otherwise.
     if "per-op" in recompute or "per op" in recompute or (name == "torchtitan" and not recompute):
         changes["recompute_per_op"] = 1.0

@@ -24,48 +24,25 @@ class RooflineConstants:
         hopper_efficiency: The same of H100 and its kin.
         blackwell_efficiency: The same of B200 and its kin.
         hbm_efficiency: Share of the memory bandwidth.
-        attention_efficiency: Share of the attention kernel's published rate.
-        small_product_efficiency: Share of the matrix rate in attention that stores its scores.
-        eager_passes: Element-wise traffic when nothing is fused, over that when all is.
         link_efficiency: Share of a link's bandwidth.
         contention: Share of hidden weight messages that shows all the same.
-        host_layer_s: Least time of a layer and micro-batch, held up by the host.
-        message_layer_s: The same per tensor-parallel rank, held up by messages.
-        tail_rounds: Rounds over all processors lost at the end of a product.
-        launch_s: Time to start a kernel.
-        collective_s: Time to start a collective.
+        launch_s: Time to launch a kernel and drain it, on the device.
+        host_launch_s: Time of the host to launch a kernel of plain PyTorch.
         hop_s: Time to pass one domain.
-        crossing_fraction: Share of NVLink left to a ring that leaves the domain.
-        overlapped_tp_share: Share of overlapped tensor-parallel messages that still shows.
-        overlapped_sends_share: Share of overlapped sends that still shows.
-        logit_bytes: Bytes moved per logit by the cross-entropy.
-        optimizer_bytes: Bytes moved per parameter by the optimizer.
         step_s: What every step costs besides.
-        misaligned_slowdown: Stored attention with head widths that are no multiple of eight.
     """
 
     ampere_efficiency: float
     hopper_efficiency: float
     blackwell_efficiency: float
     hbm_efficiency: float
-    attention_efficiency: float
-    small_product_efficiency: float
-    eager_passes: float
     link_efficiency: float
+    network_efficiency: float
     contention: float
-    host_layer_s: float
-    message_layer_s: float
-    tail_rounds: float
     launch_s: float
-    collective_s: float
+    host_launch_s: float
     hop_s: float
-    crossing_fraction: float
-    overlapped_tp_share: float
-    overlapped_sends_share: float
-    logit_bytes: float
-    optimizer_bytes: float
     step_s: float
-    misaligned_slowdown: float
 
     def __post_init__(self) -> None:
         for entry in fields(self):

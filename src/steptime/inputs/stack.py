@@ -13,11 +13,12 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.memory_facts import STACKS
 from steptime.inputs.model import ModelShape
 
-# Rates of attention kernels, TFLOP/s forward and backward together, by generation of device.
-# dao2023, Figs. 4-7 (FlashAttention 1, Triton and 2); shah2024, Figs. 5-6 (3 and cuDNN 9).
-# Not published: Triton on Hopper (scaled as on Ampere) and Blackwell (twice Hopper, by peak).
+# Rates of attention kernels under a causal mask, TFLOP/s forward and backward together, by
+# generation of device. dao2023, Figs. 4 and 6 (FlashAttention 2: 189 and 328 at 16k tokens and
+# heads of 128); shah2024, Figs. 5-6 (3 and cuDNN 9). Not published: llm-foundry's Triton kernel
+# (read off that source's own runs with 32k and 64k tokens), and Blackwell (twice Hopper, by peak).
 KERNEL_TFLOP_PER_S = {
-    "flash-triton": {"ampere": 137.0, "hopper": 238.0, "blackwell": 600.0},
+    "flash-triton": {"ampere": 115.0, "hopper": 238.0, "blackwell": 600.0},
     "flash-2": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
     "cudnn": {"ampere": 190.0, "hopper": 560.0, "blackwell": 1150.0},
     "stored": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
@@ -44,8 +45,12 @@ class StackFacts:
         attention_flop_per_s: Published rate of the attention kernel.
         dropout: Dropout is on.
         eager: Share of element-wise operations that run unfused.
-        host_floor: The host's launches may hold the device up.
-        message_floor: Tensor-parallel messages wait for the pipeline's.
+        host_layer_s: Least time of a layer and micro-batch: what the host takes to launch it.
+        stage_wait_s: Added to it per tensor-parallel rank while stages on several servers
+            send and receive in turn.
+        across_wait_s: Time that a layer's tensor-parallel messages wait, per rank, where they
+            leave the server.
+        loss_bytes: Bytes moved per logit by the loss, both passes.
         scattered_sends: Each tensor-parallel rank sends its part of an activation only.
         overlap_dp: Gradients travel during the backward pass.
         overlap_tp: Share of tensor-parallel messages that overlap with products.
@@ -60,7 +65,6 @@ class StackFacts:
         recompute_per_op: Every other product is recomputed, with what lies between.
         recompute_latent: Latent attention's expansions are recomputed.
         recompute_mlp: A dense layer's activation is recomputed.
-        collective_fraction: What the kind of network leaves to collectives.
         edges_count: Embedding and head count as a layer where stages are cut.
         balance_by_cost: Stages are cut by what layers and head cost.
         fp4: Products run in four bits.
@@ -80,8 +84,10 @@ class StackFacts:
     attention_flop_per_s: float = 190e12
     dropout: float = 0.0
     eager: float = 0.0
-    host_floor: float = 0.0
-    message_floor: float = 0.0
+    host_layer_s: float = 0.0
+    stage_wait_s: float = 0.0
+    across_wait_s: float = 0.0
+    loss_bytes: float = 14.0
     scattered_sends: float = 1.0
     overlap_dp: float = 1.0
     overlap_tp: float = 0.0
@@ -96,7 +102,6 @@ class StackFacts:
     recompute_per_op: float = 0.0
     recompute_latent: float = 0.0
     recompute_mlp: float = 0.0
-    collective_fraction: float = 1.0
     edges_count: float = 0.0
     balance_by_cost: float = 0.0
     fp4: float = 0.0

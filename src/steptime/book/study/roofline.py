@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.evidence.calibration import STAGES, calibrate
+from steptime.evidence.calibration import calibrate
 from steptime.evidence.intervals import Coverage, coverage
 from steptime.evidence.leave_out import LeftOut, all_runs, left_out, scored
 from steptime.evidence.residuals import KINDS, Residual, causes
@@ -21,7 +21,6 @@ from steptime.evidence.rivals import (
 from steptime.evidence.row_stack import year_of
 from steptime.evidence.samples import Sample, Table
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
-from steptime.inputs.constants import ConstantEntry, constant_entries
 
 Floats = NDArray[np.float64]
 
@@ -201,46 +200,6 @@ def roofline_study() -> RooflineStudy:
     )
     covered = tuple(coverage(rows, kind, assumed=False) for kind in KINDS)
     return RooflineStudy(result, tuple(found), covered, rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned:
-    """A constant, and how far it moves when each unit is left out.
-
-    Attributes:
-        entry: Value, range and source.
-        low: Smallest value fitted.
-        high: Largest value fitted.
-    """
-
-    entry: ConstantEntry
-    low: float
-    high: float
-
-
-def pinned_constants() -> tuple[Pinned, ...]:
-    """Return every constant; the fitted ones with the spread over fits that leave one unit out."""
-    runs = all_runs()
-    units = runs.column(lambda sample: sample.unit)
-    counted = runs.column(scored)
-    fits = [calibrate(runs, units != unit) for unit in np.unique(units[counted])]
-    fitted = {name for stage in STAGES for name in stage.names}
-    found = []
-    for entry in constant_entries():
-        values = [getattr(fit, entry.name) for fit in fits] if entry.name in fitted else []
-        values = values or [entry.value]
-        found.append(Pinned(entry, min(values), max(values)))
-    return tuple(found)
-
-
-def counts(pinned: Sequence[Pinned]) -> tuple[int, int]:
-    """Return how many constants are fitted and how many are kept.
-
-    Args:
-        pinned: The constants.
-    """
-    fitted = sum(one.entry.fitted for one in pinned)
-    return fitted, len(pinned) - fitted
 
 
 @dataclass(frozen=True, slots=True)

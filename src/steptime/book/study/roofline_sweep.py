@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,30 @@ from numpy.typing import NDArray
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.leave_out import all_runs
 from steptime.evidence.noise_floor import Repeats, repeats
-from steptime.evidence.samples import SICK_OVER_GPUS, main_samples, sweep_samples, table
+from steptime.evidence.samples import (
+    SICK_OVER_GPUS,
+    Table,
+    main_samples,
+    sweep_samples,
+    table,
+)
+
+# Runs fall into two kinds: near their prediction, or a second and more late for every
+# micro-batch, whatever the layout. Twice the prediction parts them.
+STALLED = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """The layout that the model calls the fastest for one model size on some GPUs.
+
+    Attributes:
+        excess: Its measured time over the best measured.
+        stalled: Whether it took over ``STALLED`` times its prediction.
+    """
+
+    excess: float
+    stalled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +48,10 @@ class Size:
         median: Median error, source left out.
         quarter: Error that a quarter of the runs stay under.
         pick: Measured time of the model's pick over the best measured, median over model sizes.
+        stalled: Share of the runs that took over ``STALLED`` times their prediction.
+        healthy_median: Median error of the others.
+        picks: How many model sizes have a pick.
+        stalled_picks: How many of the picks stalled.
     """
 
     gpus: int
@@ -31,6 +59,10 @@ class Size:
     median: float
     quarter: float
     pick: float
+    stalled: float
+    healthy_median: float
+    picks: int
+    stalled_picks: int
 
     @property
     def pick_excess(self) -> float:
@@ -63,14 +95,31 @@ class SweepStudy:
         return max(known, key=lambda one: one.pick)
 
 
-def _size(gpus: int, found: NDArray[np.float64], picks: Sequence[float]) -> Size:
+def _size(gpus: int, errors: NDArray[np.float64], picks: Sequence[Pick]) -> Size:
+    sizes, stalled = np.abs(errors), errors < -np.log(STALLED)
     return Size(
         gpus,
-        len(found),
-        float(np.median(found)),
-        float(np.quantile(found, 0.25)),
-        float(np.median(picks)),
+        len(errors),
+        float(np.median(sizes)),
+        float(np.quantile(sizes, 0.25)),
+        float(np.median([one.excess for one in picks])),
+        float(stalled.mean()),
+        float(np.median(sizes[~stalled])) if not stalled.all() else float("nan"),
+        len(picks),
+        sum(one.stalled for one in picks),
     )
+
+
+def _picks(sweep: Table, errors: NDArray[np.float64], here: NDArray[np.bool_], least: int) -> Any:
+    found = []
+    for width in np.unique(sweep.jobs.hidden_size):
+        rows = np.flatnonzero(here & (sweep.jobs.hidden_size == width))
+        if len(rows) >= least:
+            times = sweep.step_time_s[rows]
+            best = int(np.argmin(times * np.exp(errors[rows])))
+            late = bool(errors[rows][best] < -np.log(STALLED))
+            found.append(Pick(float(times[best] / times.min()), late))
+    return found
 
 
 def sweep_study(least_layouts: int) -> SweepStudy:
@@ -83,27 +132,21 @@ def sweep_study(least_layouts: int) -> SweepStudy:
     constants = calibrate(runs, runs.column(lambda sample: sample.unit) != "nanotron")
     sweep = table(sweep_samples())
     jobs = sweep.jobs
-    found = np.abs(sweep.errors(constants))
-    predicted = np.exp(sweep.errors(constants)) * sweep.step_time_s
+    errors = sweep.errors(constants)
     gpus = jobs.tp * jobs.cp * jobs.pp * jobs.dp
     sizes, all_picks = [], []
     for count in np.unique(gpus):
         here = gpus == count
-        picks = []
-        for width in np.unique(jobs.hidden_size):
-            rows = np.flatnonzero(here & (jobs.hidden_size == width))
-            if len(rows) >= least_layouts:
-                times = sweep.step_time_s[rows]
-                picks.append(float(times[np.argmin(predicted[rows])] / times.min()))
+        picks = _picks(sweep, errors, here, least_layouts)
         if count <= SICK_OVER_GPUS:
             all_picks += picks
-        sizes.append(_size(int(count), found[here], picks))
+        sizes.append(_size(int(count), errors[here], picks))
     healthy = gpus <= SICK_OVER_GPUS
     main = main_samples()
     return SweepStudy(
         tuple(sizes),
-        _size(SICK_OVER_GPUS, found[healthy], all_picks),
-        float(np.median(found[healthy & (jobs.tp <= 8)])),
+        _size(SICK_OVER_GPUS, errors[healthy], all_picks),
+        float(np.median(np.abs(errors[healthy & (jobs.tp <= 8)]))),
         repeats(main, across_releases=False),
         repeats(main, across_releases=True),
     )

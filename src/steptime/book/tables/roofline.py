@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from steptime.book.study.roofline import (
     Device,
-    Pinned,
     RooflineStudy,
     SourceErrors,
     worst_rows,
 )
+from steptime.book.study.roofline_constants import Pinned, ReadOff
 from steptime.book.tables.markdown import (
     MISSING,
     Markdown,
@@ -232,3 +232,13 @@ def constants_table(pinned: Sequence[Pinned]) -> Markdown:
         "source of the range",
     ]
     return Markdown(markdown_table(columns, rows))
+
+
+def read_off_table(facts: Sequence[ReadOff]) -> Markdown:
+    """Return the facts of single stacks that were read off runs.
+
+    Args:
+        facts: What `read_off_facts` returned.
+    """
+    rows = [[one.stack, one.fact.replace("_", " "), one.value, one.source] for one in facts]
+    return Markdown(markdown_table(["software", "fact", "value", "read off"], rows))

@@ -21,7 +21,10 @@ def sweep_table(study: SweepStudy) -> Markdown:
             f"{one.runs:,}",
             percent(one.median),
             percent(one.quarter),
+            percent(one.stalled, 0),
+            percent(one.healthy_median),
             signed_percent(one.pick_excess),
+            f"{one.stalled_picks} of {one.picks}",
         ]
         for name, one in named
     ]
@@ -30,7 +33,10 @@ def sweep_table(study: SweepStudy) -> Markdown:
         "layouts",
         "median error",
         "a quarter stays under",
+        "stalled: over twice the prediction",
+        "median error of the others",
         "measured time of the pick over the best, median",
+        "picks that stalled",
     ]
     return Markdown(markdown_table(columns, rows))
 

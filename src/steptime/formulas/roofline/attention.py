@@ -1,11 +1,16 @@
 """The attention core: scores, softmax and weighted sums."""
 
 from steptime.formulas.number import Number, floor, minimum, where
+from steptime.formulas.roofline.matmul import FILL_VALUES
+from steptime.formulas.roofline.rates import step_share
 
 START_TOKENS = 400.0
 """Sequence at which a flash kernel reaches half of its rate; published curves give 300 to 500."""
 FULL_WIDTH = 128.0
 """Width of a head at which it is at its best; at half of that it loses a seventh."""
+
+WITHOUT_TENSOR_CORES = 4.0
+"""Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020a100)."""
 
 
 def query_width(job: Number) -> Number:
@@ -59,7 +64,7 @@ def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Numbe
     References:
         dao2023, Sec. 4.1; shah2024, Sec. 4.1 (published rates).
     """
-    rate = stack.attention_flop_per_s * constants.attention_efficiency * stack.power_scale
+    rate = stack.attention_flop_per_s * step_share(stack, constants)
     long = job.seq_length / (job.seq_length + START_TOKENS)
     wide = 0.7 + 0.3 * minimum(job.head_dim / FULL_WIDTH, 1.0)
     return 0.5 * score_flop(job, tokens) / (rate * long * wide)
@@ -76,7 +81,7 @@ def stored_forward_s(
     Args:
         job: The flat record.
         stack: ``dropout`` is 1 or 0.
-        constants: ``small_product_efficiency`` and ``misaligned_slowdown``.
+        constants: ``attention_efficiency``: products over one head are too thin for the full rate.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large 16-bit products.
 
@@ -86,7 +91,8 @@ def stored_forward_s(
     scores = tokens * job.seq_length * job.num_attention_heads / job.tp
     traffic_bytes = (11.0 + 3.0 * stack.dropout) * scores
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    products_s = score_flop(job, tokens) / (flop_per_s * constants.small_product_efficiency)
+    thin = 1.0 + FILL_VALUES / job.head_dim
+    products_s = score_flop(job, tokens) * thin / flop_per_s
     eighths = job.head_dim / 8.0
-    slower = where(eighths > floor(eighths), constants.misaligned_slowdown, 1.0)
+    slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
     return (products_s + traffic_s) * slower

@@ -13,31 +13,42 @@ CAST_4_BITS_BYTES = 7.0
 read, rotated and written along columns (2 + 0.5)."""
 
 
-def layer_traffic_bytes(
-    job: Number, stack: Number, constants: Number, tokens: Number, dense_share: Number
-) -> Number:
-    """Return the bytes a layer's forward moves outside of products and attention.
+def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share: Number) -> Number:
+    """Return the bytes a layer moves outside of products and attention, in 16 bits.
 
     Norms, residual sums and dropout see the whole width on every tensor-parallel rank,
-    unless sequence parallelism splits them; activations and rotary embedding see a part.
+    unless sequence parallelism splits them; activations, and putting heads in place with
+    their positions, see a part. Forward: two norms read and write (4 h each), two sums read
+    two and write one (6 h each), dropout writes a mask. Backward: a norm reads two and writes
+    one, gradients that meet are summed (6 h each), the mask is read. An activation reads each
+    input and writes its output, and going back reads one more and writes each input. Where
+    nothing is fused, a gate's factor is written and read again, and heads are copied once more.
 
     Args:
         job: The flat record.
         stack: ``dropout``; ``eager`` is the share of operations that run unfused.
-        constants: ``eager_passes``: how many times the traffic, when nothing is fused.
         tokens: Of a micro-batch on this device.
         dense_share: Share of the layers with an ordinary feed-forward network.
 
+    Returns:
+        ``forward`` and ``backward``.
+
     References:
-        korthikanti2022, Sec. 4.2.2 (what each part reads and writes).
+        korthikanti2022, Sec. 4.1 and 4.2.2 (what each part reads and writes).
     """
-    h = job.hidden_size
+    h, gated, eager = job.hidden_size, job.gated, stack.eager
     split = where(job.sequence_parallel > 0.0, job.tp, 1.0)
-    outer = (20.0 + 2.0 * stack.dropout) * h / split
-    heads = (job.num_attention_heads + job.num_query_groups) * job.head_dim
-    inner = 2.0 * job.ffn_hidden_size * dense_share * (1.0 + job.gated) + 4.0 * heads + 4.0 * h
-    passes = 1.0 + (constants.eager_passes - 1.0) * stack.eager
-    return tokens * passes * (outer + inner / job.tp)
+    masks = 2.0 * stack.dropout
+    heads = job.num_attention_heads * job.head_dim
+    placed = 4.0 * (heads + 2.0 * job.num_query_groups * job.head_dim) * (1.0 + eager)
+    placed = placed + 4.0 * heads * eager
+    width = job.ffn_hidden_size * dense_share
+    gate = (4.0 + 2.0 * gated + 4.0 * gated * eager) * width
+    back = (6.0 + 4.0 * gated + 8.0 * gated * eager) * width
+    return {
+        "forward": tokens * ((20.0 + masks) * h / split + (placed + gate) / job.tp),
+        "backward": tokens * ((24.0 + masks) * h / split + (placed + back) / job.tp),
+    }
 
 
 def cast_bytes_per_value(job: Number, stack: Number) -> Number:

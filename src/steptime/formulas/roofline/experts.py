@@ -19,8 +19,6 @@ CAST_LAUNCHES = 4.0 / 3.0
 BIAS_LAUNCHES = 7.0 / 3.0
 """Kernels that add an expert's second bias times the routing weight, likewise: two forward, five
 backward (megatronlm2026, transformer/moe/experts.py)."""
-HOST_LAUNCHES = 200.0
-"""Launches that ``host_layer_s`` was counted from."""
 PERMUTED_BYTES = 8.0
 """Moved for each value of a token copy: sorted and put back, each read and written in 16 bits."""
 EXCHANGE_SHARE = 0.9
@@ -70,7 +68,7 @@ def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
         job: The flat record.
         stack: ``old_experts`` is 1 before experts ran without waiting for the host;
             ``eager_experts`` adds launches.
-        constants: ``host_layer_s`` gives the time of one launch.
+        constants: ``host_launch_s`` for each launch.
 
     References:
         transformerengine2026, pull request 853 (a launch for each expert); megatronlm2026,
@@ -78,7 +76,7 @@ def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
     """
     each = PRODUCT_LAUNCHES + job.fp8 * CAST_LAUNCHES + stack.eager_experts * BIAS_LAUNCHES
     launches = ROUTING_LAUNCHES + job.num_experts / job.ep * each
-    return stack.old_experts * launches * constants.host_layer_s / HOST_LAUNCHES
+    return stack.old_experts * launches * constants.host_launch_s
 
 
 def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
@@ -103,7 +101,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
 
     Args:
         job: The flat record.
-        constants: ``hbm_efficiency`` and ``launch_s``.
+        constants: ``hbm_efficiency``.
         rows: What `routed_rows` returned.
         flop_per_s: Rate of large products.
     """
@@ -112,7 +110,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
     values = (2.0 + job.gated) * width * job.hidden_size
     arithmetic_s = 2.0 * (rows + PADDED_ROWS * local) * values / flop_per_s
     weights_s = 2.0 * local * values / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return arithmetic_s + weights_s + 2.0 * constants.launch_s
+    return arithmetic_s + weights_s
 
 
 def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> Number:
@@ -165,10 +163,9 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
 
     Args:
         job: The flat record.
-        stack: ``collective_fraction`` is what the kind of network leaves to collectives;
-            ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
-        constants: ``link_efficiency`` of a plain one, ``collective_s``; ``overlapped_tp_share``
-            is the share of messages beside products that shows all the same.
+        stack: ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
+        constants: ``link_efficiency`` and ``network_efficiency`` of a plain one, ``hop_s``;
+            ``contention`` is the share of messages beside products that shows all the same.
         tokens: Of a micro-batch, before tensor parallelism splits them.
 
     Returns:
@@ -187,14 +184,15 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     near = all_to_all_sent_bytes(size * near_copies, inside)
     far = all_to_all_sent_bytes(size * far_copies, domains)
     rate = where(plain, constants.link_efficiency, EXCHANGE_SHARE)
-    network = job.network_bytes_per_s * rate * stack.collective_fraction
+    far_rate = where(plain, constants.network_efficiency, EXCHANGE_SHARE)
+    network = job.network_bytes_per_s * far_rate
     hides = stack.overlap_ep * (1.0 - stack.plain_exchange)
-    near_s = near / (job.nvlink_bytes_per_s * rate) + constants.collective_s
+    near_s = near / (job.nvlink_bytes_per_s * rate) + constants.hop_s
     covers = where(job.vpp > 1.0, hides, 0.0)
     rows_bytes = routed_rows(job, tokens) * job.hidden_size * 2.0
     sharing = ranks_inside(job, job.etp, 1.0)
-    shared_s = gather_s(job, stack, constants, rows_bytes, job.etp, sharing)
-    shown = near_s * (1.0 - hides * (1.0 - constants.overlapped_tp_share))
+    shared_s = gather_s(job, constants, rows_bytes, job.etp, sharing)
+    shown = near_s * (1.0 - hides * (1.0 - constants.contention))
     return {
         "shown": shown + far / network * (1.0 - covers) + shared_s,
         "covered": far / network * covers,

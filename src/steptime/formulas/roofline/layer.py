@@ -1,6 +1,6 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.number import Number, minimum, where
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
@@ -19,9 +19,6 @@ from steptime.formulas.roofline.experts import (
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
-
-ALONE_SHARE = 0.15
-"""Share of the waiting for a pipeline's messages that is left where there is no pipeline."""
 
 
 def tokens_per_device(job: Number) -> Number:
@@ -121,7 +118,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     Args:
         job: The flat record.
         stack: Facts of the software.
-        constants: ``hbm_efficiency``, ``launch_s`` and those of the elementwise formulas.
+        constants: ``hbm_efficiency`` and those of the elementwise formulas.
         tokens: Of a micro-batch on this device.
 
     Returns:
@@ -129,7 +126,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     """
     share = mixture_share(job)
     hbm = job.hbm_bytes_per_s * constants.hbm_efficiency
-    traffic = layer_traffic_bytes(job, stack, constants, tokens, 1.0 - share)
+    traffic = layer_traffic_bytes(job, stack, tokens, 1.0 - share)
     cast = cast_bytes_per_value(job, stack)
     h, gates = job.hidden_size, 1.0 + job.gated
     dense, rows = job.ffn_hidden_size * (1.0 - share), share * routed_rows(job, tokens)
@@ -138,10 +135,9 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     inputs = inputs + rows * (h + expert)
     grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
     grads = grads + rows * (h + gates * expert)
-    plain = traffic / hbm + 6.0 * constants.launch_s
     return {
-        "forward": plain + cast * inputs / hbm,
-        "backward": 2.0 * plain + cast * grads / hbm,
+        "forward": (traffic["forward"] + cast * inputs) / hbm,
+        "backward": (traffic["backward"] + cast * grads) / hbm,
     }
 
 
@@ -153,7 +149,7 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
         stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
             with, ``overlap_tp_backward`` that of the backward pass alone; ``narrow_gathers`` is
             1 where 8-bit products gather inputs that are cast already.
-        constants: ``overlapped_tp_share`` of them stays exposed, and as in `exchange_s`.
+        constants: ``contention`` of them stays exposed, and as in `exchange_s`.
         tokens: Of a micro-batch on this device.
 
     Returns:
@@ -164,25 +160,27 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     inside = ranks_inside(job, job.tp, 1.0)
     size = tokens * job.hidden_size * 2.0
     narrow = 1.0 - 0.5 * job.fp8 * stack.narrow_gathers
-    scattered = gather_s(job, stack, constants, size, job.tp, inside)
-    gathered = gather_s(job, stack, constants, size * narrow, job.tp, inside)
+    scattered = gather_s(job, constants, size, job.tp, inside)
+    gathered = gather_s(job, constants, size * narrow, job.tp, inside)
     split = where(job.sequence_parallel > 0.0, 1.0, 0.0)
     one = where(
         split > 0.0,
         scattered + gathered,
-        reduce_s(job, stack, constants, size, job.tp, inside),
+        reduce_s(job, constants, size, job.tp, inside),
     )
-    hidden = 1.0 - constants.overlapped_tp_share
-    exposed = 1.0 - stack.overlap_tp * hidden
+    wait = 0.5 * across_wait_s(job, stack)
+    hidden = 1.0 - constants.contention
+    # Cut into a chunk for each rank, one chunk has nothing to hide behind.
+    exposed = 1.0 - stack.overlap_tp * hidden * (1.0 - 1.0 / job.tp)
     key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
     ring = ranks_inside(job, job.cp, job.tp)
-    context = gather_s(job, stack, constants, key_value / job.tp, job.cp, ring)
+    context = gather_s(job, constants, key_value / job.tp, job.cp, ring)
     exchange = exchange_s(job, stack, constants, tokens)
     exchanges = where(job.num_experts > 0.0, 4.0 * mixture_share(job), 0.0)
-    open_back = 1.0 - maximum(stack.overlap_tp, stack.overlap_tp_backward) * hidden
+    open_back = minimum(exposed, 1.0 - stack.overlap_tp_backward * hidden)
     return {
-        "tensor": 2.0 * one * exposed,
-        "tensor_back": 2.0 * one * open_back,
+        "tensor": 2.0 * one * exposed + wait,
+        "tensor_back": 2.0 * one * open_back + wait,
         "tensor_gathers": 2.0 * split * gathered * exposed,
         "tensor_last": split * scattered * exposed,
         "context": 2.0 * context,
@@ -191,23 +189,48 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     }
 
 
-def host_floor_s(job: Number, stack: Number, constants: Number) -> Number:
-    """Return the least time of a layer and micro-batch, forward and backward.
+def crosses_servers(job: Number) -> Number:
+    """Return 1 where stages of the pipeline lie in different NVLink domains, else 0.
 
-    Kernels that are launched one by one cannot run faster than the host launches them. On
-    one cluster, whose messages go through a plug-in of the network, each tensor-parallel
-    message also waited for the pipeline's, and for its own where it left the server.
+    Tensor-, context- and data-parallel ranks are placed before pipeline stages.
 
     Args:
         job: The flat record.
-        stack: ``host_floor`` and ``message_floor`` are 1 where these hold.
-        constants: ``host_layer_s``, and ``message_layer_s`` for each tensor-parallel rank.
+
+    References:
+        narayanan2021, Sec. 3.2 (stages over servers).
     """
     devices = job.tp * job.cp * job.pp * job.dp
-    staged = where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
-    apart = where(job.tp > job.nvlink_domain, ALONE_SHARE, 0.0)
-    waits = stack.message_floor * constants.message_layer_s * job.tp * maximum(staged, apart)
-    return maximum(stack.host_floor * constants.host_layer_s, waits)
+    return where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
+
+
+def floors_s(job: Number, stack: Number) -> Number:
+    """Return the least times of a layer and micro-batch, forward and backward.
+
+    Kernels that are launched one by one cannot run faster than the host launches them. In
+    one stack each tensor-parallel rank adds a wait while messages between stages are under
+    way on the network.
+
+    Args:
+        job: The flat record.
+        stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``.
+
+    Returns:
+        ``host``, always, and ``staged``, while stages send and receive in turn.
+    """
+    waits = stack.stage_wait_s * crosses_servers(job) * where(job.tp > 1.0, job.tp, 0.0)
+    staged = waits + crosses_servers(job) * across_wait_s(job, stack)
+    return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
+
+
+def across_wait_s(job: Number, stack: Number) -> Number:
+    """Return what a layer's tensor-parallel messages wait for where they leave the server.
+
+    Args:
+        job: The flat record.
+        stack: ``across_wait_s`` per rank.
+    """
+    return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
 def again_products_share(job: Number) -> Number:

@@ -6,14 +6,13 @@ from steptime.formulas.roofline.rates import across_bytes_per_s, inside_bytes_pe
 
 
 def gather_s(
-    job: Number, stack: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-gather or one reduce-scatter: a ring over all ranks.
 
     Args:
         job: The flat record.
-        stack: Facts of the software.
-        constants: ``collective_s`` for the start, ``hop_s`` for each domain passed.
+        constants: ``hop_s`` for the start, and for each domain passed.
         size_bytes: The whole buffer.
         ranks: Ranks of the group.
         inside: How many of them share an NVLink domain.
@@ -21,19 +20,17 @@ def gather_s(
     References:
         thakur2005, Sec. 4.
     """
-    crosses = ranks > inside
-    bytes_per_s = where(
-        crosses,
-        across_bytes_per_s(job, stack, constants, inside),
-        inside_bytes_per_s(job, constants),
+    domains = maximum(ranks / inside, 1.0)
+    inner_s = all_gather_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
+    outer_s = all_gather_sent_bytes(size_bytes, domains) / across_bytes_per_s(
+        job, constants, inside
     )
-    hops_s = where(crosses, ranks / inside, 0.0) * constants.hop_s
-    one = all_gather_sent_bytes(size_bytes, ranks) / bytes_per_s + constants.collective_s + hops_s
-    return where(ranks > 1.0, one, 0.0)
+    hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
+    return where(ranks > 1.0, maximum(inner_s, outer_s) + hops_s, 0.0)
 
 
 def reduce_s(
-    job: Number, stack: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-reduce: trees over the domains, rings inside each.
 
@@ -42,8 +39,7 @@ def reduce_s(
 
     Args:
         job: The flat record.
-        stack: Facts of the software.
-        constants: ``collective_s`` and ``hop_s``, each paid twice.
+        constants: ``hop_s`` for the start and each domain passed, paid twice.
         size_bytes: The buffer that is added up.
         ranks: Ranks of the group.
         inside: How many of them share an NVLink domain.
@@ -54,8 +50,8 @@ def reduce_s(
     domains = maximum(ranks / inside, 1.0)
     inner_s = all_reduce_sent_bytes(size_bytes, ranks) / inside_bytes_per_s(job, constants)
     outer_s = all_reduce_sent_bytes(size_bytes, domains) / across_bytes_per_s(
-        job, stack, constants, inside
+        job, constants, inside
     )
-    hops_s = where(domains > 1.0, domains, 0.0) * constants.hop_s
-    one = maximum(inner_s, outer_s) + 2.0 * (constants.collective_s + hops_s)
+    hops_s = (1.0 + where(domains > 1.0, domains, 0.0)) * constants.hop_s
+    one = maximum(inner_s, outer_s) + 2.0 * hops_s
     return where(ranks > 1.0, one, 0.0)

@@ -1,9 +1,12 @@
 """Time of one matrix product by its shape."""
 
-from steptime.formulas.number import Number, maximum
+from steptime.formulas.number import Number, maximum, minimum
 
 TILE_VALUES = 32768.0
 """Outputs that one processor works on at a time: a tile of 128 x 256."""
+
+FILL_VALUES = 64.0
+"""Values of a sum that go by before a processor's pipeline is full: two steps of 32."""
 
 
 def product_s(
@@ -11,12 +14,14 @@ def product_s(
 ) -> Number:
     """Return the time of an (m, k) by (k, n) product: the larger of arithmetic and traffic.
 
-    The processors fill with tiles of the result and run empty at its end: on average that
-    costs a share of one more round over all processors, which weighs on small results.
+    What hides behind the other slows it: a share of the smaller one shows all the same.
+
+    The processors fill with tiles of the result and run empty at its end: on average half of
+    one more round over all processors is lost, which weighs on small results.
 
     Args:
         job: ``hbm_bytes_per_s`` and ``num_sms`` are used.
-        constants: ``hbm_efficiency``, ``tail_rounds`` and ``launch_s``.
+        constants: ``hbm_efficiency``; ``contention`` is that share.
         m: Rows of the result.
         n: Columns of the result.
         k: Length of the sums.
@@ -25,11 +30,12 @@ def product_s(
     References:
         williams2009, Sec. 3 (the roofline); derived here for the last round.
     """
-    values = m * n + constants.tail_rounds * job.num_sms * TILE_VALUES
-    arithmetic_s = 2.0 * values * k / flop_per_s
+    values = m * n + 0.5 * job.num_sms * TILE_VALUES
+    arithmetic_s = 2.0 * values * (k + FILL_VALUES) / flop_per_s
     traffic_bytes = 2.0 * (m * k + k * n + m * n)
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return maximum(arithmetic_s, traffic_s) + constants.launch_s
+    hidden_s = minimum(arithmetic_s, traffic_s)
+    return maximum(arithmetic_s, traffic_s) + constants.contention * hidden_s
 
 
 def gradient_products_s(

@@ -8,27 +8,36 @@ of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp
 keep none, but do not double the 8-bit rate either."""
 
 
-def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
-    """Return the rate of large 16-bit matrix products inside a training step.
+def step_share(stack: Number, constants: Number) -> Number:
+    """Return the share of a kernel's measured rate that is left inside a training step.
 
-    A step runs hotter and meets less even shapes than a benchmark of one product, so it
-    reaches only a share of the largest rate measured; the share differs by generation.
+    A step runs hotter and meets less even shapes than a benchmark of one kernel; the share
+    differs by generation.
 
     Args:
-        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
         stack: ``hopper`` and ``blackwell`` pick the share, ``power_scale`` lowers a part that
             may draw less power.
         constants: ``ampere_efficiency``, ``hopper_efficiency``, ``blackwell_efficiency``.
-
-    References:
-        bekman2024, Maximum Achievable Matmul FLOPS table (the rates measured).
     """
     newer = where(
         stack.blackwell > 0.0, constants.blackwell_efficiency, constants.hopper_efficiency
     )
     newest = stack.hopper + stack.blackwell
-    share = where(newest > 0.0, newer, constants.ampere_efficiency)
-    return job.matmul_flop_per_s * stack.power_scale * share
+    return stack.power_scale * where(newest > 0.0, newer, constants.ampere_efficiency)
+
+
+def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the rate of large 16-bit matrix products inside a training step.
+
+    Args:
+        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
+        stack: Facts of the software.
+        constants: As in `step_share`.
+
+    References:
+        bekman2024, Maximum Achievable Matmul FLOPS table (the rates measured).
+    """
+    return job.matmul_flop_per_s * step_share(stack, constants)
 
 
 def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
@@ -72,18 +81,17 @@ def inside_bytes_per_s(job: Number, constants: Number) -> Number:
     return job.nvlink_bytes_per_s * constants.link_efficiency
 
 
-def across_bytes_per_s(job: Number, stack: Number, constants: Number, inside: Number) -> Number:
+def across_bytes_per_s(job: Number, constants: Number, inside: Number) -> Number:
     """Return the bandwidth of a group that leaves the NVLink domain.
 
     Rings go side by side over the adapters of all ``inside`` ranks; what arrives there still
-    has to go round the domain, in both directions, so NVLink carries it twice.
+    has to go round the domain.
 
     Args:
         job: The flat record.
-        stack: ``collective_fraction`` is what the kind of network leaves to collectives.
-        constants: ``link_efficiency`` and ``crossing_fraction``.
+        constants: ``link_efficiency``.
         inside: Ranks of the group in one domain.
     """
-    network = inside * job.network_bytes_per_s * stack.collective_fraction
-    nvlink = job.nvlink_bytes_per_s * constants.crossing_fraction
-    return constants.link_efficiency * minimum(nvlink, network)
+    network = inside * job.network_bytes_per_s
+    nvlink = job.nvlink_bytes_per_s * constants.link_efficiency
+    return minimum(nvlink, constants.network_efficiency * network)

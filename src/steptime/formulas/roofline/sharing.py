@@ -3,7 +3,7 @@
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
-from steptime.formulas.roofline.layer import input_outputs
+from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.rates import ranks_inside
 
@@ -52,8 +52,8 @@ def gathered_weights_s(
     ranks = job.dp * job.cp
     inside = ranks_inside(job, ranks, job.tp)
     own = shared_layer_parameters(job)
-    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
-    scatter = gather_s(job, stack, constants, stack.gradient_bytes * own, ranks, inside)
+    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
+    scatter = gather_s(job, constants, stack.gradient_bytes * own, ranks, inside)
     back = gather + scatter
     beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
     hidden = minimum(gather, forward_s) + minimum(back, backward_s)
@@ -87,7 +87,8 @@ def gradients_s(
     Args:
         job: ``zero_stage`` 1 and 2 shard the optimizer.
         stack: ``overlap_dp``; ``gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
-            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message.
+            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message
+            with gradients, or with new weights where the optimizer is sharded.
         constants: ``hop_s`` for each domain that each bucket passes.
         layers: Of the stage.
         forward_s: Time of the stage's forward for one micro-batch.
@@ -101,31 +102,57 @@ def gradients_s(
     own = stage_parameters(job, layers)
     sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
     size = stack.gradient_bytes * own
-    scatter = gather_s(job, stack, constants, size, ranks, inside)
-    gather = gather_s(job, stack, constants, 2.0 * own, ranks, inside)
-    shared = (1.0 + stack.gradient_all_reduce) * scatter + gather
-    whole = reduce_s(job, stack, constants, size, ranks, inside)
+    scatter = gather_s(job, constants, size, ranks, inside)
+    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
+    whole = reduce_s(job, constants, size, ranks, inside)
+    shared = where(stack.gradient_all_reduce > 0.0, whole, scatter) + gather
     domains = where(ranks > inside, ranks / inside, 0.0)
-    buckets = (size + 2.0 * own) / stack.bucket_bytes
+    buckets = where(sharded > 0.0, 2.0 * own, size) / stack.bucket_bytes
     all_s = where(sharded > 0.0, shared, whole) + buckets * domains * constants.hop_s
     hiding = backward_s + sharded * forward_s
     shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
     exposed = where(stack.overlap_dp > 0.0, shown, all_s)
     # Fully sharded: the last layer's gradients and the first layer's weights still show.
     layer = shared_layer_parameters(job)
-    edge = gather_s(job, stack, constants, 2.0 * layer, ranks, inside)
-    edge = edge + gather_s(job, stack, constants, stack.gradient_bytes * layer, ranks, inside)
+    edge = gather_s(job, constants, 2.0 * layer, ranks, inside)
+    edge = edge + gather_s(job, constants, stack.gradient_bytes * layer, ranks, inside)
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
 
 
-def optimizer_s(job: Number, constants: Number, layers: Number) -> Number:
+def tied_s(job: Number, stack: Number, constants: Number) -> Number:
+    """Return the time to add up the gradients of an embedding that is also the output head.
+
+    Its two copies lie on the first and on the last stage: 0 with one stage.
+
+    Args:
+        job: ``tied`` is 1 or 0.
+        stack: ``gradient_bytes``.
+        constants: As in `reduce_s`.
+
+    References:
+        shoeybi2019, Sec. 3 (the embedding is shared with the head).
+    """
+    size = stack.gradient_bytes * job.vocab_size * job.hidden_size / job.tp
+    inside = where(crosses_servers(job) > 0.0, 1.0, 2.0)
+    return job.tied * where(job.pp > 1.0, reduce_s(job, constants, size, 2.0, inside), 0.0)
+
+
+def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -> Number:
     """Return the time of the optimizer and of what every step costs.
+
+    Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
+    twice with the norm, and writes the 16-bit parameter.
 
     Args:
         job: The flat record.
-        constants: ``optimizer_bytes`` for each parameter that a device updates, ``step_s``.
+        stack: ``gradient_bytes``.
+        constants: ``step_s``: clipping, loss, logging, data.
         layers: Of the stage.
+
+    References:
+        rajbhandari2020, Sec. 3.1 (what mixed-precision Adam keeps).
     """
     split = where(job.zero_stage > 0.0, job.dp * job.cp, 1.0)
-    moved = constants.optimizer_bytes * stage_parameters(job, layers) / split
+    states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
+    moved = (states + 2.0 * stack.gradient_bytes) * stage_parameters(job, layers) / split
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.step_s

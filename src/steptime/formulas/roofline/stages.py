@@ -1,6 +1,8 @@
 """Which stage of the pipeline sets the pace, and what the others leave idle."""
 
-from steptime.formulas.number import Number, ceil_div, maximum, where
+from steptime.formulas.number import Number, ceil_div, floor, maximum, minimum, where
+from steptime.formulas.roofline.attention import output_width
+from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
 
@@ -10,33 +12,56 @@ def head_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Num
 
     Args:
         job: The flat record.
-        stack: Facts of the software.
-        constants: ``logit_bytes`` are moved for each logit by the cross-entropy.
+        stack: ``loss_bytes`` are moved for each logit by the cross-entropy.
+        constants: Of the roofline model.
         tokens: Of a micro-batch on this device.
     """
     rate = ceiling_flop_per_s(job, stack, constants)
     logits, h = job.vocab_size / job.tp, job.hidden_size
     products = product_s(job, constants, tokens, logits, h, rate)
     products = products + gradient_products_s(job, constants, tokens, logits, h, rate)
-    moved = constants.logit_bytes * tokens * logits
+    moved = stack.loss_bytes * tokens * logits
     return products + moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)
 
 
-def pace(job: Number, stack: Number, layer_s: Number, head_time_s: Number) -> Number:
-    """Return the layers and heads of the slowest stage, and what the rest of them leaves.
+def cut_by_cost(job: Number) -> Number:
+    """Return the layers of the longest stage and of the last, cut by parameters.
+
+    A block that would take a stage beyond its share goes to the next, so stage r begins at
+    ``floor(r share)`` and the head, which counts for as many layers as it has parameters, is
+    on the last.
+
+    Args:
+        job: The flat record.
+
+    Returns:
+        ``middle``, the longest stage but for the last, and ``last``.
+
+    References:
+        tazi2025, "Pipeline parallelism" (blocks are placed by their cost).
+    """
+    layer = input_outputs(job) + output_width(job) + (2.0 + job.gated) * job.ffn_hidden_size
+    share = (job.num_layers + job.vocab_size / layer) / job.pp
+    before = floor((job.pp - 1.0) * share)
+    one_more = where(before > (job.pp - 1.0) * floor(share), 1.0, 0.0)
+    return {
+        "middle": minimum(floor(share) + one_more, job.num_layers),
+        "last": maximum(job.num_layers - before, 0.0),
+    }
+
+
+def longest(job: Number, stack: Number) -> Number:
+    """Return the layers of the longest stage before the last, and those of the last.
 
     Layers are cut evenly; or so that embedding and head count as a layer each; or so that
-    the head counts for as many layers as it takes.
+    the head counts for as many layers as it has parameters.
 
     Args:
         job: The flat record.
         stack: ``edges_count`` and ``balance_by_cost`` are 1 where cut that way.
-        layer_s: Time of a layer for one micro-batch.
-        head_time_s: Time of the head for one micro-batch.
 
     Returns:
-        ``layers`` and ``heads`` of the slowest stage, and ``others_s``: the time of all other
-        stages for one micro-batch.
+        ``middle`` and ``last``.
 
     References:
         narayanan2021, Sec. 2.2; grattafiori2024, Sec. 3.3.2 (one layer less at both ends).
@@ -44,26 +69,46 @@ def pace(job: Number, stack: Number, layer_s: Number, head_time_s: Number) -> Nu
     p, layers = job.pp, job.num_layers
     even = ceil_div(layers, p)
     short = where(even * p > layers, 1.0, 0.0)
-    units = head_time_s / layer_s
-    by_cost = ceil_div(layers + units, p)
+    by_cost = cut_by_cost(job)
     edges = (layers + 2.0) / p
     usual = where(stack.edges_count > 0.0, edges, even)
     last_usual = where(stack.edges_count > 0.0, edges - 1.0, even - short)
-    middle = where(stack.balance_by_cost > 0.0, by_cost, usual)
-    rest = maximum(layers + units - (p - 1.0) * by_cost, 0.0)
-    last = where(stack.balance_by_cost > 0.0, maximum(rest - units, 0.0), last_usual)
-    last_s = last * layer_s + head_time_s
-    at_end = where(last_s > middle * layer_s, 1.0, 0.0)
-    whole_s = layers * layer_s + head_time_s
-    top = where(at_end > 0.0, last, middle)
-    most = where(p > 1.0, top, layers)
-    heads = where(p > 1.0, at_end, 1.0)
+    return {
+        "middle": where(stack.balance_by_cost > 0.0, by_cost["middle"], usual),
+        "last": where(stack.balance_by_cost > 0.0, by_cost["last"], last_usual),
+    }
+
+
+def pace(
+    job: Number, stack: Number, layer_s: Number, head_time_s: Number, floors: Number
+) -> Number:
+    """Return the layers and heads of the slowest stage, and what the rest of them leaves.
+
+    Args:
+        job: The flat record.
+        stack: Facts of the software.
+        layer_s: Time of a layer for one micro-batch.
+        head_time_s: Time of the head for one micro-batch.
+        floors: Least times of a layer: ``staged`` while stages send and receive in turn,
+            ``host`` while they fill and drain.
+
+    Returns:
+        ``layers`` and ``heads`` of the slowest stage, ``held_s``: what the host or waits add
+        to it for one micro-batch, and ``others_s``: the time of all other stages.
+    """
+    cut, layers = longest(job, stack), job.num_layers
+    middle_s = cut["middle"] * maximum(layer_s, floors["staged"])
+    last_s = maximum(cut["last"] * layer_s + head_time_s, cut["last"] * floors["staged"])
+    at_end = where(last_s > middle_s, 1.0, 0.0)
+    most = where(job.pp > 1.0, where(at_end > 0.0, cut["last"], cut["middle"]), layers)
+    heads = where(job.pp > 1.0, at_end, 1.0)
+    held_s = maximum(most * floors["staged"] - most * layer_s - heads * head_time_s, 0.0)
+    rest_s = (layers - most) * maximum(layer_s, floors["host"]) + (1.0 - heads) * head_time_s
     return {
         "layers": most,
         "heads": heads,
-        "others_s": where(
-            p > 1.0, maximum(whole_s - most * layer_s - heads * head_time_s, 0.0), 0.0
-        ),
+        "held_s": held_s,
+        "others_s": where(job.pp > 1.0, rest_s, 0.0),
     }
 
 
@@ -76,18 +121,20 @@ def sends_s(
         job: The flat record.
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
             ``overlap_sends`` where sending and computing go on together.
-        constants: ``overlapped_sends_share`` stays exposed then; ``hop_s`` a message.
+        constants: ``contention`` of it stays exposed then; ``hop_s`` a message.
         tokens: Of a micro-batch on this device.
         num_microbatches: Per step and data-parallel rank.
 
     References:
         narayanan2021, Sec. 4.1.
     """
-    bytes_per_s = constants.link_efficiency * where(
-        job.tp * job.pp > job.nvlink_domain, job.network_bytes_per_s, job.nvlink_bytes_per_s
+    bytes_per_s = where(
+        crosses_servers(job) > 0.0,
+        constants.network_efficiency * job.network_bytes_per_s,
+        constants.link_efficiency * job.nvlink_bytes_per_s,
     )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
     messages = 2.0 * (num_microbatches * job.vpp + job.pp - 1.0)
-    exposed = where(stack.overlap_sends > 0.0, constants.overlapped_sends_share, 1.0)
+    exposed = where(stack.overlap_sends > 0.0, constants.contention, 1.0)
     return where(job.pp > 1.0, messages * one * exposed, 0.0)

@@ -5,7 +5,7 @@ from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,
-    host_floor_s,
+    floors_s,
     messages_s,
     products_s,
     recomputed_s,
@@ -17,6 +17,7 @@ from steptime.formulas.roofline.sharing import (
     optimizer_s,
     routed_layer_parameters,
     shared_layer_parameters,
+    tied_s,
 )
 from steptime.formulas.roofline.stages import head_s, pace, sends_s
 from steptime.formulas.schedule import bubble_share
@@ -32,10 +33,10 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         num_microbatches: Per step and data-parallel rank.
 
     Returns:
-        ``products``, ``attention``, ``elementwise``, ``host`` (what the host holds up),
-        ``recompute``, ``tensor``, ``context``, ``expert``, ``weights``; ``forward`` and
-        ``backward`` are the passes they add up to, ``total`` all of it; ``backward_weight`` is
-        the part of the backward pass that only the layer's own weights wait for.
+        ``products``, ``attention``, ``elementwise``, ``recompute``, ``tensor``, ``context``,
+        ``expert``, ``weights``; ``forward`` and ``backward`` are the passes they add up to,
+        ``total`` all of it; ``backward_weight`` is the part of the backward pass that only the
+        layer's own weights wait for.
     """
     tokens = tokens_per_device(job)
     products = products_s(job, stack, constants, tokens)
@@ -55,18 +56,16 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     # What leaves the domain hides behind another chunk's work, as far as that goes.
     beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
     hidden = messages["expert_covered"] - beyond
-    expert = messages["expert"] + beyond + constants.overlapped_tp_share * hidden
+    expert = messages["expert"] + beyond + constants.contention * hidden
     half = 0.5 * (messages["context"] + expert)
     back = messages["tensor_back"]
     forward = forward + messages["tensor"] + half
     backward = backward + back + half + again + again_tensor + adding
     weights = gathered_weights_s(job, stack, constants, forward, backward)
-    host = maximum(host_floor_s(job, stack, constants) - forward - backward, 0.0)
     return {
         "products": products["forward"] + products["backward"],
         "attention": core["forward"] + core["backward"],
         "elementwise": other["forward"] + other["backward"] + adding,
-        "host": host,
         "recompute": again,
         "tensor": messages["tensor"] + back + again_tensor,
         "context": messages["context"],
@@ -75,7 +74,7 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
         "forward": forward,
         "backward": backward,
         "backward_weight": 0.5 * products["backward"] + adding,
-        "total": forward + backward + host + weights,
+        "total": forward + backward + weights,
     }
 
 
@@ -103,18 +102,19 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     tokens = tokens_per_device(job)
     layer = layer_parts(job, stack, constants, num_microbatches)
     head = head_s(job, stack, constants, tokens)
-    stage = pace(job, stack, layer["total"], head)
+    floors = floors_s(job, stack)
+    stage = pace(job, stack, layer["total"], head, floors)
     layers = stage["layers"]
     each = num_microbatches * layers
-    computing = layer["products"] + layer["attention"] + layer["elementwise"] + layer["host"]
+    computing = layer["products"] + layer["attention"] + layer["elementwise"]
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
     share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
-    gradients = gradients_s(
+    gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )
     return {
-        "compute": each * computing + num_microbatches * stage["heads"] * head,
+        "compute": each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"]),
         "recompute": each * layer["recompute"],
         "tensor_parallel": each * layer["tensor"],
         "context_parallel": each * layer["context"],
@@ -122,7 +122,7 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
         "bubble": stage["others_s"] / job.vpp * share,
         "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
         "data_parallel": gradients + each * layer["weights"],
-        "optimizer": optimizer_s(job, constants, layers),
+        "optimizer": optimizer_s(job, stack, constants, layers),
     }
 
 
