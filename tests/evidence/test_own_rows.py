@@ -130,6 +130,13 @@ def test_rates_of_the_whole_job(tmp_path: Path) -> None:
     assert got.step_time_s == 8.0
 
 
+def test_a_column_of_its_own_may_name_the_software(tmp_path: Path) -> None:
+    (got,) = read(tmp_path, text({**BASE, "Framework": "torchtitan", "notes": "night"})).rows
+    assert got.notes == "night; software: torchtitan"
+    (known,) = roofline_validation([got]).rows
+    assert not any(note.startswith("software") for note in known.assumed)
+
+
 def test_a_column_left_alone_is_told(tmp_path: Path) -> None:
     found = read(tmp_path, text({**BASE, "seq_lenn": "1", "confidence": "read"}))
     assert found.notes == ("column 'seq_lenn' is left alone; did you mean seq_len?",)
