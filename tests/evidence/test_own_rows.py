@@ -243,6 +243,8 @@ def test_widths_that_are_not_stated_are_usual_ones() -> None:
         ({"gpu": "MI300X"}, "unknown accelerator 'MI300X'"),
         ({"gpu": "H100 PCIe"}, "other links or memory"),
         ({"gpu": "none.toml"}, "cannot be read"),
+        ({"gpu": "a100", "precision": "fp8"}, "a100-80gb has no products in fp8"),
+        ({"precision": "nvfp4"}, "h100 has no products in nvfp4"),
         ({"precision": "tf32"}, "precision 'tf32' is not modelled"),
         ({"gbs": "1048577"}, "no count of sequences"),
         ({"tp": "", "pp": ""}, "tp is not stated"),
