@@ -4,6 +4,7 @@ import { drawAll, pictureParts } from "./charts.js";
 import { liveRegion } from "../shared/live.js";
 import { fill, h, roving, text } from "./dom.js";
 import { percent } from "./format.js";
+import { makeFormulaDialog } from "./formula.js";
 import { makeMap } from "./map.js";
 import { changes, outs } from "./outs.js";
 import { STORIES, pieces, storyOf } from "./stories.js";
@@ -17,10 +18,8 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   const verdict = makeVerdict(actions, data);
   let formula = null;
 
-  /** Formulas are fetched when the first one is opened. */
-  async function openFormula(label, of) {
+  function openFormula(label, of) {
     if (!formula) {
-      const { makeFormulaDialog } = await import("./formula.js");
       formula = makeFormulaDialog(loadTexts, id);
       root.append(formula.dialog);
     }

@@ -103,12 +103,8 @@ def published_step_time_s(run: Run) -> float:
 
 def _peak_flop_per_s(run: Run) -> float:
     """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer."""
-    device = run.accelerator
-    if run.layout.precision in ("fp16", "bf16"):
-        return device.peak_flop_per_s
-    if not device.peak_fp8_flop_per_s:
-        raise Incomplete(f"{device.name} has no peak rate in {run.layout.precision}")
-    return device.peak_fp8_flop_per_s
+    wide = run.layout.precision in ("fp16", "bf16")
+    return run.accelerator.peak_flop_per_s if wide else run.accelerator.peak_fp8_flop_per_s
 
 
 def _rounded(run: Run) -> bool:
