@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from steptime.evidence.row_stack import run_stack
+from steptime.evidence.row_stack import run_stack, stack_name
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.stack import BLOCK_SLOWDOWN, ROW_SLOWDOWN, StackFacts
@@ -67,3 +67,19 @@ def test_recipes_with_experts_leave_tensor_messages_to_the_backward_pass() -> No
     mixture, dense = facts("mbridge-070"), facts("mbridge-042")
     assert (mixture.overlap_tp, mixture.overlap_tp_backward) == (0.0, 1.0)
     assert dense.overlap_tp == 1.0
+
+
+@pytest.mark.parametrize(
+    ("notes", "name"),
+    [
+        ("software: torch-fsdp", "torch-fsdp"),
+        ("in Megatron-Core, on a cluster of ours", "megatron-core"),
+        ("software: something-else", "nanotron"),
+    ],
+)
+def test_a_software_that_a_row_names_wins_over_what_its_words_hint_at(
+    notes: str, name: str
+) -> None:
+    origin = {} if "else" in notes else {"id": "a-1", "source": "someone", "location": ""}
+    row = BY_ID["nanotron-006"].model_copy(update={"notes": notes, "url_or_path": "", **origin})
+    assert stack_name(run_of(row)) == (name, "")

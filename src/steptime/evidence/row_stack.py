@@ -15,6 +15,7 @@ from steptime.inputs.stack import (
     layout_changes,
     stack_facts,
     stack_named,
+    stack_names,
 )
 
 # The first pattern found in a row's words names its stack; general words come last.
@@ -29,6 +30,7 @@ _STACKS = (
     (r"korthikanti|2205\.05198", "megatron-2022"),
     (r"narayanan|2104\.04473|sc21", "megatron-2021"),
     (r"grattafiori|llama 3 herd", "megatron-core"),
+    (r"megatron[- ]core", "megatron-core"),
     (r"\bfsdp", "torch-fsdp"),
 )
 # Release 26.06, of mid 2026: experts no longer wait for the host.
@@ -71,6 +73,9 @@ def stack_name(run: Run) -> tuple[str, str]:
         run: The run.
     """
     words = words_of(run.row)
+    said = re.search(r"software: ([\w-]+)", words)
+    if said and said.group(1) in stack_names():
+        return said.group(1), ""
     for pattern, name in _STACKS:
         if re.search(pattern, words):
             if name == "megatron-2021" and run.layout.zero_stage == 3:
