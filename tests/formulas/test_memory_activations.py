@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steptime.formulas.memory import activations, buffers, stored
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 FIELDS = (
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "
@@ -106,10 +106,18 @@ def test_flash_keeps_one_number_a_head() -> None:
     assert activations.score_token_bytes(record, MemoryFacts(flash=0.0)) == 2 * 96 * 2048
 
 
+def test_whole_sequences_for_a_moment_by_hand() -> None:
+    """tazi2025, nanotron: four of 2 b s h bytes, here 2 x 2048 tokens of 12288 values."""
+    record = job(tp=8.0, micro_batch_size=2.0, sequence_parallel=1.0)
+    whole = 2.0 * 2 * 2048 * 12288
+    assert buffers.gathered_sequence_bytes(record, MemoryFacts()) == whole
+    assert buffers.gathered_sequence_bytes(record, memory_facts("nanotron")) == 4 * whole
+
+
 def test_no_buffers_without_the_parallelism_that_needs_them() -> None:
     record = job(pp=1.0, ep=1.0)
     assert buffers.message_bytes(record, 1.0) == 0
-    assert buffers.gathered_sequence_bytes(record) == 0
+    assert buffers.gathered_sequence_bytes(record, MemoryFacts()) == 0
     assert buffers.gathered_keys_bytes(record) == 0
     assert buffers.dispatch_bytes(record, MemoryFacts()) == 0
 

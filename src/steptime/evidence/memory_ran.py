@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steptime.evidence.memory import Memory, job_memory
-from steptime.evidence.memory_rows import reading_of, with_sequence_parallel
+from steptime.evidence.memory import Memory
+from steptime.evidence.memory_rows import ran_in, with_sequence_parallel
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 
@@ -48,6 +48,6 @@ def ran(rows: Iterable[PublishedRow]) -> tuple[Ran, ...]:
         if not run.micro_batch_stated:
             continue
         stated = bool(row.recompute.strip())
-        memory = job_memory(run.job(), reading_of(row).facts, run.assumed)
+        _, memory = ran_in(run)
         found.append(Ran(run=run, memory=memory, recompute_stated=stated))
     return tuple(found)

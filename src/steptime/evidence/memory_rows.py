@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.evidence.memory import Memory, RankMemory, job_memory
+from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
@@ -88,33 +89,19 @@ def _bigscience(row: PublishedRow) -> Reading:
     )
 
 
-def _nanotron_overhead(row: PublishedRow) -> tuple[float, float]:
-    """Return what stays of gathered inputs, and what the allocator holds beyond need.
-
-    Tensor parallelism sends on streams of its own, and a block that another stream has used
-    comes back late: it costs nothing while a step only fills memory, more once forward and
-    backward passes take turns. Without a pipeline nothing holds the host back, and whole
-    gathered inputs pile up. The four numbers were set after seeing this source's errors.
-    """
-    stages = row.pp or 1
-    ranks = (row.dp or 1) * (row.mbs or 1)
-    micro_batches = row.num_microbatches or (row.gbs or 2 * stages * ranks) // ranks
-    if (row.tp or 1) == 1 or micro_batches <= stages:
-        return 0.0, 0.15
-    return (0.7, 0.2) if stages == 1 else (0.0, 0.3)
-
-
 def _nanotron(row: PublishedRow) -> Reading:
     """nanotron: the first rank's allocator, in 2**30 bytes."""
-    kept, loose = _nanotron_overhead(row)
+    kept = gathered_share(row)
+    facts = memory_facts("nanotron", gathered_inputs=kept)
+    how = f"{kept:.0%} of the gathered inputs stay" if kept else "inputs are gathered again"
     return Reading(
         stack="nanotron",
-        facts=memory_facts("nanotron", gathered_inputs=kept, fragmentation=loose),
+        facts=facts,
         first_rank=True,
         unit_bytes=GIB,
         inferred=(
             "the reading is the allocator's peak on the first rank, in 2**30 bytes",
-            f"{kept:.0%} of the gathered inputs stay, the allocator holds {loose:.0%} more",
+            f"{how}, the allocator holds {facts.fragmentation:.0%} more",
         ),
     )
 
@@ -171,6 +158,24 @@ def shown_bytes(rank: RankMemory, reading: Reading) -> float:
     return min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES))
 
 
+def ran_in(run: Run) -> tuple[Reading, Memory]:
+    """Return how a run's memory is read, and the memory.
+
+    A run that would not fit with gathered inputs that stay is taken to have gathered them again.
+
+    Args:
+        run: A published run: it ran, so it fits.
+    """
+    reading = reading_of(run.row)
+    memory = job_memory(run.job(), reading.facts, run.assumed)
+    if reading.facts.gathered_inputs and memory.total_bytes > CEILING_BYTES:
+        facts = replace(reading.facts, gathered_inputs=0.0)
+        inferred = (*reading.inferred[:-1], "inputs are gathered again: it would not fit else")
+        reading = replace(reading, facts=facts, inferred=inferred)
+        memory = job_memory(run.job(), facts, run.assumed)
+    return reading, memory
+
+
 def memory_row(row: PublishedRow) -> MemoryRow:
     """Return the comparison for one row.
 
@@ -183,8 +188,7 @@ def memory_row(row: PublishedRow) -> MemoryRow:
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
     run = with_sequence_parallel(run_of(row))
-    reading = reading_of(row)
-    memory = job_memory(run.job(), reading.facts, run.assumed)
+    reading, memory = ran_in(run)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(
         id=row.id,

@@ -16,6 +16,7 @@ class MemoryFacts:
         fp8_copy_bytes: Bytes of its 8-bit copies (rows and columns) in 8-bit training.
         fp8_input_bytes: Bytes of a stored input of a product in 8-bit training.
         gradient_bytes: Bytes of the gradient that micro-batches add up in.
+        exchange_bytes: Bytes of a flat copy that a data-parallel exchange sends from.
         extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
         master_bytes: Bytes of the 32-bit weight that the optimizer updates.
         moment_bytes: Bytes of the optimizer's moments: 8 for Adam.
@@ -28,6 +29,7 @@ class MemoryFacts:
         expert_imbalance: Tokens of the busiest rank's experts over the mean.
         gathered_inputs: Share of the inputs gathered for sequence parallelism that stays
             until the backward pass: 0 if they are gathered again.
+        whole_sequences: Whole sequences held for a moment where sequence parallelism is on.
         stage_outputs: 1 if a stage keeps what it sent until the backward pass.
         sliced_checkpoints: 1 if recomputation's inputs are saved in slices over tp.
         recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
@@ -36,7 +38,8 @@ class MemoryFacts:
         embedding_slots: Layers that the embedding counts for where stages are cut.
         head_slots: The same for the output head.
         balance_by_cost: 1 if the head counts for as many layers as it has parameters.
-        first_stage_extra: Layers that the first stage has beyond an even cut.
+        first_stage_extra: Layers by which each cut comes later than an even one, before it is
+            rounded down: just under 1 rounds up.
         reserve_bytes: Context of the device, communication library, and the like.
         fragmentation: Share that the allocator holds beyond activations and buffers.
     """
@@ -46,6 +49,7 @@ class MemoryFacts:
     fp8_input_bytes: float = 1.0
     gradient_bytes: float = 4.0
     extra_gradient_bytes: float = 0.0
+    exchange_bytes: float = 0.0
     master_bytes: float = 4.0
     moment_bytes: float = 8.0
     update_bytes: float = 0.0
@@ -56,6 +60,7 @@ class MemoryFacts:
     logit_bytes: float = 10.0
     expert_imbalance: float = 1.0
     gathered_inputs: float = 0.0
+    whole_sequences: float = 1.0
     stage_outputs: float = 0.0
     sliced_checkpoints: float = 0.0
     recompute_layers: float = 0.0
@@ -106,15 +111,19 @@ STACKS = {
         reserve_bytes=3e9,
         fragmentation=0.1,
     ),
-    # tazi2025: eager SwiGLU, 16-bit gradients beside the 32-bit ones, stages cut by cost; the
-    # reading is what the allocator holds, without the device's own context.
+    # tazi2025, nanotron: eager SwiGLU; gradients in 16-bit buckets, or weights flattened to be
+    # gathered; two buffers for gathered sequences, a product and a gradient before they are
+    # scattered; stages cut by cost, rounded up (where sum and share are equal the code gives one
+    # layer more, the peaks do not show it). The reading is what the allocator holds, without the
+    # device's own context; what it holds beyond need is inferred.
     "nanotron": MemoryFacts(
-        extra_gradient_bytes=2.0,
+        exchange_bytes=2.0,
         gated_values=4.0,
+        whole_sequences=4.0,
         balance_by_cost=1.0,
-        first_stage_extra=1.0,
-        reserve_bytes=0.0,
-        fragmentation=0.18,
+        first_stage_extra=1.0 - 2.0**-12,
+        reserve_bytes=0.2e9,
+        fragmentation=0.15,
     ),
 }
 

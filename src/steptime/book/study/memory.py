@@ -70,7 +70,8 @@ def plain_facts(facts: MemoryFacts) -> MemoryFacts:
     """Return facts without those that no source states: what was set after seeing errors.
 
     These are the allocator's share, gathered inputs that stay, DeepSpeed's flat copy of 16-bit
-    gradients, and what communicators take beside the device's stated 1,573 MiB.
+    gradients, nanotron's constant, and what communicators take beside the device's stated
+    1,573 MiB.
 
     Args:
         facts: Of a stack.
@@ -81,7 +82,7 @@ def plain_facts(facts: MemoryFacts) -> MemoryFacts:
         fragmentation=0.0,
         gathered_inputs=0.0,
         extra_gradient_bytes=facts.extra_gradient_bytes - (2.0 if copied else 0.0),
-        reserve_bytes=min(facts.reserve_bytes, 1573.0 * 2**20),
+        reserve_bytes=min(facts.reserve_bytes, 1573.0 * 2**20) if copied else 0.0,
     )
 
 
@@ -240,7 +241,9 @@ ABLATIONS: tuple[tuple[str, dict[str, float]], ...] = (
     ("logits", {"logit_bytes": 0.0}),
     ("the second copy of the gradients", {"extra_gradient_bytes": 0.0}),
     ("32-bit gradients for the optimizer's shard", {"update_bytes": 0.0}),
+    ("a flat copy to exchange", {"exchange_bytes": 0.0}),
     ("cutting stages by cost", {"balance_by_cost": 0.0, "first_stage_extra": 0.0}),
+    ("whole sequences for a moment", {"whole_sequences": 0.0}),
     ("outputs that a stage has sent", {"stage_outputs": 0.0}),
     ("gathered inputs that stay", {"gathered_inputs": 0.0}),
     ("what the allocator holds beyond need", {"fragmentation": 0.0}),

@@ -140,10 +140,8 @@ def left_out_table(found: Sequence[LeftOut]) -> Markdown:
         "rows",
         "mean error",
         "median",
-        "held beyond need: filling",
-        "in turns",
-        "without a pipeline",
-        "gathered inputs that stay",
+        "held beyond need",
+        "of gathered inputs that stay",
     ]
     rows = [
         [

@@ -72,7 +72,7 @@ def cut_before(job: Number, shared: Number, rank: Number) -> Number:
         shared: From `shared.shared_terms`.
         rank: Pipeline rank, 1 to p - 1.
     """
-    start = floor(rank * shared["stage_slots"]) + shared["shift"]
+    start = floor(rank * shared["stage_slots"] + shared["shift"])
     return minimum(maximum(start, 0.0), job.num_layers)
 
 
@@ -107,7 +107,8 @@ def candidate_ranks(job: Number, shared: Number) -> Number:
     dense = where(job.num_experts > 0.0, shared["dense_layers"], 0.0)
     full = maximum(ceil((dense - shared["shift"]) / slots), 1.0)
     rest = shared["slots"] - floor(slots) * job.pp
-    steps = (floor(full * rest / job.pp) + 1.0) * job.pp
+    part = shared["shift"] - floor(shared["shift"])
+    steps = (floor(full * rest / job.pp + part) + 1.0 - part) * job.pp
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
     return {
         "first": 0.0,
