@@ -162,6 +162,35 @@ def test_experts_by_hand() -> None:
     assert activations.expert_token_bytes(record, MemoryFacts(), 1.0) == expected
 
 
+def test_modules_of_latent_attention_and_norms_by_hand() -> None:
+    """megatronlm2026, --recompute-modules: what is discarded is not kept, one value at a time."""
+    shape = {"hidden_size": 7168.0, "num_attention_heads": 128.0, "q_lora_rank": 1536.0}
+    shape |= {"kv_lora_rank": 512.0, "qk_nope_head_dim": 128.0, "qk_rope_head_dim": 64.0}
+    record = job(**shape, v_head_dim=128.0)
+    facts = MemoryFacts(recompute_up_projection=1.0, recompute_norms=1.0)
+    kept = 2 * 2 * (1536 + 512) + 2 * 64 + 2 * 128 * 128
+    assert activations.attention_token_bytes(record, facts, 1.0) == kept
+    assert activations.feed_forward_token_bytes(record, facts, 1.0) == 2 * 2 * 49152
+    alone = MemoryFacts(recompute_mlp=1.0)
+    assert activations.feed_forward_token_bytes(record, alone, 1.0) == 2 * 7168
+
+
+@pytest.mark.parametrize(
+    ("module", "kept"),
+    [
+        ("recompute_expert_activation", 2 * 2 * 64 + 2 * 4 * 100 + 6 * 100 + 8 * 8 + 2 * 64),
+        ("recompute_shared_experts", 2 * 2 * 64 + 2 * 6 * 100 + 8 * 8 + 2 * 64),
+        ("recompute_experts", 2 * 64),
+        ("recompute_norms", 2 * 2 * 64 + 2 * 6 * 100 + 6 * 100 + 8 * 8),
+    ],
+)
+def test_modules_of_experts_by_hand(module: str, kept: int) -> None:
+    """The layer of the test above, megatronlm2026, --recompute-modules."""
+    sizes = {"num_experts": 8.0, "top_k": 2.0, "num_shared_experts": 1.0}
+    record = job(**sizes, expert_ffn_hidden_size=100.0, gated=1.0, hidden_size=64.0)
+    assert activations.expert_token_bytes(record, MemoryFacts(**{module: 1.0}), 1.0) == kept
+
+
 # invariant
 
 
@@ -196,3 +225,16 @@ def test_recomputation_keeps_inputs_and_works_on_one_layer() -> None:
     grouped = stored.stored_token_bytes(record, uniform, shared, stage)
     assert grouped["checkpoints"] == 3 * 2 * 12288
     assert stored.at_work_token_bytes(record, uniform, shared, stage, 1.0) == 4 * one["dense"]
+
+
+def test_offloaded_layers_wait_on_the_host_but_two() -> None:
+    """megatronlm2026, --cpu-offloading-num-layers: 5 of 12 layers away, two of them back."""
+    record = job()
+    one = stored.layer_token_bytes(record, activations.token_bytes(record, OLD))["dense"]
+    facts = MemoryFacts(flash=0.0, dropout=1.0, offloaded_layers=5.0)
+    shared = dict.fromkeys(("experts_token", "mixture_token", "checkpoint", "again_token"), 0.0)
+    shared["dense_token"] = one
+    stage = {"layers": 12.0, "experts": 0.0}
+    kept = stored.stored_token_bytes(record, facts, shared, stage)
+    assert kept["layers"] == pytest.approx(7 * one, rel=1e-15)
+    assert stored.at_work_token_bytes(record, facts, shared, stage, 0.0) == 2 * one

@@ -89,7 +89,12 @@ def test_parts_add_up_to_the_total() -> None:
 @pytest.mark.parametrize("stack", ["megatron-2021", "deepspeed-bf16", "nanotron"])
 def test_activations_by_part_add_up(recompute: str, stack: str) -> None:
     asked = record("deepseek-v3", (960, 4096), tp=2, pp=8, dp=8, ep=8, recompute=recompute)
-    facts = memory_facts(stack, recompute_layers=3.0 if recompute == "full" else 0.0)
+    facts = memory_facts(
+        stack,
+        recompute_layers=3.0 if recompute == "full" else 0.0,
+        recompute_up_projection=1.0,
+        offloaded_layers=2.0,
+    )
     for rank in range(8):
         whole = rank_memory_bytes(asked, facts, float(rank))["activations"]
         parts = activation_parts(asked, facts, float(rank))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steptime.evidence.memory import Memory
-from steptime.evidence.memory_rows import ran_in, with_sequence_parallel
+from steptime.evidence.memory_rows import ran_in, with_recomputation, with_sequence_parallel
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 
@@ -42,7 +42,7 @@ def ran(rows: Iterable[PublishedRow]) -> tuple[Ran, ...]:
     found = []
     for row in rows:
         try:
-            run = with_sequence_parallel(run_of(row))
+            run = with_recomputation(with_sequence_parallel(run_of(row)))
         except Incomplete:
             continue
         if not run.micro_batch_stated:

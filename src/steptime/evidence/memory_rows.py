@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.evidence.memory import Memory, RankMemory, job_memory
+from steptime.evidence.memory_bridge import bridge_changes
 from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
@@ -70,6 +71,11 @@ def _text(row: PublishedRow) -> str:
     return " ".join((row.id, row.source, row.url_or_path, row.location)).lower()
 
 
+def _of_2021(row: PublishedRow) -> bool:
+    keys = ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022")
+    return any(key in _text(row) for key in keys)
+
+
 def _bigscience(row: PublishedRow) -> Reading:
     """BLOOM's rehearsals: nvidia-smi on the fullest node, Megatron-DeepSpeed with ZeRO-1."""
     wide = "fp32 gradient" in row.notes.lower() or row.precision.lower() == "bf16"
@@ -117,17 +123,22 @@ def reading_of(row: PublishedRow) -> Reading:
         return _bigscience(row)
     if "nanotron" in text or "tazi2025" in text or "playbook" in text:
         return _nanotron(row)
-    old = any(key in text for key in ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022"))
     sharded = "fsdp" in row.zero.lower() or row.zero.strip() == "3"
-    bridge = "mbridge" in text or "megatronbridge" in text
-    usual = "megatron-bridge" if bridge else "megatron"
-    stack = "megatron-2021" if old else "fsdp" if sharded else usual
+    changes: dict[str, float] = {}
+    inferred: tuple[str, ...] = ()
+    if "mbridge" in text or "megatronbridge" in text:
+        stack = "megatron-bridge-fsdp" if sharded else "megatron-bridge"
+        changes, inferred = bridge_changes(row)
+    else:
+        wide = "llm-foundry" if "foundry" in text else "fsdp"
+        stack = "megatron-2021" if _of_2021(row) else wide if sharded else "megatron"
+        inferred = (f"software: not known, {stack} assumed",)
     return Reading(
         stack=stack,
-        facts=memory_facts(stack),
+        facts=memory_facts(stack, **changes),
         first_rank=False,
         unit_bytes=1e9,
-        inferred=(f"software: not known, {stack} assumed",),
+        inferred=inferred,
     )
 
 
@@ -142,6 +153,22 @@ def with_sequence_parallel(run: Run) -> Run:
     layout = replace(run.layout, sequence_parallel=True)
     assumed = (*run.assumed, "sp: not stated, on assumed")
     return replace(run, layout=layout, assumed=assumed)
+
+
+def with_recomputation(run: Run) -> Run:
+    """Return the run with full recomputation where its row does not say and its era implies it.
+
+    Scores were stored then, and Megatron-LM knew no other kind: without it these runs would need
+    more than their devices had (smith2022, narayanan2021: MT-NLG and the ZeRO-3 rows).
+
+    Args:
+        run: A published run.
+    """
+    stated = run.row.recompute.strip() or not _of_2021(run.row)
+    if stated:
+        return run
+    assumed = (*run.assumed, "recompute: not stated, full assumed, as was usual in 2021")
+    return replace(run, layout=replace(run.layout, recompute="full"), assumed=assumed)
 
 
 def shown_bytes(rank: RankMemory, reading: Reading) -> float:
@@ -187,7 +214,7 @@ def memory_row(row: PublishedRow) -> MemoryRow:
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
-    run = with_sequence_parallel(run_of(row))
+    run = with_recomputation(with_sequence_parallel(run_of(row)))
     reading, memory = ran_in(run)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(

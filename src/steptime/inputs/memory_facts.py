@@ -33,6 +33,13 @@ class MemoryFacts:
         stage_outputs: 1 if a stage keeps what it sent until the backward pass.
         sliced_checkpoints: 1 if recomputation's inputs are saved in slices over tp.
         recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
+        recompute_norms: 1 if a layer's two normed inputs are recomputed (layernorm).
+        recompute_up_projection: 1 if latent attention's Q, K and V are (mla_up_proj).
+        recompute_mlp: 1 if a dense feed-forward network is (mlp).
+        recompute_expert_activation: 1 if an expert's product is (moe_act).
+        recompute_shared_experts: 1 if shared experts are (shared_experts).
+        recompute_experts: 1 if a mixture layer's whole feed-forward part is (moe).
+        offloaded_layers: Layers of a rank whose activations wait in the host's memory.
         recompute_group: Layers recomputed from one saved input.
         gathered_layers: Layers whose weights ZeRO-3 holds whole at once.
         embedding_slots: Layers that the embedding counts for where stages are cut.
@@ -64,6 +71,13 @@ class MemoryFacts:
     stage_outputs: float = 0.0
     sliced_checkpoints: float = 0.0
     recompute_layers: float = 0.0
+    recompute_norms: float = 0.0
+    recompute_up_projection: float = 0.0
+    recompute_mlp: float = 0.0
+    recompute_expert_activation: float = 0.0
+    recompute_shared_experts: float = 0.0
+    recompute_experts: float = 0.0
+    offloaded_layers: float = 0.0
     recompute_group: float = 1.0
     gathered_layers: float = 2.0
     embedding_slots: float = 0.0
@@ -85,12 +99,19 @@ _UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
 STACKS = {
     # Attention with a flash kernel, 32-bit gradients, stages' outputs freed: Megatron-LM now.
     "megatron": MemoryFacts(),
-    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns.
-    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0),
+    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns; a
+    # fused loss puts the logits' gradient in their place, beside one 16-bit copy.
+    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0),
+    # The same with Megatron's FSDP, two layers' weights at once.
+    "megatron-bridge-fsdp": MemoryFacts(
+        gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0, master_bytes=4.0
+    ),
     # narayanan2021, korthikanti2022: scores in memory, dropout on.
     "megatron-2021": _UNFUSED,
     # Weights and gradients sharded by layer: zhao2023. No 16-bit copy beside the 32-bit weight.
     "fsdp": MemoryFacts(master_bytes=2.0),
+    # llmfoundry2024: the same with a fused loss that reads 16-bit logits (inferred: its default).
+    "llm-foundry": MemoryFacts(master_bytes=2.0, logit_bytes=4.0),
     # bigscience2022prequel: 16-bit gradients, a flat copy of them to reduce (inferred), their
     # 32-bit shard for the update; 1.6 GB of kernels (stated) and as much for communicators.
     "deepspeed-fp16": replace(
