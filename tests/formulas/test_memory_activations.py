@@ -136,6 +136,23 @@ def test_8_bit_training_keeps_inputs_of_products_in_8_bits() -> None:
     assert wide - narrow == 2 * 12288 + 49152 - 96 * 128
 
 
+def test_inputs_of_swiglu_in_8_bits_by_hand() -> None:
+    """deepseek2024, Sec. 3.3.3: both halves of the gate and their product, one byte each."""
+    narrow = MemoryFacts(fp8_activation_bytes=1.0)
+    for fp8, value in ((0.0, 2), (1.0, 1)):
+        record = job(fp8=fp8, gated=1.0)
+        kept = activations.feed_forward_token_bytes(record, narrow, 1.0)
+        assert kept == value * (3 * 49152 + 12288)
+
+
+def test_attention_output_in_12_bits_by_hand() -> None:
+    """deepseek2024, Sec. 3.3.3: half a byte a value less than in 16 bits."""
+    record = job(fp8=1.0)
+    facts = MemoryFacts(fp8_output_bytes=1.5)
+    kept = 2 * 3 * 12288 + 1.5 * 12288 + 12288
+    assert activations.attention_token_bytes(record, facts, 1.0) == kept
+
+
 def test_fewer_key_heads_than_ranks_are_repeated() -> None:
     few = job(tp=8.0, num_query_groups=4.0)
     assert activations.attention_token_bytes(few, MemoryFacts(), 1.0) == (

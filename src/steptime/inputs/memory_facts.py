@@ -15,6 +15,8 @@ class MemoryFacts:
         weight_bytes: Bytes of a weight that the model multiplies by.
         fp8_copy_bytes: Bytes of its 8-bit copies (rows and columns) in 8-bit training.
         fp8_input_bytes: Bytes of a stored input of a product in 8-bit training.
+        fp8_output_bytes: Bytes of attention's output in it: 16 bits and an 8-bit copy.
+        fp8_activation_bytes: Bytes of a stored input of an activation in 8-bit training.
         gradient_bytes: Bytes of the gradient that micro-batches add up in.
         exchange_bytes: Bytes of a flat copy that a data-parallel exchange sends from.
         extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
@@ -54,6 +56,8 @@ class MemoryFacts:
     weight_bytes: float = 2.0
     fp8_copy_bytes: float = 2.0
     fp8_input_bytes: float = 1.0
+    fp8_output_bytes: float = 3.0
+    fp8_activation_bytes: float = 2.0
     gradient_bytes: float = 4.0
     extra_gradient_bytes: float = 0.0
     exchange_bytes: float = 0.0
@@ -105,6 +109,19 @@ STACKS = {
     # The same with Megatron's FSDP, two layers' weights at once.
     "megatron-bridge-fsdp": MemoryFacts(
         gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0, master_bytes=4.0
+    ),
+    # deepseek2024, Sec. 3.2.3 and 3.3.3: norms, up-projections and SwiGLU's output recomputed, its
+    # inputs and the weights in 8 bits, attention's output in 12, moments in 16; blocks of weights
+    # serve both directions.
+    "deepseek-v3": MemoryFacts(
+        weight_bytes=1.0,
+        fp8_copy_bytes=0.0,
+        fp8_output_bytes=1.5,
+        fp8_activation_bytes=1.0,
+        moment_bytes=4.0,
+        recompute_norms=1.0,
+        recompute_up_projection=1.0,
+        recompute_expert_activation=1.0,
     ),
     # narayanan2021, korthikanti2022: scores in memory, dropout on.
     "megatron-2021": _UNFUSED,

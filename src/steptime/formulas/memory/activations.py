@@ -35,6 +35,19 @@ def input_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_input_bytes, 2.0)
 
 
+def activated_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes of one stored value that the activation function reads again.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        deepseek2024, Sec. 3.3.3 (SwiGLU's inputs kept in 8 bits).
+    """
+    return where(job.fp8 > 0.0, facts.fp8_activation_bytes, 2.0)
+
+
 def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
@@ -64,7 +77,7 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     core = where(job.kv_lora_rank > 0.0, latent, ordinary)
     out = heads * where(job.kv_lora_rank > 0.0, job.v_head_dim, job.head_dim)
     # The kernel's own backward pass reads its output in 16 bits: an 8-bit copy comes on top.
-    again = where(job.fp8 > 0.0, facts.fp8_input_bytes, 0.0) * out
+    again = where(job.fp8 > 0.0, facts.fp8_output_bytes - 2.0, 0.0) * out
     return core + again + (normed_bytes(job, facts) + facts.dropout) * h / split
 
 
@@ -131,7 +144,8 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     """
     read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
-    inside = (2.0 * (values - 1.0) + read) * job.ffn_hidden_size / job.tp
+    gate = activated_bytes(job, facts) * (values - 1.0)
+    inside = (gate + read) * job.ffn_hidden_size / job.tp
     kept = inside * (1.0 - facts.recompute_mlp)
     return kept + (normed_bytes(job, facts) + facts.dropout) * job.hidden_size / split
 
@@ -160,8 +174,9 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     product = read * (1.0 - facts.recompute_expert_activation)
     copies = job.top_k * facts.expert_imbalance
     dispatched = copies * read * h * job.etp / t
-    experts = copies * (2.0 * (values - 1.0) + product) * width
-    shared = job.num_shared_experts * (2.0 * (values - 1.0) + read) * width
+    gate = activated_bytes(job, facts) * (values - 1.0)
+    experts = copies * (gate + product) * width
+    shared = job.num_shared_experts * (gate + read) * width
     shared = shared * (1.0 - facts.recompute_shared_experts)
     router = 8.0 * job.num_experts / split
     inside = (dispatched + experts + shared + router) * (1.0 - facts.recompute_experts)

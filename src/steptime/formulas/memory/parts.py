@@ -3,7 +3,7 @@
 from steptime.formulas.memory.activations import token_bytes
 from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.shared import shared_terms
-from steptime.formulas.memory.stages import stage_layers
+from steptime.formulas.memory.stages import held_layers
 from steptime.formulas.memory.stored import (
     at_work_token_bytes,
     kept_scores,
@@ -31,7 +31,7 @@ def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
     shared = shared_terms(job, facts)
     per_token = token_bytes(job, facts)
     ends = rank_ends(job, shared, rank)
-    stage = stage_layers(job, shared, rank)
+    stage = held_layers(job, shared, rank)
     stored = stored_token_bytes(job, facts, shared, stage)
     kept = shared["tokens"] * in_flight(shared, rank)
     whole = kept * stored["here"]

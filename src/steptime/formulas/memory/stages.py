@@ -92,6 +92,31 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
+def held_layers(job: Number, shared: Number, rank: Number) -> Number:
+    """Return the layers of a rank as `stage_layers`; DualPipe's hold two stages, one each way.
+
+    Rank r has stages r and p - 1 - r, of which the longer counts for both, with half of the
+    leading dense layers that the two have.
+
+    Args:
+        job: The flat record.
+        shared: From `shared.shared_terms`.
+        rank: Pipeline rank.
+
+    References:
+        deepseek2024, Sec. 3.2.1 (both ends of the pipeline feed it).
+    """
+    one = stage_layers(job, shared, rank)
+    other = stage_layers(job, shared, job.pp - 1.0 - rank)
+    longer = maximum(one["layers"], other["layers"])
+    dense = one["layers"] - one["experts"] + other["layers"] - other["experts"]
+    mixed = where(job.num_experts > 0.0, longer - dense / 2.0, 0.0)
+    return {
+        "layers": where(shared["twice"] > 0.0, longer, one["layers"]),
+        "experts": where(shared["twice"] > 0.0, mixed, one["experts"]),
+    }
+
+
 def candidate_ranks(job: Number, shared: Number) -> Number:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
