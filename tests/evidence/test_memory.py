@@ -104,7 +104,7 @@ def test_runs_that_ran_are_said_to_fit() -> None:
         ({"tp": 8, "pp": 8, "hidden": 8192}, 0.0),
         ({"tp": 4, "pp": 2}, 0.0),
         ({"tp": 4, "pp": 2, "mbs": 8}, 0.75),
-        ({"tp": 2, "pp": 2}, 1.0),
+        ({"tp": 2, "pp": 2}, 1.75),
         ({"tp": 2, "pp": 2, "num_microbatches": 2}, 0.0),
         ({"tp": 32, "pp": 2}, 0.0),
         ({"tp": 16, "pp": 1}, 0.75),

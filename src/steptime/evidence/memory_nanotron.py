@@ -66,7 +66,8 @@ def gathered_share(row: PublishedRow) -> float:
     """Return the share of the gathered inputs that stays until the backward pass.
 
     Without a pipeline nothing holds the host back. With one, it waits for a message every
-    micro-batch: where it cannot run ahead, all but two micro-batches in flight show.
+    micro-batch: where it cannot run ahead, all but two micro-batches in flight show. Between two
+    ranks whole products that wait to be scattered add as much again.
 
     Args:
         row: A published row.
@@ -77,4 +78,4 @@ def gathered_share(row: PublishedRow) -> float:
     ahead = tp <= 8 and micro_batches(row) > pp and device_sets_the_pace(row)
     if pp > 1 and not ahead:
         return SHOWN * (1.0 - 2.0 / pp)
-    return 1.0 if tp <= 2 and pp > 1 else SHOWN
+    return SHOWN + 1.0 if tp <= 2 and pp > 1 else SHOWN

@@ -18,7 +18,7 @@ from steptime.evidence.memory_rows import (
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.schema import published_rows
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import training_step
 
 NEAR = 0.06
@@ -277,13 +277,21 @@ def known_cases() -> list[tuple[str, Memory]]:
     """Return layouts of which it is known whether they fit, with their memory."""
     llama = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16}
     short = {"seq_length": 8192, "global_batch_size": 2048}
+    eight = {"vpp": 8, "schedule": "interleaved-1f1b"}
     long = {"seq_length": 131_072, "global_batch_size": 128}
+    deepseek = {"model": "deepseek-v3", "accelerator": "h800", "pp": 16, "dp": 128, "ep": 64}
+    deepseek |= {"seq_length": 4096, "global_batch_size": 15_360, "zero_stage": 1}
+    deepseek |= {"schedule": "dualpipe", "precision": "fp8"}
     gpt = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
     cases = (
         ("Llama 3 405B, 8,192 GPUs", llama | short | {"dp": 64}),
         ("Llama 3 405B, 16,384 GPUs", llama | short | {"dp": 128}),
         ("Llama 3 405B, 131,072 tokens", llama | long | {"cp": 16, "dp": 8}),
+        ("Llama 3 405B, 8,192 GPUs, v = 8", llama | short | {"dp": 64} | eight),
+        ("Llama 3 405B, 16,384 GPUs, v = 8", llama | short | {"dp": 128} | eight),
         ("GPT-3 175B, t = 8 alone", gpt | {"global_batch_size": 8}),
         ("GPT-3 175B, t = 8, p = 8", gpt | {"global_batch_size": 64, "pp": 8}),
     )
-    return [(name, step_memory(training_step(**asked))) for name, asked in cases]  # type: ignore[arg-type]
+    found = [(name, step_memory(training_step(**asked))) for name, asked in cases]  # type: ignore[arg-type]
+    own = step_memory(training_step(**deepseek), memory_facts("deepseek-v3"))  # type: ignore[arg-type]
+    return [*found, ("DeepSeek-V3, 2,048 GPUs", own)]
