@@ -47,16 +47,19 @@ def device_sets_the_pace(row: PublishedRow) -> bool:
 def gathers_again(row: PublishedRow) -> bool:
     """Return whether a run is taken to gather inputs again, and to get its blocks back in time.
 
-    So do most runs of the widest model, on 64 nodes, with a pipeline of groups wider than 16, and
-    without a pipeline inside a node on more than 16 nodes; beyond 8 ranks also those with a
-    pipeline on more than 16 nodes, and those with under 8 micro-batches on under 16.
+    So do most runs of the widest model, with a pipeline of groups wider than 16, on 64 nodes (but
+    not groups of 32 without a pipeline), and without a pipeline inside a node on more than 16
+    nodes; beyond 8 ranks also those with a pipeline on more than 16 nodes, and those with under 8
+    micro-batches on under 16.
 
     Args:
         row: A published row.
     """
     tp, pp, nodes = row.tp or 1, row.pp or 1, (row.gpus or 8) / 8
-    if (row.hidden or 0) >= 8192 or nodes >= 64 or (pp > 1 and tp > 16):
+    if (row.hidden or 0) >= 8192 or (pp > 1 and tp > 16):
         return True
+    if nodes >= 64:
+        return tp <= 16 or pp > 1
     if tp <= 8 or pp > 1:
         return nodes > 16 and (tp > 8 or pp == 1)
     return micro_batches(row) < 8 and nodes < 16
