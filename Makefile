@@ -58,7 +58,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py
-	STEPTIME_TIMED=1 $(RUN) -m pytest -q -m timed
+	$(RUN) -m pytest -q -m timed
 
 # A hashed lock for 3.11 to 3.13 that names no package host.
 lock: $(INSTALLED)

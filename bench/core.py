@@ -102,7 +102,7 @@ def main() -> None:
     ours = predictions_s()
     rival = rival_s()
     for name, seconds in ours.items():
-        ratio = f", {rival['prediction_s'] / seconds:.1f} times faster" if rival else ""
+        ratio = f", {seconds / rival['prediction_s']:.2f} of {RIVAL}'s time" if rival else ""
         print(f"{name:43} {seconds * 1e6:8.1f} µs{ratio}")
     print(f"  aim for the baseline: {AIM_PREDICTION_S * 1e6:.0f} µs")
     if rival:

@@ -1,8 +1,7 @@
-"""Run every benchmark in this folder, one after another, each in a process of its own.
+"""Run the benchmarks, one after another, each in a process of its own.
 
-``make bench`` runs them all; ``python bench/run.py core schedule`` those named. A file here
-that has a ``main`` is a benchmark: it prints its own table, with the aim or the
-program beside it that its numbers are to be read against.
+``make bench`` runs them all; ``python bench/run.py core schedule`` those named. Each prints its
+own table, with the aim or the program beside it that its numbers are to be read against.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-HELPERS = {"run", "rival"}
+BENCHMARKS = ("core", "schedule", "search", "book")
 
 
 def processor() -> str:
@@ -26,15 +25,15 @@ def processor() -> str:
 
 
 def main(names: list[str]) -> int:
-    """Run the benchmarks and return 1 if one failed."""
-    there = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in HELPERS)
-    unknown = [name for name in names if name not in there]
+    """Run the benchmarks and return 1 if one failed, 2 if there is none of a name."""
+    unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
-        print(f"no benchmark {unknown[0]!r}; there are: {', '.join(there)}", file=sys.stderr)
+        print(f"no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
-    print(f"Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores")
+    busy = f"; busy with {os.getloadavg()[0]:.1f} processes" if hasattr(os, "getloadavg") else ""
+    print(f"Python {platform.python_version()}, {processor()}, {os.cpu_count()} cores{busy}")
     failed = 0
-    for name in names or there:
+    for name in names or BENCHMARKS:
         print(f"\n== {name}", flush=True)
         done = subprocess.run([sys.executable, str(FOLDER / f"{name}.py")], check=False)
         failed |= done.returncode != 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +15,22 @@ def pytest_configure() -> None:
         os.environ.setdefault(name, "1")
 
 
-@pytest.fixture(scope="session")
-def limit() -> Callable[[float], float]:
-    """Return what bounds a time: the bound itself in `make bench`, none in `make test`.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what bounds a time, unless `-m timed` asks for it, as `make bench` does.
 
     A test must pass on a machine that is busy with other things; a bench need not.
     """
-    timed = bool(os.environ.get("STEPTIME_TIMED"))
-    return lambda bound: bound if timed else math.inf
+    if "timed" in config.option.markexpr:
+        return
+    timed = [item for item in items if item.get_closest_marker("timed")]
+    config.hook.pytest_deselected(items=timed)
+    items[:] = [item for item in items if item not in timed]
+
+
+@pytest.fixture(scope="session")
+def limit() -> Callable[[float], float]:
+    """Return what bounds a time in the explorer's timed tests: the bound itself."""
+    return lambda bound: bound
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import typer
 from typer.main import get_command
 
-from steptime.book.site import command_pages, docstrings, python_pages, results_page
-from steptime.book.site.bibliography import AuthorYearLabels, author_year
+from steptime.book.site import command_pages, docstrings, python_pages
 from steptime.book.site.mathml import FormulaError, to_mathml
 from steptime.book.site.polish import polished
 
@@ -173,48 +171,6 @@ def test_command_page_lists_commands_options_and_examples() -> None:
     assert "| `NAME` | Which. Required. |" in text
 
 
-# The bibliography
-
-
-def entry(*names: str, year: str = "2021") -> SimpleNamespace:
-    people = [SimpleNamespace(prelast_names=[], last_names=[name]) for name in names]
-    return SimpleNamespace(key="k", persons={"author": people}, fields={"year": year, "title": "T"})
-
-
-@pytest.mark.parametrize(
-    ("names", "label"),
-    [
-        (("Huang",), "Huang, 2021"),
-        (("Liu", "Abbeel"), "Liu and Abbeel, 2021"),
-        (("Qi", "Wan", "Huang"), "Qi et al., 2021"),
-        (("Grattafiori", "others"), "Grattafiori et al., 2021"),
-        (("{NVIDIA}",), "NVIDIA, 2021"),
-        ((), "T, 2021"),
-    ],
-)
-def test_label_is_author_and_year(names: tuple[str, ...], label: str) -> None:
-    assert author_year(entry(*names)) == label
-
-
-def test_labels_that_would_be_the_same_get_a_letter() -> None:
-    labels = list(AuthorYearLabels().format_labels([entry("Qi"), entry("Huang"), entry("Qi")]))
-    assert labels == ["Qi, 2021a", "Huang, 2021", "Qi, 2021b"]
-
-
-# results.md as a page
-
-
-def test_results_page_links_notebooks_and_sources_it_knows() -> None:
-    text = (
-        "measured [narayanan2021, qi2024] [other2020].\n\n"
-        "Notebook: [a.ipynb](notebooks/11_a.ipynb) · sources: narayanan2021, own2020."
-    )
-    page = results_page.linked(text, frozenset({"narayanan2021", "qi2024"}))
-    assert "{cite:p}`narayanan2021,qi2024` [other2020]" in page
-    assert "](build/notebooks/11_a.ipynb)" in page
-    assert "sources: {cite:t}`narayanan2021`, own2020." in page
-
-
 # The theme's mends
 
 PAGE = """<html><head>
@@ -247,6 +203,11 @@ def test_page_is_mended() -> None:
 
 def test_search_page_keeps_its_index() -> None:
     assert "searchindex.js" in polished(PAGE, is_search=True)
+
+
+def test_every_head_of_a_table_says_what_it_is_the_head_of() -> None:
+    page = polished('<th class="head text-right"><p>GPUs</p></th><th class="head">run</th>')
+    assert page.count('scope="col"') == 2
 
 
 def test_mending_twice_changes_nothing_more() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import shutil
@@ -11,8 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -73,12 +75,30 @@ def accuracy_site(
         server.shutdown()
 
 
+def _beside(name: str) -> str:
+    """Return the one expression of a script in this folder: what stands before it is a comment."""
+    source = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return source[source.index("\n(") :].strip().rstrip(";")
+
+
+@pytest.fixture(scope="session")
+def violations() -> Callable[..., list[str]]:
+    """Return ``violations(page, part="html")``: what axe finds there, one line an element."""
+    axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    judge = _beside("judge.js")
+
+    def call(page: Page, part: str = "html") -> list[str]:
+        page.evaluate(axe)
+        found: list[str] = page.evaluate(judge, [part])
+        return found
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def probe() -> Callable[..., Any]:
     """Return ``probe(page, name, *arguments)``: a function of schedule_probes.js in the page."""
-    source = Path(__file__).with_name("schedule_probes.js").read_text(encoding="utf-8")
-    # An object literal in brackets: what stands before it is a comment.
-    literal = source[source.index("({") :].strip().rstrip(";")
+    literal = _beside("schedule_probes.js")
 
     def call(page: Page, name: str, *arguments: Any) -> Any:
         return page.evaluate(f"given => {literal}.{name}(...given)", list(arguments))
@@ -100,18 +120,26 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+# Two frames after loading, what the scripts started has been drawn.
+_TWO_FRAMES = """() => new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+})"""
+
+
 class Watched:
     """A page that writes down everything that a reader must never meet.
 
     Attributes:
         page: The Playwright page.
+        scripts: Whether it runs any.
         foreign: Requests to another host.
         failed: Requests that were not answered, or with an error.
         errors: Exceptions and console errors.
     """
 
-    def __init__(self, page: Page, site: str) -> None:
+    def __init__(self, page: Page, site: str, *, scripts: bool = True) -> None:
         self.page = page
+        self.scripts = scripts
         self.site = site
         self.foreign: list[str] = []
         self.failed: list[str] = []
@@ -142,8 +170,10 @@ class Watched:
     def open(self, path: str) -> Page:
         """Load a page of the site and wait until its scripts have run."""
         self.page.goto(f"{self.site}/{path}", wait_until="load")
-        # Two frames later, what the scripts started at load has been drawn.
-        self.page.wait_for_timeout(100)
+        if self.scripts:
+            # A page that leads on at once has left by then: the next one answers.
+            with contextlib.suppress(Error):
+                self.page.evaluate(_TWO_FRAMES)
         return self.page
 
     def assert_clean(self) -> None:
@@ -169,7 +199,8 @@ def open_page(chromium: Browser, site: str) -> Iterator[Callable[..., Watched]]:
             viewport={"width": width, "height": height}, color_scheme=theme, **options
         )
         contexts.append(context)
-        watched = Watched(context.new_page(), site)
+        scripts = options.get("java_script_enabled", True)
+        watched = Watched(context.new_page(), site, scripts=scripts)
         watched.open(path)
         return watched
 

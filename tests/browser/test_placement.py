@@ -89,9 +89,13 @@ def test_random_choices_count_as_the_package_does_and_survive_a_reload(
 ) -> None:
     draw = random.Random(3)
     for _ in range(15):
-        for key in "tcpdno":
-            values = page.query_selector_all(f"input[name=rk-{key}]")
-            draw.choice(values).check(force=True)
+        page.evaluate(
+            """draws => draws.forEach(([key, share]) => {
+              const all = document.querySelectorAll(`input[name=rk-${key}]`);
+              all[Math.floor(share * all.length)].click();
+            })""",
+            [[key, draw.random()] for key in "tcpdno"],
+        )
         state = page.evaluate("stRacks.state()")
         assert counts(page) == expected(state)
     told = page.inner_text("[data-out=verdict]")

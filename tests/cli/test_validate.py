@@ -69,6 +69,40 @@ def test_results_as_a_file(steptime: Call, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [out]
 
 
+# invariant
+
+
+SWEEPS = Path(__file__).parents[2] / "data" / "sweeps"
+
+
+@pytest.mark.parametrize(("name", "rows"), [("narayanan2021_figures_digitised.csv", 47)])
+def test_a_published_sweep_is_scored_in_its_own_columns(
+    steptime: Call, name: str, rows: int
+) -> None:
+    status, out, _ = steptime("validate", str(SWEEPS / name), "--model", "roofline", "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert (len(answer["rows"]), answer["skipped"]) == (rows, [])
+    assert [one["source"] for one in answer["by_source"]] == ["narayanan2021"]
+    assert answer["by_source"][0]["rows"] == answer["summary"]["rows"] == rows
+    inside = sum(
+        one["step_time_low_s"] <= one["published_step_time_s"] <= one["step_time_high_s"]
+        for one in answer["rows"]
+    )
+    assert answer["summary"]["covered_fraction"] == pytest.approx(inside / rows)
+
+
+def test_the_table_names_sources_and_what_lies_inside(steptime: Call, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    head = "id,source,model,gpu,gpus,tp,pp,vpp,gbs,seq_len,mbs,recompute,step_time_s\n"
+    rows = [f"r{n},s{n},gpt3-175b,a100,64,8,8,1,64,2048,1,full,{25 * n}\n" for n in (1, 2)]
+    path.write_text(head + "".join(rows))
+    status, out, _ = steptime("validate", str(path), "--model", "roofline")
+    assert status == 0
+    assert "error by source" in out
+    assert "of 2 rows lie within their 90 % interval" in out
+
+
 # refusal
 
 
@@ -78,12 +112,28 @@ def test_a_file_that_cannot_be_written(steptime: Call, tmp_path: Path) -> None:
     assert "No such file" in err
 
 
-def test_a_bad_cell_is_named(steptime: Call, tmp_path: Path) -> None:
+def test_a_bad_cell_costs_its_row_alone(steptime: Call, tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
-    path.write_text("id,model,gpu,gpus,tp\na,GPT,h100,8,x\n")
-    status, out, err = steptime("validate", str(path))
+    path.write_text(
+        "id,model,gpu,gpus,tp,pp,gbs,seq_len,mbs,recompute,step_time_s\n"
+        "a,gpt3-175b,a100,64,x,8,64,2048,1,full,30\n"
+        "b,gpt3-175b,a100,64,8,8,64,2048,1,full,30\n"
+    )
+    status, out, _ = steptime("validate", str(path), "--json")
+    answer = json.loads(out)
+    assert status == 0
+    assert [row["id"] for row in answer["rows"]] == ["b"]
+    (skipped,) = answer["skipped"]
+    assert skipped["id"] == "a"
+    assert "line 2: column 'tp': 'x'" in skipped["reason"]
+
+
+def test_a_file_that_is_no_table_of_runs(steptime: Call, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("hello\nworld\n")
+    status, out, err = steptime("validate", str(path), "--model", "roofline")
     assert (status, out) == (2, "")
-    assert "mine.csv: line 2: column 'tp': 'x'" in err
+    assert "no table of runs" in err
 
 
 def test_an_unknown_model_is_refused(steptime: Call) -> None:

@@ -14,9 +14,10 @@ from steptime.evidence.residuals import DENSE, KINDS, kind_of, residuals
 # ---- published
 
 
+@pytest.mark.parametrize("assumed", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_nine_of_ten_left_out_runs_lie_inside(kind: str) -> None:
-    found = coverage(residuals(), kind, assumed=False)
+def test_nine_of_ten_left_out_runs_lie_inside(kind: str, assumed: bool) -> None:
+    found = coverage(residuals(), kind, assumed=assumed)
     assert found.runs >= 60
     assert 0.87 <= found.covered <= 0.93
 
@@ -50,7 +51,30 @@ def test_an_interval_holds_its_prediction_and_grows_with_doubt() -> None:
     guessed = interval_s(10.0, DENSE, 0.2, assumed=True)
     assert known is not None
     assert guessed is not None
-    assert guessed[0] < known[0] < 10.0 < known[1] < guessed[1]
+    assert known[0] < 10.0 < known[1] < guessed[1]
+    assert guessed[0] < 10.0
+    assert guessed[1] / guessed[0] > known[1] / known[0]
+
+
+def test_what_is_usual_moves_the_interval_and_not_its_width() -> None:
+    rng = random.Random(3)
+    drawn = [(rng.random(), rng.gauss(0.0, 0.05)) for _ in range(200)]
+    moved = [(exposed, error - 0.05) for exposed, error in drawn]
+    plain, centred, wide = width(drawn), width(moved, middle=-0.05), width(moved)
+    assert plain is not None
+    assert centred is not None
+    assert wide is not None
+    assert centred.half(0.3) == pytest.approx(plain.half(0.3))
+    assert wide.half(0.3) > 1.2 * centred.half(0.3)
+    low, high = centred.ends_s(1.0, 0.3)
+    assert low == pytest.approx(math.exp(0.05 - centred.half(0.3)))
+    assert high == pytest.approx(math.exp(0.05 + centred.half(0.3)))
+    far = width([(0.0, 0.5)] * FEWEST, middle=0.5)
+    assert far is not None
+    assert far.ends_s(1.0, 0.0)[1] == 1.0
+    assert far.holds(0.5, 0.0)
+    assert far.holds(0.0, 0.0)
+    assert not far.holds(-0.01, 0.0)
 
 
 def test_a_prediction_carries_its_interval() -> None:

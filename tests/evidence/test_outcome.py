@@ -70,6 +70,23 @@ def test_utilisation_needs_the_peak() -> None:
     assert by_share == pytest.approx(by_rate, rel=1e-12)
 
 
+def test_hardware_utilisation_counts_what_was_recomputed() -> None:
+    plain = published_step_time_s(run_of(row(hfu_pct=50)))
+    full = published_step_time_s(run_of(row(hfu_pct=50, recompute="full")))
+    assert plain == pytest.approx(published_step_time_s(run_of(row(mfu_pct=50))), rel=1e-12)
+    assert 1.25 < full / plain < 1.34
+    counted = published_step_time_s(
+        run_of(row(mfu_pct=50, recompute="full", flop_convention="hardware-full"))
+    )
+    assert full == pytest.approx(counted, rel=1e-12)
+
+
+def test_six_per_parameter() -> None:
+    seconds = published_step_time_s(run_of(row(tflops_per_gpu=400, flop_convention="6ND")))
+    # Printed parameters of Llama 3 8B, half of their last digit; norms are left out here.
+    assert seconds == pytest.approx(6 * 8.03e9 * 128 * 8192 / 8 / 400e12, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("text", "convention"),
     [
@@ -82,6 +99,15 @@ def test_utilisation_needs_the_peak() -> None:
         ("96*B*s*L*h^2*(1+s/6h+V/16Lh): full (not causal-halved) attention", "hardware"),
         ("model FLOPs, no recompute, causal attention halved", "causal"),
         ("72*B*s*L*h^2*(1+s/6h+V/12hL): model FLOPs, no recompute, full attention", "model"),
+        ("6N + 12 L H Q T (PaLM)", "model"),
+        ("6ND", "parameters"),
+        ("6*N per token", "parameters"),
+        ("HFU, recomputation included", "hardware"),
+        ("model FLOPs incl. recomputation", "hardware"),
+        ("8*N*D", "hardware"),
+        ("attention halved", "causal"),
+        ("causal mask not exploited", "model"),
+        ("no causal discount", "model"),
     ],
 )
 def test_conventions_are_told_apart(text: str, convention: str) -> None:

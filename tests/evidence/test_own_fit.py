@@ -45,6 +45,34 @@ def test_a_fit_finds_the_constants_that_made_the_runs() -> None:
     assert fit.mean_after < 0.02 < fit.mean_before
 
 
+def test_runs_measured_thrice_too_slow_are_set_aside() -> None:
+    chosen = [row for row in ROWS if row.id.startswith("nar21-t1")]
+    clean = own_fit(chosen)
+    slow = [
+        row.model_copy(update={"tflops_per_gpu": (row.tflops_per_gpu or 0.0) / 3.0})
+        for row in chosen[:3]
+    ]
+    fit = own_fit([*slow, *chosen[3:]])
+    assert fit.set_aside == tuple(row.id for row in slow)
+    assert fit.rows == clean.rows - 3
+    for one, other in zip(fit.fitted, clean.fitted, strict=True):
+        assert other.low < one.value < other.high
+
+
+def test_runs_that_scatter_give_wider_intervals() -> None:
+    chosen = measured_by(published_constants(), KORTHIKANTI)
+    factors = (1.25, 0.8, 1.2, 0.85, 1.25, 0.8, 1.15, 0.9, 1.2, 0.8)
+    noisy = [
+        row.model_copy(update={"step_time_s": (row.step_time_s or 0.0) * factor})
+        for row, factor in zip(chosen, factors, strict=True)
+    ]
+    calm, wild = own_fit(chosen), own_fit(noisy)
+    assert wild.scatter > 0.1 > calm.scatter
+    widths = [math.log(fit.fitted[0].high / fit.fitted[0].low) for fit in (calm, wild)]
+    assert widths[1] > 1.5 * widths[0]
+    assert not wild.worth_it
+
+
 # ---- invariant
 
 

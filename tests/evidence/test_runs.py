@@ -63,6 +63,9 @@ def test_experts_and_latent_attention_come_along() -> None:
         ("Selene: NVLink + 8x HDR IB per node", 25),
         ("RoCE 400 Gb/s per GPU, full bisection in 3072-GPU pods", 50),
         ("NVL72, NVLink5 900 GB/s/dir", 0),
+        ("8x 400 Gb/s InfiniBand", 50),
+        ("EFA 3.2 Tbps per node", 50),
+        ("RoCE, 200 Gbit/s per GPU", 25),
         ("", 0),
     ],
 )
@@ -87,6 +90,56 @@ def test_zero_text(text: str, stage: int) -> None:
     assert zero_stage(text) == (stage, "")
 
 
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("uniform-1", "full"),
+        ("full/uniform-1", "full"),
+        ("block-3", "none"),
+        ("full (block, 7)", "full"),
+        ("block-8", "full"),
+        ("mlp", "none"),
+        ("core_attn", "selective"),
+        ("True", "full"),
+        ("no", "none"),
+        ("not stated", "none"),
+    ],
+)
+def test_recompute_text(text: str, mode: str) -> None:
+    assert recompute_mode(text, 8.0)[0] == mode
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("BF16", "bf16"),
+        ("bfloat16", "bf16"),
+        ("bf16 (fp32 gradients)", "bf16"),
+        ("half", "fp16"),
+        ("FP8-CS", "fp8"),
+        ("fp8_delayed", "fp8"),
+        ("FP8-MX", "mxfp8"),
+        ("NVFP4", "nvfp4"),
+    ],
+)
+def test_precision_text(text: str, mode: str) -> None:
+    assert precision_mode(text) == (mode, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ZB-H1", "zb-h1"),
+        ("Zero bubble ZBV", "zb-v"),
+        ("DualPipe", "dualpipe"),
+        ("interleaved 1F1B", "interleaved-1f1b"),
+        ("V-Half", "v-half"),
+    ],
+)
+def test_schedule_text(text: str, name: str) -> None:
+    assert schedule_name(text, 4, 1) == (name, "")
+
+
 def test_other_texts() -> None:
     assert recompute_mode("selective (per-op)") == ("selective", "")
     assert recompute_mode("full") == ("full", "")
@@ -104,8 +157,8 @@ def test_other_texts() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"gbs": None}, "gbs is not stated"),
-        ({"heads": None}, "heads is not stated"),
+        ({"gbs": None, "num_microbatches": None}, "gbs is not stated"),
+        ({"hidden": None, "model": "nosuch"}, "hidden is not stated"),
         ({"layers": None, "model": "nosuch"}, "no preset is called 'nosuch'"),
         ({"gpu": "H1OO"}, "unknown accelerator"),
         ({"dp": 7}, "is not gpus"),

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from steptime.planning.question import PREDICTORS
+from steptime.evidence.predict import PREDICTORS
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.ties import (
     Group,

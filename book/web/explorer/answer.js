@@ -55,10 +55,10 @@ export function jobOf(state, data) {
     vpp: state.vpp,
     dp: state.n / (state.tp * state.cp * state.pp),
     ep: state.ep,
-    etp: 1,
+    etp: state.etp,
     sequence_parallel: state.sp,
     zero_stage: state.zero,
-    schedule: data.schedules.indexOf(state.schedule),
+    schedule: data.schedules.findIndex((one) => one.key === state.schedule),
     recompute_full: state.recompute === "full" ? 1 : 0,
     recompute_selective: state.recompute === "selective" ? 1 : 0,
     fp8: state.precision === "fp8" ? 1 : 0,
@@ -76,9 +76,12 @@ export function refusal(state, job, data, formulas) {
     const values = { precision: state.precision, accelerator: state.gpu };
     return { field: "precision", value: "bf16", text: sentence(data.precision_fault, values) };
   }
-  if (!formulas.layout_rule(job)) return null;
+  const rule = formulas.layout_rule(job);
+  // In the order of Python: the batch, then the schedule, then all else.
+  const unfit = rule === 1 ? null : scheduleRefusal(state, job, data, formulas);
+  if (unfit || !rule) return unfit;
   const fault = formulas.layout_fault(job);
-  const [field, template] = data.faults[fault.rule - 1];
+  const [field, template] = data.faults[rule - 1];
   const values = {
     ...job,
     name: modelName(state, data),
@@ -87,6 +90,22 @@ export function refusal(state, job, data, formulas) {
   };
   const key = { global_batch_size: "batch" }[field] ?? field;
   return { field: key, value: fault.nearest, text: sentence(template, values) };
+}
+
+/** Why the pipeline schedule cannot run at these sizes, or null. */
+function scheduleRefusal(state, job, data, formulas) {
+  const micro = formulas.num_microbatches(job);
+  const rule = formulas.schedule_rule(job.schedule, job.pp, micro, job.vpp);
+  if (!rule) return null;
+  const near = formulas.mended_sizes(job.pp, micro);
+  const [, template] = data.schedule_faults[rule - 1];
+  const text = sentence(template, { ...state, micro, ...near });
+  if (rule < 3) return { field: "vpp", value: 3 - rule, text };
+  if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: "dualpipe-v", text };
+  const closer = micro - near.fewer <= near.more - micro ? near.fewer : near.more;
+  const least = Math.max(near.even, near.least);
+  const batch = (rule === 3 ? closer : least) * job.dp * job.micro_batch_size;
+  return { field: "batch", value: batch, text };
 }
 
 function sentence(template, values) {
@@ -105,9 +124,19 @@ export function makeAnswer(data, formulas) {
     return { stages, worst, facts, ...verdict(stages[worst].total, job.hbm_bytes) };
   }
 
+  /** What is known of the software that is assumed: by device, ZeRO, model and stages. */
+  function stackOf(state, job) {
+    const place = state.zero === 3 ? 1 : 0;
+    const device = data.accelerators.find((one) => one.key === state.gpu).stacks[place];
+    if (!device) return null;
+    const model = data.models.find((one) => one.key === state.model)?.facts;
+    const edges_count = formulas.ends_count(job.num_layers, job.pp * job.vpp);
+    return { ...data.stacks[place], ...device, ...model, edges_count };
+  }
+
   /** The models that can tell the time of a step here, and what each takes besides the job. */
   function modelsFor(state, job) {
-    const { stack } = data.accelerators.find((one) => one.key === state.gpu);
+    const stack = stackOf(state, job);
     const known = data.step_models.filter((one) => {
       if (one.sixteen_bits_only && job.fp8) return false;
       return stack || !one.records.includes("stack");
@@ -177,8 +206,10 @@ function band(model, job, parts, total) {
   const width = model.widths[kind];
   if (!width) return { low: null, high: null };
   const exposed = 1 - (parts.compute + parts.recompute) / total;
-  const factor = Math.exp(width.factor * (width.base + width.slope * exposed));
-  return { low: total / factor, high: total * factor };
+  const half = width.factor * (width.base + width.slope * exposed);
+  const low = Math.min(Math.exp(-(width.middle + half)), 1);
+  const high = Math.max(Math.exp(half - width.middle), 1);
+  return { low: total * low, high: total * high };
 }
 
 function verdict(total, limit) {

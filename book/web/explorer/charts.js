@@ -1,10 +1,9 @@
 /** The pictures and their keys: memory, time, stages, servers. */
 
 import { drawBars, memoryTop, timeScale } from "./bars.js";
-import { radioRow } from "./controls.js";
-import { fill, h, roving, text } from "./dom.js";
-import { count, digits, gb, seconds } from "./format.js";
-import { MEMORY_PARTS, STEP_SLOTS, stepOut, stepParts } from "./outs.js";
+import { fill, h, roving, text, toggles } from "./dom.js";
+import { count, digits, gb, seconds, units } from "./format.js";
+import { MEMORY_PARTS, STEP_SLOTS, placeWord, stepOut, stepParts } from "./outs.js";
 import { drawServers, drawStages } from "./pictures.js";
 
 const HEADLINES = [
@@ -13,12 +12,22 @@ const HEADLINES = [
   ["tflops", "a GPU"],
   ["tokens_per_s", ""],
   ["days", "for the run"],
-  ["m", "micro-batches"],
+  ["m", ""],
 ];
 
 /** Make the places of all pictures; numbers in their keys are buttons. */
 export function pictureParts(id, change) {
-  const by = radioRow(["by", "", "Numbers by", ""], id, change);
+  const models = [
+    ["baseline", "baseline"],
+    ["roofline", "roofline"],
+  ];
+  const by = toggles(models, (value) => change({ by: value }, "by"));
+  by.element = h(
+    "div",
+    { class: "by", role: "group", "aria-labelledby": `${id}-by`, "data-control": "by" },
+    h("span", { id: `${id}-by` }, "Numbers by"),
+    by.buttons,
+  );
   const memory = h("div", { class: "bars bars-memory" });
   const memoryKey = h("div", { class: "legend legend-memory", role: "group", "aria-label": "Parts of memory" });
   const time = h("div", { class: "bars bars-time" });
@@ -27,21 +36,30 @@ export function pictureParts(id, change) {
   const timeKeys = h("div", { class: "keys" });
   const stages = h("div", { class: "stages" });
   const servers = h("div", { class: "servers" });
-  const timeline = h("a", { class: "timeline", hidden: true }, "See this bubble as a timeline");
-  const settle = [roving(memoryKey, "button"), roving(timeKey, "button")];
+  const timeline = h("a", { class: "timeline", hidden: true, tabindex: -1 }, "See this bubble as a timeline");
+  const memoryKeys = h("div", { class: "keys" });
+  const held = h(
+    "button",
+    { type: "button", class: "number head", "data-number": "in_flight", tabindex: -1 },
+    h("b", { "data-out": "in_flight" }),
+    h("span", { class: "head-word" }),
+  );
+  memoryKey.append(memoryKeys, h("div", { class: "heads" }, held));
   timeKey.append(heads, timeKeys);
   const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
-  const timeTitle = h("h2", {}, "Time of one step; ⊢⊣ where runs may lie");
+  const timeTitle = h("h2", {}, "Time of one step");
+  const stagesTitle = h("h2", {}, "Memory by stage");
   const timeHead = h("div", { class: "head-row" }, timeTitle, by.element);
   const element = h(
     "div",
     { class: "pictures" },
     h("section", { class: "box" }, memoryTitle, memory, memoryKey),
     h("section", { class: "box" }, timeHead, time, timeKey),
-    h("section", { class: "box half" }, h("h2", {}, "Memory by stage"), stages, timeline),
+    h("section", { class: "box half" }, stagesTitle, stages, timeline),
     h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
-  return { element, by, timeline, memory, memoryKey, memoryTitle, time, heads, timeKeys, stages, servers, settle };
+  const settle = roving(element, ".number:enabled, .toggle, .timeline");
+  return { element, by, timeline, memory, memoryKeys, memoryTitle, timeTitle, stagesTitle, time, heads, timeKeys, stages, servers, settle };
 }
 
 /** Draw everything about one answer, with the outline of another. */
@@ -57,8 +75,12 @@ export function drawAll(parts, answer, ghost, room) {
       value: stage[key],
       text: `${gb(stage[key])} GB`,
     }));
-  const which = `stage ${memory.worst + 1} of ${answer.job.pp}`;
+  const place = placeWord(answer.state);
+  const which = `${place} ${memory.worst + 1} of ${answer.job.pp}`;
   text(parts.memoryTitle, `Memory of the fullest GPU${answer.job.pp > 1 ? ", " + which : ""}`);
+  text(parts.stagesTitle, `Memory by ${place}`);
+  const what = memory.verdict === "over" ? "A step, if it fitted" : "Time of one step";
+  text(parts.timeTitle, `${what}; ⊢⊣ where runs may lie`);
   const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
   drawBars(parts.memory, {
     id: "memory",
@@ -79,21 +101,24 @@ export function drawAll(parts, answer, ghost, room) {
   const { words, href } = timelineOf(answer);
   text(parts.timeline, words);
   parts.timeline.href = href;
-  parts.by.update(answer.state, null);
+  parts.by.press(answer.chosen.model.key);
   parts.by.element.hidden = answer.steps.length < 2;
   drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
   drawServers(parts.servers, answer, room.servers);
   drawKeys(parts, answer, top);
-  for (const one of parts.settle) one();
+  parts.settle();
 }
 
 /** The words and the address of the schedule figure with the same schedule, within what it draws. */
 function timelineOf({ job, state, num_microbatches }) {
-  // Whole rounds of the stages, as chunks ask for.
-  const m = num_microbatches <= 512 ? num_microbatches : 512 - (512 % job.pp);
+  const most = Math.min(num_microbatches, 512);
+  // Chunks ask for whole rounds of the stages.
+  const ragged = most < num_microbatches || (job.vpp > 1 && most > job.pp);
+  const m = ragged ? most - (most % job.pp) : most;
   const v = Math.min(job.vpp, 8);
-  const most = [m < num_microbatches && `${m} micro-batches`, v < job.vpp && `${v} chunks`].filter(Boolean);
-  const less = most.length ? `, with ${most.join(" and ")}, the most it draws` : "";
+  const changed = [m < num_microbatches && `${m} micro-batches`, v < job.vpp && `${v} chunks`];
+  const words = changed.filter(Boolean).join(" and ");
+  const less = words && `, drawn with ${words}`;
   const size = { w: "sched", s: state.schedule, p: job.pp, m, v };
   return {
     words: `See this bubble as a timeline${less}`,
@@ -138,15 +163,15 @@ function drawTime(parts, answer, ghost, width) {
 function drawKeys(parts, answer, top) {
   const { memory, chosen } = answer;
   const full = memory.stages[memory.worst];
-  keyItems(parts.memoryKey, MEMORY_PARTS.map(([key, label, slot]) => [key, label, slot, full[key] / top]));
+  keyItems(parts.memoryKeys, MEMORY_PARTS.map(([key, label, slot]) => [key, label, slot, full[key] / top]));
   const steps = stepParts(chosen.parts)
     .filter(([key]) => chosen.parts[key] > 0)
     .map(([key, label]) => [stepOut(key), label, STEP_SLOTS[key] ?? "m7", chosen.parts[key] / chosen.total]);
   keyItems(parts.timeKeys, steps);
-  drawHeads(parts.heads, answer);
+  drawHeads(parts, answer, full.in_flight);
 }
 
-function drawHeads(heads, answer) {
+function drawHeads({ element: host, heads }, answer, held) {
   if (!heads.firstChild) {
     fill(
       heads,
@@ -159,8 +184,11 @@ function drawHeads(heads, answer) {
         ),
       ),
     );
-  }  const run = heads.querySelector("[data-number=days] .head-word");
-  text(run, `for ${count(answer.state.tokens)} tokens`);
+  }
+  const word = (key) => host.querySelector(`[data-number=${key}] .head-word`);
+  text(word("m"), units(answer.num_microbatches, "micro-batches"));
+  text(word("in_flight"), `${units(held, "micro-batches")} held at once`);
+  text(word("days"), `for ${count(answer.state.tokens)} tokens`);
 }
 
 /** A key of buttons, each the name, the number and (on a small screen) a bar of its own. */

@@ -12,33 +12,37 @@ export function fill(element, ...children) {
   }
 }
 
-/** One tab stop for a row of items: arrows move, Home and End jump; keys stay here. */
-export function roving(parent, selector, columns = () => 1) {
-  const items = () => [...parent.querySelectorAll(selector)].filter((one) => !one.hidden);
-  const moves = {
-    ArrowRight: 1,
-    ArrowLeft: -1,
-    ArrowDown: "down",
-    ArrowUp: "up",
-    Home: "home",
-    End: "end",
+/** Buttons of which one is pressed: `options` is [[value, word], …]; `press(value)` shows it. */
+export function toggles(options, pick) {
+  const buttons = options.map(([value, word]) =>
+    h("button", { type: "button", class: "toggle", tabindex: -1, value, onclick: () => pick(value) }, word),
+  );
+  const press = (value) => {
+    for (const one of buttons) one.setAttribute("aria-pressed", String(one.value === value));
   };
+  return { buttons, press };
+}
+
+/**
+ * One tab stop for many items: left and right go through them, up and down through `rows()`
+ * (lists of items) where there are any; Home and End jump; these keys stay here.
+ */
+export function roving(parent, selector, rows = () => null) {
+  const items = () => [...parent.querySelectorAll(selector)].filter((one) => !one.closest("[hidden]"));
   parent.addEventListener("keydown", (event) => {
     const list = items();
-    const at = list.indexOf(event.target.closest(selector));
-    const move = moves[event.key];
-    if (at < 0 || move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const wide = columns();
-    let to = at + (typeof move === "number" ? move : 0);
-    if (move === "down") to = at + wide;
-    if (move === "up") to = at - wide;
-    if (move === "home") to = 0;
-    if (move === "end") to = list.length - 1;
+    const here = event.target.closest(selector);
+    const at = list.indexOf(here);
+    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const across = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: list.length - 1 }[event.key];
+    const down = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (across === undefined && !down) return;
     event.preventDefault();
     event.stopPropagation();
-    if (to < 0 || to >= list.length) return;
-    focusOne(list, to);
-    list[to].focus();
+    const next = down ? below(rows(), list, here, down) : list[across];
+    if (!next) return;
+    focusOne(list, list.indexOf(next));
+    next.focus();
   });
   parent.addEventListener("focusin", (event) => {
     const list = items();
@@ -49,6 +53,14 @@ export function roving(parent, selector, columns = () => 1) {
     const list = items();
     if (list.length && !list.some((item) => item.tabIndex === 0)) focusOne(list, 0);
   };
+}
+
+/** The item above or below: in the same column, or where there are no rows the next one. */
+function below(rows, list, here, step) {
+  if (!rows) return list[list.indexOf(here) + step];
+  const row = rows.findIndex((one) => one.includes(here));
+  const next = rows[row + step];
+  return next?.[Math.min(rows[row].indexOf(here), next.length - 1)];
 }
 
 function focusOne(list, at) {

@@ -27,7 +27,7 @@ export function mount(element, data, formulas, loadTexts) {
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
   function change(values, key) {
-    take(settled({ ...state, ...values }, key, hasExperts), key);
+    take(settled({ ...state, ...values }, key, data, hasExperts), key);
   }
 
   /** Go to the layout in which somebody ran the model. */
@@ -113,7 +113,7 @@ export function mount(element, data, formulas, loadTexts) {
   }
 
   function check(key, value) {
-    const next = settled({ ...state, [key]: value }, key, hasExperts);
+    const next = settled({ ...state, [key]: value }, key, data, hasExperts);
     const found = machine.quick(next);
     if (found.refused) return "never";
     return found.memory.verdict === "over" ? "over" : "fits";
@@ -122,14 +122,14 @@ export function mount(element, data, formulas, loadTexts) {
   function wayOut(answer) {
     if (answer.refused) {
       const to = nearestLegal(state, answer.refused, machine.legal);
-      return to && { to, text: changeText(state, to) };
+      return to && { to, text: changeText(state, to, data) };
     }
     return answer.memory.verdict === "over" ? wayToFit(false) : null;
   }
 
   function wayToFit(deep) {
     const found = nearestFit(state, machine.quick, hasExperts(state), deep);
-    return found && { to: found.state, text: changeText(state, found.state), memory: found.memory };
+    return found && { to: found.state, text: changeText(state, found.state, data), memory: found.memory };
   }
 
   function read() {

@@ -1,7 +1,5 @@
 /** Numbers as readers want them: few digits, a unit, no exponent where a word will do. */
 
-const NARROW = "\u202f";
-
 /** Three significant digits, thousands set apart, no trailing noise. */
 export function digits(value) {
   if (!Number.isFinite(value)) return "–";
@@ -17,12 +15,12 @@ export function digits(value) {
 
 /** A whole number with its thousands set apart. */
 export function group(value) {
-  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, NARROW);
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
 /** A unit in the number that goes with a count: 1 GPU, 2 GPUs. */
 export function units(value, word) {
-  return value === 1 ? word.replace(/s$/, "") : word;
+  return value === 1 ? word.replace(/(?<=ch)es$|s$/, "") : word;
 }
 
 /** Gigabytes (1e9): 403, 59.1, 0.2. */

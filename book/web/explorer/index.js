@@ -11,6 +11,7 @@ import "./bars.js";
 import "./charts.js";
 import "./controls.js";
 import "./dom.js";
+import "./fields.js";
 import "./format.js";
 import "./map.js";
 import "./nearest.js";
@@ -22,6 +23,7 @@ import "./state.js";
 import "./stories.js";
 import "./tables.js";
 import "./tools.js";
+import "./unpack.js";
 import "./verdict.js";
 import "./view.js";
 

@@ -1,8 +1,9 @@
 /** The map: every t x p (or micro-batches x p) at once, and why some cells are empty. */
 
-import { fill, h, roving } from "./dom.js";
-import { digits, gb, seconds } from "./format.js";
+import { fill, h, roving, toggles } from "./dom.js";
+import { digits, gb, group, seconds, units } from "./format.js";
 import { CHOICES } from "./state.js";
+import { inLabels } from "./verdict.js";
 
 const KINDS = [
   ["t", "t × p, same GPUs"],
@@ -12,37 +13,28 @@ const KINDS = [
 const SIZES = [1, 2, 4, 8, 16, 32, 64];
 
 /** Make the map; `show(answer)` redraws it, `pick(state)` takes a cell. */
-export function makeMap(id, machine, pick) {
+export function makeMap(id, machine, pick, data) {
   let kind = "t";
   let chosen = false;
   let now = null;
   const table = h("table", { class: "map" });
   const line = h("p", { class: "map-line", "data-out": "map-line" }, " ");
+  const kinds = toggles(KINDS, (value) => {
+    kind = value;
+    chosen = true;
+    show(now);
+  });
   const chooser = h(
-    "fieldset",
-    { class: "options map-kind" },
-    h("legend", {}, "Map of"),
-    KINDS.map(([value, word]) =>
-      h(
-        "label",
-        { class: "option" },
-        h("input", {
-          type: "radio",
-          name: `${id}-map`,
-          value,
-          checked: value === kind,
-          onchange: () => {
-            kind = value;
-            chosen = true;
-            show(now);
-          },
-        }),
-        h("span", {}, word),
-      ),
-    ),
+    "div",
+    { class: "options map-kind", role: "group", "aria-labelledby": `${id}-map` },
+    h("span", { id: `${id}-map` }, "Map of"),
+    kinds.buttons,
   );
-  const settle = roving(table, "button", () => SIZES.length);
   const element = h("div", { class: "map-box" }, chooser, table, line);
+  const settle = roving(element, "button", () => [
+    kinds.buttons,
+    ...[...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]),
+  ]);
 
   function cellState(state, row, column) {
     if (kind === "t") return { ...state, tp: row, pp: column };
@@ -65,7 +57,8 @@ export function makeMap(id, machine, pick) {
     now = answer;
     const { state } = answer;
     // With few GPUs nearly every cut is impossible: then the copies stay the same instead.
-    if (!chosen) useKind(state.n >= 64 ? "t" : "d");
+    if (!chosen) kind = state.n >= 64 ? "t" : "d";
+    kinds.press(kind);
     const rows = rowsFor(state);
     const cells = rows.map((row) => SIZES.map((column) => machine.quick(cellState(state, row, column))));
     const times = cells
@@ -108,11 +101,6 @@ export function makeMap(id, machine, pick) {
     if (focused >= 0) table.querySelectorAll("button")[focused]?.focus();
   }
 
-  function useKind(value) {
-    kind = value;
-    for (const input of chooser.querySelectorAll("input")) input.checked = input.value === kind;
-  }
-
   // Rows of micro-batches change the work in a step, so time is compared per sequence.
   const cost = (cell) => (kind === "m" ? cell.seconds / cell.state.batch : cell.seconds);
 
@@ -121,7 +109,7 @@ export function makeMap(id, machine, pick) {
     const over = cell.memory?.verdict === "over";
     const level = cell.memory && !over ? shade(cost(cell), span) : 0;
     const mark = cell.refused ? "never" : over ? "over" : `level-${level}`;
-    const words = sentence(cell);
+    const words = sentence(cell, data);
     return h(
       "button",
       {
@@ -148,7 +136,7 @@ export function makeMap(id, machine, pick) {
       d: `Step time in ${unit} by t (down) and p (across), with as many copies d: the GPUs grow with t and p.`,
       m: `Step time in ${unit} by micro-batches m (down) and p (across); shaded by time per sequence.`,
     }[kind];
-    return `${what} ✕ does not fit (GB), – cannot be cut so.`;
+    return `${what} ✕ does not fit (GB), – not possible.`;
   }
   return { element, show };
 }
@@ -161,10 +149,11 @@ function unitFor(longest) {
 }
 
 /** The words of one cell: what it is, how long it takes, or why it cannot be. */
-function sentence(cell) {
+function sentence(cell, data) {
   const { state } = cell;
-  const name = `t ${state.tp}, p ${state.pp}, ${state.n} GPUs, batch ${state.batch}`;
-  if (cell.refused) return `${name}: cannot be: ${cell.refused.text}.`;
+  const gpus = `${group(state.n)} ${units(state.n, "GPUs")}`;
+  const name = `t ${state.tp}, p ${state.pp}, ${gpus}, batch ${group(state.batch)}`;
+  if (cell.refused) return `${name}: not possible. ${inLabels(cell.refused.text, data)}.`;
   const memory = `${gb(cell.memory.total)} of ${gb(cell.memory.limit)} GB`;
   if (cell.memory.verdict === "over") return `${name}: does not fit, ${memory}.`;
   return `${name}: ${seconds(cell.seconds)} a step, ${memory}.`;

@@ -1,7 +1,8 @@
 /** The way out: the smallest change that makes a layout legal, or makes it fit. */
 
-import { units } from "./format.js";
-import { CHOICES, inBounds } from "./state.js";
+import { group, units } from "./format.js";
+import { wordFor } from "./controls.js";
+import { BOUNDS, CHOICES, chunksOf, inBounds } from "./state.js";
 
 const NAMES = {
   n: "GPUs",
@@ -9,9 +10,11 @@ const NAMES = {
   pp: "pipeline stages",
   cp: "context parallel",
   ep: "expert parallel",
+  etp: "expert tensor parallel",
   zero: "ZeRO stage",
   recompute: "recomputation",
   mb: "micro-batch",
+  schedule: "schedule",
   vpp: "chunks",
   batch: "batch",
   seq: "sequence",
@@ -19,31 +22,42 @@ const NAMES = {
   precision: "precision",
 };
 
+/** Schedules that hold fewer micro-batches than others, with their chunks. */
+const LEANER = [
+  ["1f1b", 1],
+  ["v-half", 2],
+  ["v-min", 2],
+];
+
 /** Say a change in words: "pipeline stages 8 on 64 GPUs". */
-export function changeText(from, to) {
-  const keys = Object.keys(NAMES).filter((key) => from[key] !== to[key] && key !== "n");
-  const words = keys.map((key) => `${NAMES[key]} ${wordOf(key, to[key])}`);
-  const gpus = `${to.n} ${units(to.n, "GPUs")}`;
+export function changeText(from, to, data) {
+  // A schedule that fixes its chunks brings them along.
+  const quiet = from.schedule !== to.schedule && chunksOf(to.schedule, data) ? ["n", "vpp"] : ["n"];
+  const keys = Object.keys(NAMES).filter((key) => from[key] !== to[key] && !quiet.includes(key));
+  const words = keys.map((key) => `${NAMES[key]} ${wordOf(key, to[key], data)}`);
+  const gpus = `${group(to.n)} ${units(to.n, "GPUs")}`;
   if (from.n !== to.n) words.push(words.length ? `on ${gpus}` : gpus);
   return words.join(" + ").replace(" + on ", " on ");
 }
 
-function wordOf(key, value) {
+function wordOf(key, value, data) {
   if (key === "sp") return value ? "on" : "off";
-  return String(value);
+  return wordFor(key, value, data);
 }
 
 /** Return a legal state near an illegal one: first the field that the rule blames. */
 export function nearestLegal(state, refused, legal) {
   const blamed = { ...state, [refused.field]: refused.value };
-  const tries = [];
-  if (refused.field === "precision") tries.push(blamed);
-  if (refused.field in NAMES) tries.push(blamed, ...around(state, refused.field));
-  for (const key of ["n", "batch", "tp", "pp", "cp", "ep", "vpp"]) tries.push(...around(state, key));
+  if (refused.field === "schedule") blamed.vpp = 2;
+  const plain = { ...state, ep: 1, etp: 1, vpp: 1, schedule: "1f1b" };
+  const tries = [blamed];
+  if (refused.field in BOUNDS) tries.push(...around(state, refused.field));
+  for (const key of ["n", "batch", "tp", "pp", "cp", "ep", "etp"]) tries.push(...around(state, key));
   for (const one of around(blamed, "batch")) tries.push(one);
-  for (const one of around({ ...state, ep: 1, vpp: 1 }, "n")) tries.push(one);
-  tries.push(wholeBatch({ ...state, n: state.tp * state.cp * state.pp, ep: 1, vpp: 1 }));
-  tries.push({ ...state, n: 1, tp: 1, cp: 1, pp: 1, ep: 1, vpp: 1, mb: 1 });
+  tries.push({ ...state, vpp: 1, schedule: "1f1b" });
+  for (const one of around(plain, "n")) tries.push(one);
+  tries.push(wholeBatch({ ...plain, n: state.tp * state.cp * state.pp }));
+  tries.push({ ...plain, n: 1, tp: 1, cp: 1, pp: 1, mb: 1 });
   return tries.find((one) => allowed(one) && !legal(one)) ?? null;
 }
 
@@ -52,9 +66,7 @@ function wholeBatch(state) {
 }
 
 function allowed(state) {
-  return ["n", "tp", "pp", "cp", "ep", "vpp", "mb", "batch", "seq"].every((key) =>
-    inBounds(key, state[key]),
-  );
+  return Object.keys(BOUNDS).every((key) => inBounds(key, state[key]));
 }
 
 function around(state, key) {
@@ -84,8 +96,9 @@ function savings(state, experts) {
       put({ ...bigger, n: state.n * factor });
     }
     if (experts && state.ep * factor <= 64) put({ ep: state.ep * factor });
+    if (experts && state.etp * factor <= 8) put({ etp: state.etp * factor });
   }
-  if (state.vpp > 1) put({ vpp: 1, schedule: "1f1b" });
+  for (const [schedule, vpp] of LEANER) if (schedule !== state.schedule) put({ schedule, vpp });
   return list;
 }
 

@@ -27,6 +27,9 @@ export const STEP_SLOTS = {
   bubble: "idle",
 };
 
+/** What a GPU of a pipeline is called: a stage, or a rank where it holds several. */
+export const placeWord = (state) => (state.vpp > 1 || state.schedule === "dualpipe" ? "rank" : "stage");
+
 /** The name of a part of the step among the numbers: memory has an optimizer too. */
 export const stepOut = (key) => (key === "optimizer" ? "update" : key);
 
@@ -53,7 +56,6 @@ export function outs(answer) {
     limit: entry(`${gb(memory.limit)} GB`, memory.limit),
     ratio: entry(`${digits(memory.share)}×`, memory.share),
     free: entry(`${gb(Math.abs(memory.limit - memory.total))} GB`, memory.limit - memory.total),
-    stage: entry(`stage ${memory.worst + 1}`, memory.worst + 1),
     in_flight: entry(digits(full.in_flight), full.in_flight, [...rank, "in_flight"]),
     step: entry(seconds(chosen.total), chosen.total, [chosen.model.total, [chosen.parts], null]),
     mfu: entry(percent(outcome.mfu_fraction), outcome.mfu_fraction, [...result, "mfu_fraction"]),

@@ -1,8 +1,9 @@
 /** The controls, few first and the rest under "more". */
 
-import { h } from "./dom.js";
-import { MORE_RADIOS, NUMBERS, RADIOS, numberField, radioRow, selectField } from "./controls.js";
-import { OWN_FIELDS, ownShape } from "./state.js";
+import { h, text } from "./dom.js";
+import { MORE_RADIOS, RADIOS, radioRow } from "./controls.js";
+import { NUMBERS, domainField, numberField, selectField } from "./fields.js";
+import { CHOICES, OWN_FIELDS, ownShape } from "./state.js";
 import { modelFields } from "./answer.js";
 
 const GROUPS = { chapter: "From the chapter", dense: "Dense", experts: "Mixtures of experts" };
@@ -22,9 +23,15 @@ export function makePanel(root, data, actions) {
     else change(values, key);
   });
   const gpu = selectField("gpu", "Accelerator", gpus, id, change);
-  const radios = RADIOS.map((row) => radioRow(row, id, change));
+  const domain = domainField(id, change, data);
+  const radios = RADIOS.map((row) => radioRow(row, id, change, data));
   const numbers = NUMBERS.map((row) => numberField(row, id, change));
-  const more = MORE_RADIOS.map((row) => radioRow(row, id, change));
+  const more = MORE_RADIOS.map((row) => radioRow(row, id, change, data));
+  const rare = data.schedules.map((one) => one.key).filter((key) => !CHOICES.schedule.includes(key));
+  const how = { values: rare, place: "schedule-rest" };
+  more.unshift(radioRow(["schedule", "", "Other schedules", ""], id, change, data, how));
+  const idea = h("p", { class: "idea", "data-out": "idea" });
+  radios.find((one) => one.element.dataset.control === "schedule").element.append(idea);
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
   const own = ownModel(id, change);
   const number = (name) => h("b", { "data-out": name });
@@ -37,8 +44,10 @@ export function makePanel(root, data, actions) {
   const element = h(
     "form",
     { class: "panel", "aria-label": "Layout", onsubmit: (event) => event.preventDefault() },
-    h("div", { class: "pair" }, model.element, gpu.element),
+    model.element,
     own.element,
+    gpu.element,
+    domain.element,
     h("div", { class: "numbers" }, numbers.map((one) => one.element)),
     radios.map((one) => one.element),
     copies,
@@ -48,12 +57,12 @@ export function makePanel(root, data, actions) {
       h("span", { class: "key-over" }, "8"),
       " does not fit, ",
       h("span", { class: "key-never" }, "8"),
-      " cannot be cut so",
+      " not possible",
     ),
     h(
       "details",
       { class: "more" },
-      h("summary", {}, "More: schedule, chunks, micro-batch, precision, links"),
+      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens"),
       more.map((one) => one.element),
       h("div", { class: "numbers" }, tokens.element),
     ),
@@ -61,9 +70,12 @@ export function makePanel(root, data, actions) {
 
   function update(state, check, experts) {
     root.shown = state;
-    for (const one of [model, gpu, tokens, ...numbers]) one.update(state);
+    for (const one of [model, gpu, domain, tokens, ...numbers]) one.update(state);
     for (const row of [...radios, ...more]) row.update(state, check);
     element.querySelector(".input-ep").hidden = !experts && state.ep === 1;
+    element.querySelector(".input-etp").hidden = !experts && state.etp === 1;
+    const { title, idea: said } = data.schedules.find((one) => one.key === state.schedule);
+    text(idea, state.pp > 1 ? `${title}: ${said}` : "With one stage all schedules take the same time.");
     own.update(state);
   }
   return { element, update };

@@ -1,11 +1,13 @@
 /** Two small pictures: memory of every stage, and which GPUs talk over which link. */
 
 import { fill, h } from "./dom.js";
-import { digits, gb, units } from "./format.js";
+import { digits, gb, group, units } from "./format.js";
+import { placeWord } from "./outs.js";
 
 /** Draw a bar for each pipeline stage, parts stacked, with the limit across. */
 export function drawStages(host, answer, parts, top) {
   const { stages, worst, limit } = answer.memory;
+  const place = placeWord(answer.state);
   const height = 96;
   const ground = height - 16;
   const y = (bytes) => ground - (bytes / top) * (ground - 12);
@@ -51,11 +53,11 @@ export function drawStages(host, answer, parts, top) {
         y: height - 3,
         "text-anchor": index === 0 ? "start" : "end",
       },
-      index === 0 ? "stage 1" : String(index + 1),
+      index === 0 ? `${place} 1` : String(index + 1),
     ),
   );
-  const list = stages.map((stage, index) => `stage ${index + 1} ${gb(stage.total)} GB`).join(", ");
-  const label = `Memory by pipeline stage, limit ${gb(limit)} GB: ${list}`;
+  const list = stages.map((stage, index) => `${place} ${index + 1} ${gb(stage.total)} GB`).join(", ");
+  const label = `Memory by pipeline ${place}, limit ${gb(limit)} GB: ${list}`;
   fill(
     host,
     h(
@@ -88,7 +90,7 @@ export function drawServers(host, answer, room) {
   const more = [];
   if (job.pp > rows) more.push(`… ${job.pp - rows} more ${units(job.pp - rows, "stages")} below`);
   const rest = ours * job.dp - shown;
-  if (rest > 0) more.push(`${rest} more ${units(rest, "GPUs")} a stage`);
+  if (rest > 0) more.push(`${group(rest)} more ${units(rest, "GPUs")} a stage`);
   const height = rows * (CELL + 9) + 18;
   const note = h("text", { class: "axis", x: 0, y: height - 4 }, more.join(", "));
   const label = serverWords(answer).join(" ");
@@ -129,27 +131,35 @@ function stageRow(row, shown, job, domain) {
   return marks;
 }
 
-/** Say which group talks over which link. */
+/** Say which group talks over which link, ranks placed side by side in the order t, c, d, p. */
 export function serverWords(answer) {
   const { job } = answer;
   const domain = job.nvlink_domain;
-  const nvlink = `NVLink ${digits(job.nvlink_bytes_per_s / 1e9)} GB/s`;
-  const network = `network ${digits(job.network_bytes_per_s / 1e9)} GB/s`;
+  const rate = (bytes) => `${digits(bytes / 1e9)} GB/s`;
+  const link = (ranks) =>
+    ranks <= domain
+      ? `NVLink ${rate(job.nvlink_bytes_per_s)}`
+      : `network ${rate(job.network_bytes_per_s)}`;
   const words = [];
-  if (job.tp > 1) {
-    const inside = job.tp <= domain;
-    words.push(
-      inside
-        ? `T: tensor group of ${job.tp}, inside ${domain === 8 ? "one server" : "one NVLink domain"}, ${nvlink}.`
-        : `T: tensor group of ${job.tp} spans ${Math.ceil(job.tp / domain)} servers of ${domain}: network inside every layer.`,
-    );
+  if (job.tp > domain) {
+    const spans = `T: tensor group of ${job.tp} over ${Math.ceil(job.tp / domain)} domains of ${domain}`;
+    const blind = answer.chosen.model.key === "baseline" ? ", which only the roofline counts" : "";
+    words.push(`${spans}: the network inside every layer${blind}.`);
+  } else if (job.tp > 1) {
+    const inside = domain === 8 ? "one server" : "one NVLink domain";
+    words.push(`T: tensor group of ${job.tp}, inside ${inside}, ${link(job.tp)}.`);
   }
-  if (job.cp > 1) words.push(`C: ${job.cp} pieces of each sequence, ${network}.`);
+  if (job.cp > 1) words.push(`C: ${job.cp} pieces of each sequence, ${link(job.tp * job.cp)}.`);
   if (job.ep > 1) {
-    const inside = job.ep <= domain;
-    words.push(`Experts over ${job.ep} GPUs, ${inside ? nvlink : network}.`);
+    const cut = job.etp > 1 ? ` × ${job.etp}` : "";
+    words.push(`Experts over ${job.ep}${cut} GPUs, ${link(job.ep * job.etp)}.`);
   }
-  if (job.pp > 1) words.push(`${job.pp} stages, each sends to the next, ${network}.`);
-  words.push(job.dp > 1 ? `D: ${job.dp} copies add up gradients, ${network}.` : "One copy of the model.");
+  const stage = job.tp * job.cp * job.dp;
+  if (job.pp > 1) words.push(`${job.pp} stages, each sends to the next, ${link(stage * job.pp)}.`);
+  words.push(
+    job.dp > 1
+      ? `D: ${group(job.dp)} copies add up gradients, ${link(stage)}.`
+      : "One copy of the model.",
+  );
   return words;
 }

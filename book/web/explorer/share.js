@@ -18,10 +18,12 @@ function inputs({ state, job }) {
     ["vpp", state.vpp],
     ["dp", job.dp],
     ["ep", state.ep],
+    ["etp", state.etp],
     ["zero_stage", state.zero],
     ["recompute", state.recompute],
     ["precision", state.precision],
     ["schedule", state.schedule],
+    ...(state.domain ? [["nvlink_domain", state.domain]] : []),
   ];
 }
 
@@ -36,8 +38,7 @@ export function asCommand(answer) {
   words.push(state.sp ? "--sequence-parallel" : "--no-sequence-parallel");
   words.push(`--predictor ${answer.chosen.model.key}`);
   const command = words.join(" ");
-  const links = state.domain ? `# the page has ${state.domain} GPUs joined by NVLink\n` : "";
-  return links + (own ? `cat > my-model.toml <<'END'\n${asToml(state.own)}\nEND\n` : "") + command;
+  return (own ? `cat > my-model.toml <<'END'\n${asToml(state.own)}\nEND\n` : "") + command;
 }
 
 function asToml(own) {
@@ -65,7 +66,6 @@ export function asPython(answer) {
   for (const [name, value] of inputs(answer)) lines.push(`    ${name}=${text(value)},`);
   lines.push(`    sequence_parallel=${state.sp ? "True" : "False"},`);
   lines.push(`    predictor="${answer.chosen.model.key}",`, ")");
-  if (state.domain) lines.push(`# the page has ${state.domain} GPUs joined by NVLink`);
   lines.push("print(step.step_time_s, step.memory.total_bytes, step.fits)");
   return lines.join("\n");
 }
@@ -86,6 +86,9 @@ function ownPython(own) {
 /** All parts as a table of comma-separated values. */
 export function asCsv(answer) {
   const rows = [["quantity", "of", "value", "unit"]];
+  const model = answer.state.model === "own" ? answer.state.own : answer.state.model;
+  for (const [name, value] of [["model", model], ...inputs(answer)]) rows.push([name, "input", value, ""]);
+  rows.push(["sequence_parallel", "input", answer.state.sp, ""]);
   answer.memory.stages.forEach((stage, index) => {
     for (const [key] of [...MEMORY_PARTS, ["total"]]) {
       rows.push([`memory ${key}`, `stage ${index + 1}`, stage[key], "bytes"]);

@@ -10,14 +10,14 @@ export const CHOICES = {
   pp: [1, 2, 4, 8, 16, 32, 64],
   cp: [1, 2, 4, 8, 16],
   ep: [1, 2, 4, 8, 16, 32, 64],
+  etp: [1, 2, 4, 8],
   zero: [0, 1, 2, 3],
   recompute: ["none", "selective", "full"],
   vpp: [1, 2, 3, 4, 6, 8, 12],
   mb: [1, 2, 4, 8, 16],
-  domain: [0, 8, 72],
   sp: [0, 1],
   precision: ["bf16", "fp8"],
-  schedule: ["gpipe", "1f1b", "interleaved-1f1b"],
+  schedule: ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"],
   by: ["baseline", "roofline"],
 };
 
@@ -29,6 +29,7 @@ export const DEFAULTS = {
   pp: 1,
   cp: 1,
   ep: 1,
+  etp: 1,
   zero: 0,
   recompute: "full",
   seq: 2048,
@@ -51,6 +52,8 @@ export const BOUNDS = {
   pp: [1, 1024],
   cp: [1, 1024],
   ep: [1, 1024],
+  etp: [1, 1024],
+  domain: [0, 1048576],
   vpp: [1, 512],
   mb: [1, 4096],
   seq: [1, 16777216],
@@ -58,7 +61,8 @@ export const BOUNDS = {
   tokens: [1e6, 1e18],
 };
 
-const CLOSED = ["zero", "recompute", "domain", "sp", "precision", "schedule"];
+const CLOSED = ["zero", "recompute", "sp", "precision"];
+const NAMED = { gpu: "accelerators", by: "step_models", schedule: "schedules" };
 
 /** The sizes of a model of one's own, in the order the address lists them. */
 export const OWN_FIELDS = [
@@ -119,6 +123,12 @@ export function fromQuery(query, data) {
     if (read === undefined) bad.push(`${key}=${value.slice(0, 30)}`);
     else state[key] = read;
   }
+  // An address may name chunks or a schedule alone; both together are taken as they are.
+  const given = (key) => new URLSearchParams(query).has(PREFIX + key);
+  if (given("vpp") !== given("schedule")) {
+    const key = given("vpp") ? "vpp" : "schedule";
+    Object.assign(state, settled(state, key, data, () => true));
+  }
   if (state.model === "own" && !ownShape(state.own)) {
     bad.push("own");
     state.model = DEFAULTS.model;
@@ -131,8 +141,7 @@ function parse(key, value, data) {
   if (key === "model") {
     return value === "own" || data.models.some((one) => one.key === value) ? value : undefined;
   }
-  if (key === "gpu") return data.accelerators.some((one) => one.key === value) ? value : undefined;
-  if (key === "by") return data.step_models.some((one) => one.key === value) ? value : undefined;
+  if (key in NAMED) return data[NAMED[key]].some((one) => one.key === value) ? value : undefined;
   if (key === "own") return ownShape(value) ? value : undefined;
   const typed = typeof DEFAULTS[key] === "number" ? Number(value) : value;
   if (CLOSED.includes(key)) return CHOICES[key].includes(typed) ? typed : undefined;
@@ -170,12 +179,18 @@ export class Undo {
   }
 }
 
-/** Make a change consistent: chunks need the interleaved schedule, experts need a mixture. */
-export function settled(state, key, hasExperts) {
+/** Chunks that a schedule's name fixes, 0 where it leaves them open. */
+export function chunksOf(schedule, data) {
+  return data.schedules.find((one) => one.key === schedule).chunks;
+}
+
+/** Make a change consistent: chunks and schedule go together, experts need a mixture. */
+export function settled(state, key, data, hasExperts) {
   const next = { ...state };
-  if (key === "schedule") next.vpp = next.schedule === "interleaved-1f1b" ? Math.max(2, next.vpp) : 1;
-  else if (next.vpp > 1) next.schedule = "interleaved-1f1b";
-  else if (next.schedule === "interleaved-1f1b") next.schedule = "1f1b";
-  if (!hasExperts(next)) next.ep = 1;
+  const fixed = chunksOf(next.schedule, data);
+  const agree = fixed ? next.vpp === fixed : next.vpp > 1;
+  if (!agree && key === "vpp") next.schedule = next.vpp > 1 ? "interleaved-1f1b" : "1f1b";
+  else if (!agree) next.vpp = fixed || 2;
+  if (!hasExperts(next)) next.ep = next.etp = 1;
   return next;
 }

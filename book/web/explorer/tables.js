@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 import { gb, seconds } from "./format.js";
-import { MEMORY_PARTS, stepParts } from "./outs.js";
+import { MEMORY_PARTS, placeWord, stepParts } from "./outs.js";
 
 const SCROLLS = { class: "scroll", role: "region", tabindex: 0 };
 
@@ -56,10 +56,11 @@ function head(cells) {
 
 function fillMemory(table, answer) {
   const { stages, worst } = answer.memory;
-  const names = stages.map((stage, index) => `stage ${index + 1}${index === worst ? " (fullest)" : ""}`);
+  const place = placeWord(answer.state);
+  const names = stages.map((stage, index) => `${place} ${index + 1}${index === worst ? " (fullest)" : ""}`);
   fill(
     table,
-    h("caption", {}, "Memory of one GPU of each pipeline stage, GB"),
+    h("caption", {}, `Memory of one GPU of each pipeline ${place}, GB`),
     head(["Part", ...names]),
     h(
       "tbody",
@@ -92,6 +93,7 @@ function fillStep(table, answer) {
 const COMPARED = [
   ["gpus", "GPUs"],
   ["m", "micro-batches"],
+  ["in_flight", "held at once"],
   ["memory", "fullest GPU"],
   ["optimizer", "of it optimizer"],
   ["activations", "of it activations"],

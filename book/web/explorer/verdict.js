@@ -9,7 +9,7 @@ const WORDS = {
   fits: "Fits",
   tight: "Fits, but tight",
   over: "Does not fit",
-  never: "Cannot be cut so",
+  never: "Not possible",
 };
 
 /** What the form calls a field that a refusal names. */
@@ -24,16 +24,21 @@ const LABELS = {
   pp: "p",
   cp: "c",
   ep: "e",
+  etp: "expert tensor parallel",
   dp: "d",
 };
 const AT_THE_START = { tp: "Tensor parallel t", pp: "Pipeline stages p", cp: "Context parallel c", ep: "Expert parallel e" };
 
-/** A refusal, which names fields as Python does, in the words of the form. */
-export function inLabels(sentence) {
+/** A refusal, which names fields and schedules as Python does, in the words of the form. */
+export function inLabels(sentence, data) {
+  const titles = Object.fromEntries(data.schedules.map((one) => [one.key, one.title]));
+  const names = new RegExp(`(?<![\\w-])(${Object.keys(titles).join("|")})(?![\\w-])`, "g");
   const fields = new RegExp(`\\b(${Object.keys(LABELS).join("|")})\\b( ?<?=)?`, "g");
   const signs = { "=": " = ", " <=": " ≤" };
   const said = sentence
     .replace(/^precision='(\w+)'/, "Matrix products in $1")
+    .replace(/^schedule='([\w-]+)'/, "$1")
+    .replace(names, (name) => titles[name])
     .replace(/^1 GPUs do not/, "1 GPU does not")
     .replace(/ x etp=1\b/, "")
     .replace(/ x /g, " × ")
@@ -42,7 +47,7 @@ export function inLabels(sentence) {
 }
 
 /** Make the verdict; `show` writes it, `note` adds a remark, `words` says it. */
-export function makeVerdict(actions) {
+export function makeVerdict(actions, data) {
   const mark = h("span", { class: "sign", "aria-hidden": "true" });
   const head = h("strong", { "data-out": "verdict" });
   const rest = h("span", { class: "verdict-rest", "data-out": "verdict-rest" });
@@ -60,6 +65,11 @@ export function makeVerdict(actions) {
     change,
     remark,
   );
+  // The same in a line, for when the whole is too tall to stay in view.
+  const sign = h("span", { class: "sign" });
+  const short = h("strong", {});
+  const size = h("span", {});
+  const bar = h("div", { class: "verdict-bar", "aria-hidden": "true" }, h("p", {}, sign, short, " ", size));
   let target = null;
   button.addEventListener("click", () => target && actions.take(target, "way"));
 
@@ -71,12 +81,16 @@ export function makeVerdict(actions) {
     remark.hidden = true;
     if (answer.refused) {
       text(rest, "");
-      text(detail, `${inLabels(answer.refused.text)}.`);
+      text(detail, `${inLabels(answer.refused.text, data)}.`);
     } else {
       writeFit(answer, numbers, kind);
     }
     offer(way);
     text(change, moved ? `${pinned ? "Against the outline: " : "Changed: "}${moved}` : "");
+    bar.dataset.verdict = kind;
+    text(sign, MARKS[kind]);
+    text(short, WORDS[kind]);
+    text(size, answer.refused ? "" : `${gb(answer.memory.total)} of ${gb(answer.memory.limit)} GB`);
     gauge.firstChild.style.width = `${Math.min(100, (answer.memory?.share ?? 0) * 80)}%`;
   }
 
@@ -111,6 +125,7 @@ export function makeVerdict(actions) {
 
   return {
     element,
+    bar,
     show,
     showWay,
     note: (words) => {

@@ -14,7 +14,7 @@ import { makeVerdict } from "./verdict.js";
 /** Make the view; `show` draws an answer, `showMap` the map, `resize` draws again. */
 export function makeView(root, data, machine, panel, actions, loadTexts) {
   const id = root.id || "layout";
-  const verdict = makeVerdict(actions);
+  const verdict = makeVerdict(actions, data);
   let formula = null;
 
   /** Formulas are fetched when the first one is opened. */
@@ -27,7 +27,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     formula.show(label, of);
   }
 
-  const map = makeMap(id, machine, actions.take);
+  const map = makeMap(id, machine, actions.take, data);
   const tools = makeTools(actions, data);
   const tables = makeTables();
   const live = liveRegion();
@@ -41,6 +41,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
   fill(
     root,
+    verdict.bar,
     verdict.element,
     h(
       "div",
@@ -88,6 +89,16 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     root.style.setProperty("--st-sticky-top", `${Math.max(0, ...ends)}px`);
   }
   stayBelow();
+
+  /** A verdict over a quarter of the window scrolls away, and a line stands in for it. */
+  const fits = () => root.classList.toggle("tall", verdict.element.offsetHeight > innerHeight / 4);
+  new ResizeObserver(fits).observe(verdict.element);
+  addEventListener("resize", fits);
+  const seen = ([one]) => {
+    const above = one.boundingClientRect.bottom <= one.rootBounds?.top + 1;
+    root.classList.toggle("past", !one.isIntersecting && above);
+  };
+  new IntersectionObserver(seen).observe(verdict.element);
 
   function resize() {
     stayBelow();

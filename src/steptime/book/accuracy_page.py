@@ -12,43 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.accuracy_static import fragment
-from steptime.book.minify import small_script, small_style
+from steptime.book.figure_page import FigurePage, write_figure
 from steptime.book.results.notebooks import OUTPUT
 from steptime.book.study.accuracy import MIME, MODELS
 
-WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 NOTEBOOK = "17_roofline"
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}(?:v\d+)?)")
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})")
 
-_ALONE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Published against predicted step time</title>
-<meta name="description" content="Published training runs, each predicted while left out.">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-<style>
-:root {{ color-scheme: light dark; }}
-html.dark {{ color-scheme: dark; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
-body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
-body {{ font-family: system-ui, sans-serif; }}
-</style>
-</head>
-<body>
-<main>
-<h1>Published against predicted</h1>
-<div id="accuracy">
-{fragment}
-</div>
-</main>
-<script type="module" src="index.js"></script>
-</body>
-</html>
-"""
+PAGE = FigurePage(
+    name="accuracy",
+    element="accuracy",
+    title="Published against predicted step time",
+    heading="Published against predicted",
+    about="Published training runs, each predicted while left out.",
+)
 
 
 def read_points(folder: Path = OUTPUT) -> dict[str, Any]:
@@ -166,17 +144,4 @@ def write_accuracy(out: Path, points: dict[str, Any] | None = None) -> None:
         LookupError: If the notebook has handed over none.
     """
     runs = read_points() if points is None else points
-    stand_in = fragment(runs)
-    made = {
-        "accuracy.html": stand_in,
-        "accuracy/index.html": _ALONE.format(fragment=stand_in),
-        "accuracy/data.js": data_module(runs),
-        "accuracy/style.css": small_style((WEB / "accuracy/style.css").read_text("utf-8")),
-    }
-    # What is written by hand goes out smaller: these copies stand in for the originals.
-    for path in sorted([*WEB.glob("accuracy/*.js"), *WEB.glob("shared/*.js")]):
-        made[path.relative_to(WEB).as_posix()] = small_script(path.read_text(encoding="utf-8"))
-    (out / "accuracy").mkdir(parents=True, exist_ok=True)
-    (out / "shared").mkdir(exist_ok=True)
-    for name, text in made.items():
-        (out / name).write_text(text, encoding="utf-8")
+    write_figure(out, PAGE, fragment(runs), {"data.js": data_module(runs)})

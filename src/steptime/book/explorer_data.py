@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.book.explorer_runs import published_layouts
 from steptime.evidence.baseline import chapter_rows
-from steptime.evidence.intervals import COVERAGE, comparable, width
+from steptime.evidence.intervals import COVERAGE, width_of
 from steptime.evidence.memory_rows import memory_rows, memory_summary
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
 from steptime.evidence.schema import published_rows
@@ -22,8 +22,11 @@ from steptime.inputs.layout import FAULTS, SCHEDULES, Batch, Layout
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.stack import default_stack, stack_facts, stack_named
-from steptime.inputs.training_step import NO_EIGHT_BITS
+from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
+from steptime.inputs.training_step import NO_EIGHT_BITS, SCHEDULE_FAULTS
+from steptime.pipeline.build import fixed_chunks
+from steptime.pipeline.schedules import SCHEDULES as PIPELINES
+from steptime.pipeline.schedules import Schedule
 
 CHAPTER_MODELS = ("gpt3-175b", "megatron-1008b", "llama3-405b")
 _DEVICE_FIELDS = (
@@ -31,6 +34,7 @@ _DEVICE_FIELDS = (
     *("hbm_bytes", "hbm_bytes_per_s", "nvlink_bytes_per_s", "nvlink_domain"),
     *("network_bytes_per_s", "num_sms"),
 )
+TWICE = " Weights are held twice."
 _MODEL_FIELDS = JOB_FIELDS[: JOB_FIELDS.index("seq_length")]
 
 
@@ -60,6 +64,7 @@ def model_entries() -> list[dict[str, Any]]:
                 "group": "chapter" if key in CHAPTER_MODELS else group,
                 "source": shape.source,
                 "fields": {name: record[name] for name in _MODEL_FIELDS},
+                "facts": model_facts(shape),
                 "published": published.get(key),
             }
         )
@@ -80,7 +85,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "name": str(table[key].get("name", key)),
                 "source": device.source,
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
-                "stack": stack_of(device),
+                "stacks": stacks_of(device),
             }
         )
     return entries
@@ -113,12 +118,12 @@ def baseline_entry() -> dict[str, Any]:
 def roofline_entry() -> dict[str, Any]:
     """Return the roofline model: its constants, and the widths of its intervals by kind.
 
-    A width is in ln(step time), for software that is assumed: ``factor`` times ``base`` plus
-    ``slope`` times the share of the step that is no computing.
+    A width is in ln(step time), for software that is assumed: about ``middle``, ``factor`` times
+    ``base`` plus ``slope`` times the share of the step that is no computing.
     """
     widths = {}
     for name, kind in (("dense", DENSE), ("eight_bits", NARROW), ("experts", EXPERTS)):
-        found = width(comparable(residuals(), kind, assumed=True))
+        found = width_of(residuals(), kind, assumed=True)
         if found is not None:
             widths[name] = asdict(found)
     return {
@@ -134,14 +139,55 @@ def roofline_entry() -> dict[str, Any]:
     }
 
 
-def stack_of(device: Accelerator) -> dict[str, float] | None:
-    """Return the facts of the software that is assumed on a device, None where none is known.
+def _usual_stacks(device: Accelerator) -> list[str]:
+    """Return the software that is assumed on a device, without ZeRO-3 and with it."""
+    return [name for stage in (0.0, 3.0) if (name := default_stack(device, stage))]
+
+
+def stacks_of(device: Accelerator) -> list[dict[str, float]]:
+    """Return what the assumed software differs in on a device from `common_stacks`.
 
     Args:
-        device: The accelerator.
+        device: The accelerator; one that the roofline model knows nothing of has no software.
     """
-    name = default_stack(device)
-    return asdict(stack_facts(stack_named(name), device)) if name else None
+    found = []
+    for name, common in zip(_usual_stacks(device), common_stacks(), strict=False):
+        facts = asdict(stack_facts(stack_named(name), device))
+        found.append({key: value for key, value in facts.items() if value != common[key]})
+    return found
+
+
+def common_stacks() -> list[dict[str, float]]:
+    """Return the facts of the usual software, without ZeRO-3 and with it, on one device."""
+    device = accelerator(accelerator_names()[0])
+    return [asdict(stack_facts(stack_named(name), device)) for name in _usual_stacks(device)]
+
+
+def model_facts(shape: ModelShape) -> dict[str, float]:
+    """Return the facts of the software that follow from a model, whatever its layout.
+
+    Args:
+        shape: The model.
+    """
+    changes = layout_changes(shape, Layout())
+    return {name: value for name, value in changes.items() if value and name != "edges_count"}
+
+
+def _twice(schedule: Schedule) -> bool:
+    return "held twice" in schedule.constraints
+
+
+def schedule_entries() -> list[dict[str, Any]]:
+    """Return every schedule in the order of its code: name, title, idea, fixed chunks or 0."""
+    return [
+        {
+            "key": name,
+            "title": PIPELINES[name].title,
+            "idea": PIPELINES[name].idea + (TWICE if _twice(PIPELINES[name]) else ""),
+            "chunks": fixed_chunks(name),
+        }
+        for name in SCHEDULES
+    ]
 
 
 def memory_error() -> dict[str, Any]:
@@ -160,8 +206,10 @@ def explorer_data() -> dict[str, Any]:
         "accelerators": accelerator_entries(),
         "blank_job": {**blank, **flat(shape, device)},
         "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
-        "schedules": list(SCHEDULES),
+        "schedules": schedule_entries(),
+        "stacks": common_stacks(),
         "faults": [list(one) for one in FAULTS],
+        "schedule_faults": [list(one) for one in SCHEDULE_FAULTS],
         "device_fault": DEVICE_FAULT,
         "precision_fault": NO_EIGHT_BITS,
         "step_models": [baseline_entry(), roofline_entry()],

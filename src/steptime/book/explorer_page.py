@@ -16,16 +16,12 @@ from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
-from steptime.book.minify import small_script, small_style
+from steptime.book.mangle import smallest_script
+from steptime.book.minify import small_style
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
-ROOTS = (
-    "steptime.formulas.validity:device_fault",
-    "steptime.formulas.validity:layout_rule",
-    "steptime.formulas.validity:layout_fault",
+OPENED = (
     "steptime.formulas.memory.total:rank_memory_bytes",
-    "steptime.formulas.memory.total:worst_rank",
-    "steptime.formulas.memory.total:memory_total_bytes",
     "steptime.formulas.baseline:baseline_step",
     "steptime.formulas.baseline:step_s",
     "steptime.formulas.baseline:num_microbatches",
@@ -33,6 +29,18 @@ ROOTS = (
     "steptime.formulas.roofline.step:roofline_step_s",
     "steptime.formulas.parameters:num_parameters",
     "steptime.formulas.outcome:outcome",
+)
+"""The formulas that a reader can open behind a number."""
+ROOTS = (
+    *OPENED,
+    "steptime.formulas.validity:device_fault",
+    "steptime.formulas.validity:layout_rule",
+    "steptime.formulas.validity:layout_fault",
+    "steptime.formulas.validity:ends_count",
+    "steptime.formulas.schedule_rules:schedule_rule",
+    "steptime.formulas.schedule_rules:mended_sizes",
+    "steptime.formulas.memory.total:worst_rank",
+    "steptime.formulas.memory.total:memory_total_bytes",
 )
 """The formulas that the page calls."""
 
@@ -72,6 +80,19 @@ def module_text(name: str, value: Any) -> str:
     return f"export const {name} = {text};\n"
 
 
+def data_text() -> str:
+    """Return the module of all data; records of one kind name their fields once."""
+    data = explorer_data()
+    for kind in ("models", "accelerators"):
+        entries = data[kind]
+        names = list(entries[0]["fields"])
+        data[f"{kind}_fields"] = names
+        data[kind] = [{**one, "fields": [one["fields"][name] for name in names]} for one in entries]
+    text = module_text("packed", data).removeprefix("export ")
+    head = 'import { unpacked } from "./unpack.js";'
+    return f"{head}\n{text}export const data = unpacked(packed);\n"
+
+
 def style_text() -> str:
     """Return the style sheet with what it imports put in its place."""
     folder = WEB / "explorer"
@@ -97,13 +118,13 @@ def write_explorer(out: Path) -> list[Path]:
     made = {
         "explorer.html": stand_in,
         "explorer/index.html": _ALONE.format(fragment=stand_in, preload=preload()),
-        "explorer/data.js": module_text("data", explorer_data()),
-        "explorer/formula-text.js": module_text("texts", formula_texts(ROOTS)),
+        "explorer/data.js": data_text(),
+        "explorer/formula-text.js": module_text("texts", formula_texts(OPENED)),
         "explorer/formulas.js": bundle(*ROOTS),
     }
     # What is written by hand goes out smaller: these copies stand in for the originals.
     for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")]):
-        made[path.relative_to(WEB).as_posix()] = small_script(path.read_text(encoding="utf-8"))
+        made[path.relative_to(WEB).as_posix()] = smallest_script(path.read_text(encoding="utf-8"))
     made["explorer/style.css"] = small_style(style_text())
     (out / "explorer").mkdir(parents=True, exist_ok=True)
     (out / "shared").mkdir(exist_ok=True)

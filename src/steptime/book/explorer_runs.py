@@ -20,13 +20,13 @@ def _shape(shape: ModelShape) -> tuple[int, ...]:
 
 
 def _usable(run: Run) -> bool:
-    """Whether the page can show a run: 16 bits, one rank an expert, and nothing refused.
+    """Whether the page can show a run: 16 bits, and nothing refused.
 
     A source that counts recomputed work without saying what is recomputed tells no layout.
     """
     if not run.row.recompute and flop_convention(run.row.flop_convention) == "hardware":
         return False
-    if run.layout.precision not in ("bf16", "fp16") or run.layout.etp != 1:
+    if run.layout.precision not in ("bf16", "fp16"):
         return False
     try:
         run.job()
@@ -47,6 +47,7 @@ def as_state(run: Run) -> dict[str, Any]:
         run: A published run.
     """
     layout, batch = run.layout, run.batch
+    interleaved = layout.schedule == "interleaved-1f1b"
     return {
         "gpu": run.accelerator.name,
         "n": layout.num_devices,
@@ -54,6 +55,7 @@ def as_state(run: Run) -> dict[str, Any]:
         "pp": layout.pp,
         "cp": layout.cp,
         "ep": layout.ep,
+        "etp": layout.etp,
         "vpp": layout.vpp,
         "zero": layout.zero_stage,
         "recompute": layout.recompute,
@@ -61,7 +63,8 @@ def as_state(run: Run) -> dict[str, Any]:
         "batch": batch.global_batch_size,
         "mb": batch.micro_batch_size,
         "sp": int(layout.sequence_parallel),
-        "schedule": "interleaved-1f1b" if layout.vpp > 1 else "1f1b",
+        # With one chunk it is 1F1B by another name.
+        "schedule": "1f1b" if interleaved and layout.vpp == 1 else layout.schedule,
         "precision": "bf16",
         "domain": 0,
     }

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from steptime.book.javascript_text import HELPERS, helpers_used, literal, shortened
+from steptime.book.javascript_text import HELPERS, helpers_used, literal, mapped, shortened
 from steptime.book.minify import small_script, tightened
 from steptime.book.sources import ERRORS, Source, Symbol, check_room, read_source
 from steptime.book.subset import Rewriter, SubsetError
@@ -170,7 +170,7 @@ class Bundle:
         js_name = self._name((source.name, name))
         body = re.sub(rf"^{js_name} = function flx_{js_name} ", f"function {js_name}", body)
         body = small_script(body.rstrip(";"))
-        return shortened(tightened(ASKS.sub(r"\1=_items(\1);", body)))
+        return shortened(tightened(mapped(ASKS.sub(r"\1=_items(\1);", body))))
 
     def text(self) -> str:
         """Return the ES module."""

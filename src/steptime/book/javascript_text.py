@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from steptime.book.minify import tokens
+from steptime.book.minify import small_script, tokens
 
 HELPERS = {
     # a - a is NaN for an infinity, and Python's x // 1.0 is too.
@@ -23,6 +23,7 @@ HELPERS = {
     "_float": "a => +a",
     "_str": "a => '' + a",
     "_repr": "a => typeof a === 'string' ? `'${a}'` : '' + a",
+    "_text": "a => a.join('')",
     "_truthy": "a => Array.isArray(a) ? a.length > 0 : "
     "a !== null && typeof a === 'object' ? Object.keys(a).length > 0 : !!a",
     "_max": "(a, b) => b > a ? b : a",
@@ -35,6 +36,7 @@ HELPERS = {
     "_abs": "a => Math.abs(a)",
     "_in": "(a, b) => Array.isArray(b) || typeof b === 'string' ? b.includes(a) : a in b",
     "_items": "a => Array.isArray(a) || typeof a === 'string' ? a : Object.keys(a)",
+    "_each": "(f, a) => _items(a).map(x => f(x))",
     # push(...b) overflows the stack on a long list.
     "_extend": "(a, b) => { for (let i = 0; i < b.length; i++) a.push(b[i]); }",
     "_pop": "a => a.pop()",
@@ -45,6 +47,27 @@ HELPERS = {
     "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",
 }
 """What Python does and JavaScript does otherwise, each as one arrow function."""
+
+
+_COMPREHENSION = re.compile(
+    r"\(function list_comprehension\(iter0\)\{var res=\[\];var (\w+),i0;iter0=_items\(iter0\);"
+    r"for\(i0=0;i0<iter0\.length;i0\+\+\)\{\1=iter0\[i0\];\{res\.push\("
+    r"((?:(?!list_comprehension).)*?)\);\}\}return res;\}\)\.call\(this,"
+)
+
+
+def mapped(code: str) -> str:
+    """Return one function with ``_each(x => f(x), list)`` for PScript's list comprehensions.
+
+    Args:
+        code: Minified text of a function.
+    """
+    before = ""
+    while before != code:
+        before = code
+        code = _COMPREHENSION.sub(r" _each(\1=>\2,", code)
+    # What starts with a brace would be read as a block.
+    return small_script(re.sub(r"(_each\(\w+=>)(\{[^{}]*\}),", r"\1(\2),", code))
 
 
 def helpers_used(code: str) -> list[str]:

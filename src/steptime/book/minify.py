@@ -7,6 +7,7 @@ literal holds another.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"""(?P<note>//[^\n]*|/\*.*?\*/)|(?P<space>\s+)"""
@@ -81,10 +82,7 @@ def tightened(code: str) -> str:
     Args:
         code: Minified text of a function.
     """
-    before = ""
-    while before != code:
-        before = code
-        code = re.sub(r"\(\(([^()]*)\)\)", r"(\1)", code)
+    code = "".join(_undoubled(tokens(code)))
     pair = re.compile(r"(?<=[;{}])(\w+)=(\[[^;]*\]|\w+);((?:[\w$]+=\1\[\d\];){2,4})(?!\w+=\1\[)")
 
     def direct(match: re.Match[str]) -> str:
@@ -96,4 +94,46 @@ def tightened(code: str) -> str:
         return match.group() if owner in ("return", "in", "of") else f"{owner}.{name}"
 
     code = re.sub(r"\b(\w+)\+=1\b", r"\1++", pair.sub(direct, code))
-    return re.sub(r"(\w+|[\])])\[\"([A-Za-z_]\w*)\"\]", field, code)
+    code = re.sub(r"(\w+|[\])])\[\"([A-Za-z_]\w*)\"\]", field, code)
+    return "".join(_bare(tokens(code)))
+
+
+def _is_whole_test(before: list[str], inside: list[str]) -> bool:
+    """Whether all that is chosen by lies within the brackets: nothing before joins in."""
+    starts = before[-1] in ("(", ",", ";", "{") or (
+        before[-1] == "=" and before[-2] not in ("=", "!", "<", ">")
+    )
+    return starts and "?" not in inside
+
+
+def _undoubled(parts: list[str]) -> list[str]:
+    """Return tokens without the inner pair of ``((...))``, and with ``a<b?`` for ``(a<b)?``."""
+    opened: list[int] = []
+    closed: dict[int, int] = {}
+    for place, token in enumerate(parts):
+        if token == "(":
+            opened.append(place)
+        elif token == ")":
+            closed[opened.pop()] = place
+    inner = {first + 1: last - 1 for first, last in closed.items()}
+    doubled = {(first, last) for first, last in inner.items() if closed.get(first) == last}
+    tested = {
+        (first, last)
+        for first, last in closed.items()
+        if parts[last + 1 : last + 2] == ["?"] and _is_whole_test(parts[:first], parts[first:last])
+    }
+    dropped = {place for pair in doubled | tested for place in pair}
+    return [token for place, token in enumerate(parts) if place not in dropped]
+
+
+def _bare(parts: list[str]) -> Iterator[str]:
+    """Yield tokens with 1 for 1.0, and no brackets round a single word after ? or a colon."""
+    place, last = 0, ""
+    while place < len(parts):
+        after = parts[place : place + 3]
+        if last in ("?", ":") and after[0] == "(" and after[2:] == [")"]:
+            place += 2
+            after = after[1:]
+        place += 1
+        last = after[0]
+        yield last.removesuffix(".0") if re.fullmatch(r"\d+\.0", last) else last

@@ -9,44 +9,23 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
+from steptime.book.figure_page import FigurePage, write_figure
 from steptime.book.javascript import bundle
-from steptime.book.minify import small_script, small_style
 from steptime.inputs.layout import Layout
 from steptime.planning.placement import Placement, place
 from steptime.planning.racks import racks_svg
 
-WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 ROOTS = ("steptime.planning.groups", "steptime.formulas.placement:used_per_domain")
 LAYOUT, DOMAIN, ORDER = Layout(tp=8, pp=16, dp=9), 72, "llama3"
 MOST_DOMAINS = 2
 
-ALONE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Racks and servers, group by group</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-<style>
-:root {{ color-scheme: light dark; }}
-html.dark {{ color-scheme: dark; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
-body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
-body {{ font-family: system-ui, sans-serif; }}
-</style>
-</head>
-<body>
-<main>
-<h1>Racks and servers</h1>
-<div id="racks">
-{fallback}
-</div>
-</main>
-<script type="module" src="index.js"></script>
-</body>
-</html>
-"""
+PAGE = FigurePage(
+    name="placement",
+    element="racks",
+    title="Racks and servers, group by group",
+    heading="Racks and servers",
+    about="Which groups of a parallel training job stay inside NVLink, and which cross.",
+)
 
 
 def write_placement(out: Path) -> None:
@@ -55,20 +34,7 @@ def write_placement(out: Path) -> None:
     Args:
         out: The folder that becomes part of the site's root.
     """
-    folder = out / "placement"
-    folder.mkdir(parents=True, exist_ok=True)
-    (out / "shared").mkdir(exist_ok=True)
-    fallback = fallback_html()
-    files = {
-        folder / "ranks.js": bundle(*ROOTS),
-        folder / "index.html": ALONE.format(fallback=fallback),
-        out / "placement.html": fallback,
-    }
-    for path in sorted([*WEB.glob("placement/*.js"), *WEB.glob("shared/*.js")]):
-        files[out / path.relative_to(WEB)] = small_script(path.read_text(encoding="utf-8"))
-    files[folder / "style.css"] = small_style((WEB / "placement/style.css").read_text("utf-8"))
-    for path, text in files.items():
-        path.write_text(text, encoding="utf-8")
+    write_figure(out, PAGE, fallback_html(), {"ranks.js": bundle(*ROOTS)})
 
 
 def fallback_html() -> str:

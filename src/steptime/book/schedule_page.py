@@ -12,43 +12,21 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from steptime.book.figure_page import FigurePage, write_figure
 from steptime.book.javascript import BUNDLES, bundle
-from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_style
 from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
 from steptime.pipeline.schedules import SCHEDULES
 
-WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
 UNIT, BOX, PITCH, HEADS = 18, 22, 30, 46
 
-ALONE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Pipeline schedules, animated</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-<style>
-:root {{ color-scheme: light dark; }}
-html.dark {{ color-scheme: dark; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
-body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
-body {{ font-family: system-ui, sans-serif; }}
-</style>
-</head>
-<body>
-<main>
-<h1>Pipeline schedules</h1>
-<div id="sched">
-{fallback}
-</div>
-</main>
-<script type="module" src="index.js"></script>
-</body>
-</html>
-"""
+PAGE = FigurePage(
+    name="schedule",
+    element="sched",
+    title="Pipeline schedules, animated",
+    heading="Pipeline schedules",
+    about="Twelve pipeline schedules, played action by action, and where each one idles.",
+)
 
 
 def write_schedule(out: Path) -> None:
@@ -57,22 +35,8 @@ def write_schedule(out: Path) -> None:
     Args:
         out: The folder that becomes part of the site's root.
     """
-    folder = out / "schedule"
-    folder.mkdir(parents=True, exist_ok=True)
-    fallback = fallback_html()
-    files = {
-        folder / "pipeline.js": bundle(*BUNDLES["pipeline"]),
-        folder / "data.js": data_module(),
-        folder / "index.html": ALONE.format(fallback=fallback),
-        out / "schedule.html": fallback,
-    }
-    # What is written by hand goes out smaller: these copies stand in for the originals.
-    for path in sorted([*WEB.glob("schedule/*.js"), *WEB.glob("shared/*.js")]):
-        files[out / path.relative_to(WEB)] = smallest_script(path.read_text(encoding="utf-8"))
-    files[folder / "style.css"] = small_style((WEB / "schedule/style.css").read_text("utf-8"))
-    (out / "shared").mkdir(exist_ok=True)
-    for path, text in files.items():
-        path.write_text(text, encoding="utf-8")
+    modules = {"pipeline.js": bundle(*BUNDLES["pipeline"]), "data.js": data_module()}
+    write_figure(out, PAGE, fallback_html(), modules)
 
 
 def data_module() -> str:

@@ -250,22 +250,18 @@ class Syntax(ast.NodeTransformer):
     # ---- text and parts
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        """Write an f-string as a sum of texts."""
-        parts: list[ast.expr] = [ast.Constant("")]
+        """Write an f-string as its parts, joined."""
+        parts: list[ast.expr] = []
         for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                if part.format_spec is not None:
-                    raise self.refuse(node, "a format in an f-string")
-                shown = "_repr" if part.conversion == ord("r") else "_str"
-                parts.append(self.helper(shown, [part.value]))
-            else:
+            if not isinstance(part, ast.FormattedValue):
                 parts.append(part)
-        whole = parts[0] if len(parts) == 1 else parts[1]
-        if len(parts) > 1 and not isinstance(whole, ast.Constant):
-            whole = ast.BinOp(parts[0], ast.Add(), whole)
-        for part in parts[2:]:
-            whole = ast.BinOp(whole, ast.Add(), part)
-        return whole
+            elif part.format_spec is not None:
+                raise self.refuse(node, "a format in an f-string")
+            elif part.conversion == ord("r"):
+                parts.append(self.helper("_repr", [part.value]))
+            else:
+                parts.append(self.expression(part.value))
+        return ast.Call(ast.Name("_text", ast.Load()), [ast.List(parts, ast.Load())], [])
 
     def visit_Slice(self, node: ast.Slice) -> ast.AST:
         """Refuse a step."""

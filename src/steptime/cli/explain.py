@@ -16,7 +16,6 @@ from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.readers import Reading, read_configuration
 from steptime.inputs.readers.reading import where
 from steptime.inputs.training_step import shape_named
-from steptime.planning.question import PREDICTORS
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation
@@ -197,26 +196,16 @@ def print_explanation(told: Explanation) -> None:
 def explain_command(
     path: Annotated[Path, typer.Argument(help="Launch script, arguments, YAML or TOML file.")],
     accelerator: opt.AcceleratorName,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Where the file does not give the sizes.")
-    ] = None,
-    gpus: Annotated[int | None, typer.Option("--gpus", "-n", help="GPUs in the job.")] = None,
-    global_batch_size: Annotated[
-        int | None, typer.Option("--global-batch-size", "-B", help="Sequences per step.")
-    ] = None,
-    micro_batch_size: Annotated[
-        int | None, typer.Option("--micro-batch-size", "-b", help="Sequences per micro-batch.")
-    ] = None,
-    seq_length: Annotated[
-        int | None, typer.Option("--seq-length", "-s", help="Tokens per sequence.")
-    ] = None,
+    model: Annotated[str | None, opt.MODEL] = None,
+    gpus: Annotated[int | None, opt.GPUS] = None,
+    seq_length: Annotated[int | None, opt.SEQ_LENGTH] = None,
+    global_batch_size: Annotated[int | None, opt.GLOBAL_BATCH_SIZE] = None,
+    micro_batch_size: Annotated[int | None, opt.MICRO_BATCH_SIZE] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="NAME=VALUE that the launcher sets; repeat it."),
     ] = None,
-    predictor: Annotated[
-        str | None, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS))
-    ] = None,
+    predictor: opt.Predictor = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain a launch file: what it says, step time, memory, and a faster layout."""

@@ -11,9 +11,9 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.evidence.memory import Memory, RankMemory, default_stack, step_memory
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.memory_facts import MEMORY_FACTS, STACKS, MemoryFacts, memory_facts
+from steptime.inputs.memory_facts import MEMORY_FACTS, MemoryFacts, memory_facts
 from steptime.inputs.stack import memory_stack
-from steptime.inputs.training_step import TrainingStep, training_step
+from steptime.inputs.training_step import TrainingStep
 from steptime.planning.remedy import Remedy, remedies
 
 EXAMPLES = """
@@ -202,54 +202,21 @@ def facts_of(step: TrainingStep, stack: str | None, changes: list[str]) -> tuple
     return name, memory_facts(name, **values)
 
 
+@opt.takes_step
 def memory(
-    model: opt.ModelName,
-    accelerator: opt.AcceleratorName,
-    seq_length: opt.SeqLength,
-    global_batch_size: opt.GlobalBatchSize,
-    micro_batch_size: opt.MicroBatchSize = 1,
-    tp: opt.Tp = 1,
-    cp: opt.Cp = 1,
-    pp: opt.Pp = 1,
-    vpp: opt.Vpp = None,
-    dp: opt.Dp = 1,
-    ep: opt.Ep = 1,
-    etp: opt.Etp = 1,
-    sequence_parallel: opt.SequenceParallel = None,
-    zero: opt.Zero = None,
-    recompute: opt.Recompute = "none",
-    precision: opt.Precision = "bf16",
-    schedule: opt.Schedule = None,
-    stack: Annotated[
-        str | None,
-        typer.Option("--stack", help="Software: " + ", ".join(sorted(STACKS)) + "."),
-    ] = None,
+    step: TrainingStep,
+    stack: opt.Stack = None,
     fact: Annotated[
         list[str] | None,
-        typer.Option("--fact", help="Change a fact of the software: name=number. Repeatable."),
+        typer.Option(
+            "--fact",
+            help="Change what the software keeps: name=number, such as dropout=0; repeat it.",
+            rich_help_panel=opt.MODELLED,
+        ),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Count the memory of every pipeline rank, and say whether it fits."""
-    step = training_step(
-        model=model,
-        accelerator=accelerator,
-        seq_length=seq_length,
-        global_batch_size=global_batch_size,
-        micro_batch_size=micro_batch_size,
-        tp=tp,
-        cp=cp,
-        pp=pp,
-        vpp=vpp,
-        dp=dp,
-        ep=ep,
-        etp=etp,
-        sequence_parallel=sequence_parallel,
-        zero_stage=zero,
-        recompute=recompute,
-        precision=precision,
-        schedule=schedule,
-    )
     name, facts = facts_of(step, stack, fact or [])
     result = step_memory(step, facts)
     helps = remedies(step, result, facts)

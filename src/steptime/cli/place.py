@@ -99,10 +99,11 @@ def place_command(
     tp: opt.Tp = 1,
     cp: opt.Cp = 1,
     pp: opt.Pp = 1,
-    vpp: Annotated[int, typer.Option("--vpp", help="Model chunks a device, v.")] = 1,
+    vpp: opt.Vpp = None,
     dp: opt.Dp = 1,
     ep: opt.Ep = 1,
     etp: opt.Etp = 1,
+    order: opt.Order = "megatron",
     domain: Annotated[
         list[int] | None,
         typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),
@@ -110,10 +111,6 @@ def place_command(
     accelerator: Annotated[
         str | None, typer.Option("--accelerator", "-a", help="Take the domain from a preset.")
     ] = None,
-    order: Annotated[
-        str,
-        typer.Option("--order", help="megatron, llama3, or axes from the nearest: tp-cp-dp-pp."),
-    ] = "megatron",
     spares: Annotated[int, typer.Option("--spares", help="GPUs to keep free in each domain.")] = 0,
     as_json: opt.AsJson = False,
     as_svg: Annotated[
@@ -123,7 +120,7 @@ def place_command(
     """Place a job on racks or servers: which groups stay inside NVLink, which cross."""
     if as_json and as_svg:
         raise ConfigError("--json and --svg exclude each other; give one")
-    layout = Layout(tp=tp, cp=cp, pp=pp, vpp=vpp, dp=dp, ep=ep, etp=etp)
+    layout = Layout(tp=tp, cp=cp, pp=pp, vpp=1 if vpp is None else vpp, dp=dp, ep=ep, etp=etp)
     sizes = domain or ([accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8])
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares) for size in sizes

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.evidence.memory import Memory
-from steptime.evidence.predict import PREDICTORS, Prediction, predict_step
-from steptime.inputs.stack import stack_names
-from steptime.inputs.training_step import training_step
+from steptime.evidence.predict import Prediction, predict_step
+from steptime.inputs.training_step import TrainingStep
 
 EXAMPLES = """
 Examples:
@@ -126,52 +125,14 @@ def print_prediction(result: Prediction) -> None:
         out.print("assumed: " + "; ".join(result.assumed))
 
 
+@opt.takes_step
 def predict(
-    model: opt.ModelName,
-    accelerator: opt.AcceleratorName,
-    seq_length: opt.SeqLength,
-    global_batch_size: opt.GlobalBatchSize,
-    micro_batch_size: opt.MicroBatchSize = 1,
-    tp: opt.Tp = 1,
-    cp: opt.Cp = 1,
-    pp: opt.Pp = 1,
-    vpp: opt.Vpp = None,
-    dp: opt.Dp = 1,
-    ep: opt.Ep = 1,
-    etp: opt.Etp = 1,
-    sequence_parallel: opt.SequenceParallel = None,
-    zero: opt.Zero = None,
-    recompute: opt.Recompute = "none",
-    precision: opt.Precision = "bf16",
-    schedule: opt.Schedule = None,
-    predictor: Annotated[
-        str, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS) + ".")
-    ] = PREDICTORS[0],
-    stack: Annotated[
-        str | None, typer.Option("--stack", help="Software: " + ", ".join(stack_names()) + ".")
-    ] = None,
+    step: TrainingStep,
+    predictor: opt.Predictor = None,
+    stack: opt.Stack = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
-    step = training_step(
-        model=model,
-        accelerator=accelerator,
-        seq_length=seq_length,
-        global_batch_size=global_batch_size,
-        micro_batch_size=micro_batch_size,
-        tp=tp,
-        cp=cp,
-        pp=pp,
-        vpp=vpp,
-        dp=dp,
-        ep=ep,
-        etp=etp,
-        sequence_parallel=sequence_parallel,
-        zero_stage=zero,
-        recompute=recompute,
-        precision=precision,
-        schedule=schedule,
-    )
     result = predict_step(step, predictor, stack)
     if as_json:
         print_json(as_dict(result))

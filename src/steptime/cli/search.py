@@ -9,12 +9,13 @@ import typer
 from steptime.cli import options as opt
 from steptime.cli.output import print_json
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
+from steptime.evidence.predict import default_predictor
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import run_cost
 from steptime.planning.emit import FORMATS, emitted
-from steptime.planning.question import PREDICTORS, Question, default_predictor
+from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import SearchResult
@@ -38,6 +39,10 @@ def register(app: typer.Typer) -> None:
         app: The application.
     """
     app.command("search", epilog=EXAMPLES)(search_command)
+
+
+def _tried(*flags: str, help: str) -> Any:
+    return typer.Option(*flags, help=f"To try, repeat it; {help}", rich_help_panel=opt.CUT)
 
 
 def refuse_without_layout(result: SearchResult) -> None:
@@ -65,32 +70,27 @@ def refuse_without_layout(result: SearchResult) -> None:
 def search_command(
     model: opt.ModelName,
     accelerator: opt.AcceleratorName,
-    gpus: Annotated[int, typer.Option("--gpus", "-n", help="GPUs in the job.")],
-    global_batch_size: opt.GlobalBatchSize,
+    gpus: opt.Gpus,
     seq_length: opt.SeqLength,
-    precision: opt.Precision = "bf16",
+    global_batch_size: opt.GlobalBatchSize,
     micro_batch_size: Annotated[
-        list[int] | None,
-        typer.Option("--micro-batch-size", "-b", help="To try; repeat it. Default: 1 to 64."),
+        list[int] | None, _tried("--micro-batch-size", "-b", help="default: 1, 2, 4, … 64.")
     ] = None,
-    recompute: Annotated[
-        list[str] | None, typer.Option("--recompute", help="To try; repeat it. Default: all.")
-    ] = None,
-    zero: Annotated[
-        list[int] | None, typer.Option("--zero", help="To try; repeat it. Default: 0, 1 and 3.")
-    ] = None,
+    zero: Annotated[list[int] | None, _tried("--zero", help="default: 0, 1 and 3.")] = None,
+    recompute: Annotated[list[str] | None, _tried("--recompute", help="default: all.")] = None,
+    precision: opt.Precision = "bf16",
     schedule: Annotated[
-        list[str] | None,
-        typer.Option("--schedule", help="To try; repeat it. Default: 1f1b, interleaved-1f1b."),
+        list[str] | None, _tried("--schedule", help="default: 1f1b and interleaved-1f1b.")
     ] = None,
-    order: Annotated[
-        str, typer.Option("--order", help="Rank order: megatron, llama3, or tp-cp-dp-pp...")
-    ] = "megatron",
-    predictor: Annotated[
-        str | None, typer.Option("--predictor", help="Which model: " + " or ".join(PREDICTORS))
-    ] = None,
-    hbm_share: Annotated[
-        float, typer.Option("--memory-share", help="Share of the memory that may be used.")
+    order: opt.Order = "megatron",
+    predictor: opt.Predictor = None,
+    memory_share: Annotated[
+        float,
+        typer.Option(
+            "--memory-share",
+            help="Share of the memory that may be used.",
+            rich_help_panel=opt.MODELLED,
+        ),
     ] = 1.0,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[
@@ -103,7 +103,8 @@ def search_command(
         float | None, typer.Option("--price-per-gpu-hour", help="In any currency.")
     ] = None,
     emit: Annotated[
-        str | None, typer.Option("--emit", help="Print a framework's arguments: megatron...")
+        str | None,
+        typer.Option("--emit", help=f"Print a framework's arguments: {' or '.join(FORMATS)}."),
     ] = None,
     choice: Annotated[int, typer.Option("--choice", help="Which layout to emit, 1 is best.")] = 1,
     as_json: opt.AsJson = False,
@@ -128,7 +129,7 @@ def search_command(
         micro_batch_sizes=tuple(micro_batch_size or ()),
         order=order,
         predictor=predictor or _predictor(device, order),
-        hbm_share=hbm_share,
+        hbm_share=memory_share,
         **_given(recompute=recompute, zero_stages=zero, schedules=schedule),
     )
     result = search(every, keep=max(top, choice, 1000))

@@ -57,7 +57,8 @@ def plan_questions(path: Path) -> list[Question]:
     Raises:
         ConfigError: If a list is missing, empty, or holds something else.
     """
-    from steptime.planning.question import Question, default_predictor
+    from steptime.evidence.predict import default_predictor
+    from steptime.planning.question import Question
 
     table = read_toml(path)
     for name in COLUMNS:

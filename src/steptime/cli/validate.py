@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.output import console, percent, print_json, print_table
+from steptime.cli.validation_tables import print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
-from steptime.evidence.diagnose import Diagnosis, diagnoses
+from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.open_rows import OpenRow, open_rows
+from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.roofline import roofline_validation
-from steptime.evidence.schema import PublishedRow, read_rows
-from steptime.evidence.validate import RowResult, Validation, baseline_validation
-from steptime.inputs.constants import RooflineConstants, roofline_constants
+from steptime.evidence.schema import PublishedRow
+from steptime.evidence.validate import Validation, baseline_validation
+from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
+
+if TYPE_CHECKING:
+    from steptime.evidence.own_fit import OwnFit
 
 MODELS = ("baseline", "roofline")
 
 EXAMPLES = """
+A file of runs is a table, one run a row: CSV with commas, semicolons or tabs, or parquet, in the
+columns of data/published_runs.csv or under usual other names (`num_layers`, `world_size`, `MFU`).
+
+- What a step needs: `model` (a preset's name, or `layers`, `hidden`, `heads`, `ffn`, `vocab`),
+  `gpu`, `gpus`, `tp`, `pp`, `vpp`, `mbs`, `gbs` (sequences), `seq_len`, `recompute`, `precision`
+
+- What was measured, one of: `step_time_s`, `tokens_per_s_per_gpu`, `tflops_per_gpu` (say how FLOP
+  count in `flop_convention`: model-full, model-causal, hardware-full, 6N), `mfu_pct`, `hfu_pct`
+
+- What helps: `source` or `notes` that name the software, `network`, `zero`, `overlap`, `ep`
+
+What a row lacks and a default can stand for is listed under `assumed` in --json; a row that lacks
+more is skipped with its reason. Rows that stand out are named, with the reading that would fit.
+
 Examples:
 
 - `steptime validate`: the 13 rows of §11
 
-- `steptime validate my_runs.csv --json`: your own runs, in the columns of data/published_runs.csv
+- `steptime validate my_runs.csv --model roofline`: your own runs, with intervals
 
 - `steptime validate my_runs.csv --model roofline --fit my_cluster.toml`: constants of your
   cluster; `steptime --constants my_cluster.toml predict ...` uses them, as every command does
@@ -55,54 +74,8 @@ def as_dict(result: Validation) -> dict[str, Any]:
         "rows": [asdict(row) for row in result.rows],
         "skipped": [{"id": name, "reason": reason} for name, reason in result.skipped],
         "summary": asdict(result.summary),
+        "by_source": [{"source": name} | asdict(one) for name, one in result.by_source.items()],
     }
-
-
-def _cells(row: RowResult) -> tuple[str, ...]:
-    others = [(time_s, part) for part, time_s in row.breakdown_s.items() if part != "compute"]
-    largest = sorted((pair for pair in others if pair[0]), reverse=True)[:2]
-    rest = ", ".join(f"{part.replace('_', ' ')} {seconds(time_s)}" for time_s, part in largest)
-    return (
-        row.id,
-        seconds(row.published_step_time_s),
-        seconds(row.step_time_s),
-        f"{row.published_tflops_per_gpu:.1f}",
-        f"{row.tflops_per_gpu:.1f}",
-        "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %",
-        rest,
-    )
-
-
-def print_validation(result: Validation) -> None:
-    """Print a validation as a table.
-
-    Args:
-        result: The validation.
-    """
-    columns = (
-        ("run", "left"),
-        ("published", "right"),
-        ("predicted", "right"),
-        ("TFLOP/s publ.", "right"),
-        ("pred.", "right"),
-        ("error", "right"),
-        ("largest parts beside compute", "left"),
-    )
-    print_table(f"{result.model} model", columns, (_cells(row) for row in result.rows))
-    out = console()
-    for name, reason in result.skipped:
-        out.print(f"skipped {name}: {reason}", markup=False)
-    summary = result.summary
-    if summary.rows:
-        shown = "undefined" if summary.correlation is None else f"{summary.correlation:.3f}"
-        out.print(
-            f"{summary.rows} predictions: mean error {percent(summary.mean_abs_error_fraction)}, "
-            f"largest {percent(summary.max_abs_error_fraction)}, bias "
-            f"{percent(summary.mean_error_fraction)}, correlation of TFLOP/s {shown} "
-            "(error: predicted over published throughput, less one)"
-        )
-    else:
-        out.print("no row could be predicted")
 
 
 def write_csv(result: Validation, path: Path) -> None:
@@ -125,49 +98,60 @@ def write_csv(result: Validation, path: Path) -> None:
         raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
 
 
-def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:
-    """Print which rows stand out, and what open rows lie between.
+def print_worth(fit: OwnFit) -> None:
+    """Print what a fit buys, and which rows it was not made from.
 
     Args:
-        doubts: Rows that look mis-measured or mis-described.
-        bounded: Rows that leave something open.
+        fit: Constants of a cluster.
     """
     out = console()
-    for doubt in doubts:
-        out.print(f"{doubt.id} looks {doubt.suspicion}: {doubt.why}", markup=False)
-    for row in bounded:
-        ends = f"{seconds(row.step_time_low_s)} to {seconds(row.step_time_high_s)}"
-        place = "inside" if row.inside else "outside"
-        out.print(
-            f"{row.id} leaves something open: {ends} over {row.choices} choices, published "
-            f"{seconds(row.published_step_time_s)} lies {place}",
-            markup=False,
-        )
+    out.print(
+        f"mean error {percent(fit.mean_before)} with the published constants, "
+        f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} when each run is "
+        f"left out of its own fit; runs scatter by {percent(fit.scatter)}"
+    )
+    if not fit.worth_it:
+        out.print("these constants predict left-out runs no better: keep the published ones")
+    if fit.set_aside:
+        out.print("not fitted to, as they stand out: " + ", ".join(fit.set_aside), markup=False)
 
 
-def _fitted(rows: Sequence[PublishedRow], path: Path, *, quiet: bool) -> RooflineConstants:
+def _fitted(rows: Sequence[PublishedRow], path: Path) -> OwnFit:
     from steptime.evidence.own_fit import own_fit, write_fit
 
     fit = own_fit(rows)
     write_fit(fit, path)
-    if not quiet:
-        cells = [
-            (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
-            for one in fit.fitted
-        ]
-        heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("kept", "right"))
-        print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
-        console().print(
-            f"mean error {percent(fit.mean_before)} with the published constants, "
-            f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} left out"
-        )
-    return fit.constants
+    return fit
+
+
+def _fit_dict(fit: OwnFit) -> dict[str, Any]:
+    found = asdict(fit)
+    del found["constants"]
+    return found | {"worth_it": fit.worth_it}
+
+
+def print_fit(fit: OwnFit, path: Path) -> None:
+    """Print the constants of a cluster.
+
+    Args:
+        fit: The constants.
+        path: Where they were written.
+    """
+    cells = [
+        (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
+        for one in fit.fitted
+    ]
+    heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("published", "right"))
+    print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
+    print_worth(fit)
 
 
 def validate(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE.csv]", help="Your runs; the 13 rows of §11 if left out."),
+        typer.Argument(
+            metavar="[FILE]", help="Your runs, CSV or parquet; the 13 rows of §11 if left out."
+        ),
     ] = None,
     model: Annotated[
         str, typer.Option("--model", help="Which model: " + " or ".join(MODELS) + ".")
@@ -183,26 +167,45 @@ def validate(
 ) -> None:
     """Compare a model with published step times, row by row."""
     check_choice("model", model, MODELS)
-    rows = read_rows(file) if file else chapter_rows()
+    if fit is not None and model == "baseline":
+        raise ConfigError("--fit belongs to --model roofline")
+    given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
+    more: dict[str, Any] = {}
+    show: Callable[[], None] | None = None
     if model == "baseline":
-        if fit is not None:
-            raise ConfigError("--fit belongs to --model roofline")
-        result = baseline_validation(rows)
-        doubts: Sequence[Diagnosis] = ()
-        bounded: Sequence[OpenRow] = ()
+        result = baseline_validation(given.rows)
     else:
-        used = roofline_constants() if fit is None else _fitted(rows, fit, quiet=as_json)
-        result = roofline_validation(rows, used)
-        doubts = diagnoses(rows, result.rows, used)
-        bounded = open_rows(rows, used)
+        result, more, show = _roofline(given.rows, fit)
+    result = replace(result, skipped=(*given.faults, *result.skipped))
     if csv is not None:
         write_csv(result, csv)
     if as_json:
-        more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
-        print_json(as_dict(result) | (more if model == "roofline" else {}))
-    else:
-        print_validation(result)
+        print_json(as_dict(result) | {"notes": list(given.notes)} | more)
+        return
+    for note in given.notes:
+        console().print(note, markup=False)
+    print_validation(result)
+    if show is not None:
+        show()
+
+
+def _roofline(
+    rows: Sequence[PublishedRow], path: Path | None
+) -> tuple[Validation, dict[str, Any], Callable[[], None]]:
+    """Return the roofline model's results, what JSON shows besides, and what prints that."""
+    fit = None if path is None else _fitted(rows, path)
+    used = roofline_constants() if fit is None else fit.constants
+    result = roofline_validation(rows, used)
+    doubts = diagnoses(rows, result.rows, used)
+    bounded = open_rows(rows, used)
+
+    def show() -> None:
         print_doubts(doubts, bounded)
+        if fit is not None and path is not None:
+            print_fit(fit, path)
+
+    more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
+    return result, more | ({} if fit is None else {"fit": _fit_dict(fit)}), show
 
 
 def _open(row: OpenRow) -> dict[str, Any]:

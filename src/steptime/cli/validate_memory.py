@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,15 +11,19 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
-from steptime.evidence.memory_rows import MemoryRow, memory_rows, memory_summary
-from steptime.evidence.schema import published_rows, read_rows
+from steptime.cli.validation_tables import print_skipped
+from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows, memory_summary
+from steptime.evidence.own_rows import OwnRows, own_rows
+from steptime.evidence.schema import published_rows
+from steptime.evidence.validate import source_of
 
 EXAMPLES = """
 Examples:
 
 - `steptime validate-memory`: every published run that prints its peak
 
-- `steptime validate-memory my_runs.csv --json`: your own, with the column `mem_gb`
+- `steptime validate-memory my_runs.csv --json`: your own, with the column `mem_gb`; see
+  `steptime validate --help` for the others
 """
 
 
@@ -83,29 +87,66 @@ def print_rows(rows: Iterable[MemoryRow]) -> None:
     print_table("memory model", columns, cells)
 
 
+def by_source(rows: Sequence[MemoryRow]) -> dict[str, MemorySummary]:
+    """Return what the errors of each source's rows amount to, in the rows' order.
+
+    Args:
+        rows: Comparisons.
+    """
+    groups: dict[str, list[MemoryRow]] = {}
+    for row in rows:
+        groups.setdefault(source_of(row.run.row), []).append(row)
+    found = {name: memory_summary(group) for name, group in groups.items()}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _print_sources(sources: dict[str, MemorySummary]) -> None:
+    heads = ("rows", "bias", "mean", "median", "largest")
+    cells = (
+        (
+            name,
+            str(one.rows),
+            percent(one.bias_fraction),
+            percent(one.mean_fraction),
+            percent(one.median_fraction),
+            percent(one.largest_fraction),
+        )
+        for name, one in sources.items()
+    )
+    print_table("error by source", [("source", "left"), *((h, "right") for h in heads)], cells)
+
+
 def validate_memory(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE.csv]", help="Your runs; the published ones if left out."),
+        typer.Argument(metavar="[FILE]", help="Your runs; the published ones if left out."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare the memory model with measured peaks, row by row."""
-    rows, skipped = memory_rows(read_rows(file) if file else published_rows())
-    summary = memory_summary(rows)
+    given = own_rows(file) if file else OwnRows(tuple(published_rows()), (), ())
+    rows, left = memory_rows(given.rows)
+    silent = [row.id for row in given.rows if file and row.mem_gb is None]
+    skipped = (*given.faults, *left, *((name, "mem_gb is not stated") for name in silent))
+    summary, sources = memory_summary(rows), by_source(rows)
     if as_json:
         print_json(
             {
                 "rows": [row_dict(row) for row in rows],
                 "skipped": [{"id": name, "reason": reason} for name, reason in skipped],
                 "summary": None if summary is None else asdict(summary),
+                "by_source": [{"source": name} | asdict(one) for name, one in sources.items()],
+                "notes": list(given.notes),
             }
         )
         return
-    print_rows(rows)
     out = console()
-    for name, reason in skipped:
-        out.print(f"skipped {name}: {reason}", markup=False)
+    for note in given.notes:
+        out.print(note, markup=False)
+    print_rows(rows)
+    if len(sources) > 1:
+        _print_sources(sources)
+    print_skipped(skipped)
     if summary is None:
         out.print("no row prints its memory (column mem_gb)")
         return

@@ -17,6 +17,7 @@ from steptime.inputs.constants import RooflineConstants
 _STANDS_OUT = 3.5
 # ... and at least this large; a mend must leave at most a third of it.
 _LEAST = math.log(1.15)
+_FEWEST_ROWS = 3
 _MENDED = 1.0 / 3.0
 
 
@@ -43,6 +44,38 @@ def _ln_error(result: RowResult) -> float:
     return math.log(result.step_time_s / result.published_step_time_s)
 
 
+def _batches(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
+    """Yield other ways to read the batch."""
+    if row.gbs and row.seq_len and row.gbs % row.seq_len == 0:
+        sequences = row.gbs // row.seq_len
+        yield "gbs in tokens", row.model_copy(update={"gbs": sequences, "num_microbatches": None})
+    if row.num_microbatches and row.mbs and row.dp:
+        whole = row.num_microbatches * row.mbs * row.dp
+        if whole != row.gbs:
+            yield f"gbs {whole}, as its micro-batches add up", row.model_copy(update={"gbs": whole})
+
+
+def _rates(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
+    """Yield other ways to read what was measured."""
+    if row.step_time_s is not None:
+        time_s = row.step_time_s / 1000.0
+        yield "step_time_s in milliseconds", row.model_copy(update={"step_time_s": time_s})
+        return
+    if row.tokens_per_s_per_gpu is not None:
+        if row.gpus:
+            total = row.tokens_per_s_per_gpu / row.gpus
+            whole = row.model_copy(update={"tokens_per_s_per_gpu": total})
+            yield "tokens/s of the whole job, not of one GPU", whole
+        return
+    for convention in ("hardware-full", "model-full", "model-causal"):
+        if convention != row.flop_convention:
+            changed = row.model_copy(update={"flop_convention": convention})
+            yield f"FLOP counted as {convention}", changed
+    if row.mfu_pct is not None and row.tflops_per_gpu is None:
+        share = row.model_copy(update={"mfu_pct": 100.0 * row.mfu_pct})
+        yield "mfu_pct as a fraction", share
+
+
 def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
     """Yield other ways to read a row, each with the words for it."""
     if row.pp and row.pp > 1 and row.layers:
@@ -56,20 +89,14 @@ def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
             yield f"recompute {mode}", row.model_copy(update={"recompute": mode})
     for size in (1, 2, 4, 8):
         if row.mbs is not None and size != row.mbs:
-            yield f"micro-batch size {size}", row.model_copy(update={"mbs": size})
+            changed = {"mbs": size, "num_microbatches": None}
+            yield f"micro-batch size {size}", row.model_copy(update=changed)
+    yield from _batches(row)
     if row.precision.lower() in ("bf16", "fp16"):
         yield "precision fp8", row.model_copy(update={"precision": "fp8"})
     elif row.precision:
         yield "precision bf16", row.model_copy(update={"precision": "bf16"})
-    if row.tokens_per_s_per_gpu is not None and row.gpus and row.step_time_s is None:
-        total = row.tokens_per_s_per_gpu / row.gpus
-        whole = row.model_copy(update={"tokens_per_s_per_gpu": total})
-        yield "tokens/s of the whole job, not of one GPU", whole
-    if row.tflops_per_gpu is not None and row.step_time_s is None:
-        for convention in ("hardware-full", "model-full", "model-causal"):
-            if convention != row.flop_convention:
-                changed = row.model_copy(update={"flop_convention": convention})
-                yield f"FLOP counted as {convention}", changed
+    yield from _rates(row)
 
 
 def _mend(
@@ -79,7 +106,7 @@ def _mend(
     for name, changed in _alternatives(row):
         try:
             found = _ln_error(roofline_result(run_of(changed), constants))
-        except Incomplete:
+        except (Incomplete, ArithmeticError):
             continue
         left = abs(found - typical)
         if left <= _MENDED * abs(error - typical) and (
@@ -99,6 +126,40 @@ def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | Non
     return None
 
 
+def _over_peak(row: PublishedRow, result: RowResult) -> str:
+    """Return a sentence if a row computes faster than its device can, else nothing."""
+    run = run_of(row)
+    device = run.accelerator
+    wide = run.layout.precision in ("fp16", "bf16")
+    # Four bits run at up to three times the rate of eight.
+    peak = device.peak_flop_per_s if wide else 3.0 * device.peak_fp8_flop_per_s
+    if result.published_tflops_per_gpu * 1e12 <= peak:
+        return ""
+    return (
+        f"{result.published_tflops_per_gpu:,.0f} TFLOP/s per GPU is over the device's peak of "
+        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+    )
+
+
+def _verdict(
+    error: float, mend: tuple[str, float] | None, impossible: str, twin: str
+) -> tuple[str, str]:
+    """Return what a row that stands out looks like, and why."""
+    change = f"{100 * math.expm1(abs(error)):.0f} %"
+    direction = "slower" if error < 0.0 else "faster"
+    if mend is not None:
+        left = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
+        return "mis-described", f"{impossible}; {left}" if impossible else left
+    if impossible:
+        return "mis-measured", impossible
+    if twin:
+        return (
+            "mis-measured",
+            f"{change} {direction} than predicted, while {twin} with its layout fits",
+        )
+    return "unexplained", f"{change} {direction} than predicted"
+
+
 def diagnoses(
     rows: Sequence[PublishedRow], results: Sequence[RowResult], constants: RooflineConstants
 ) -> tuple[Diagnosis, ...]:
@@ -112,27 +173,26 @@ def diagnoses(
         results: The roofline model's results on it.
         constants: Of the model.
     """
-    errors = {result.id: _ln_error(result) for result in results}
-    if len(errors) < 3:
-        return ()
-    typical = median(errors.values())
-    spread = max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03)
+    by_id = {result.id: result for result in results}
+    errors = {name: _ln_error(result) for name, result in by_id.items()}
+    alone = len(errors) < _FEWEST_ROWS
+    # So few rows are compared with the model itself.
+    typical = 0.0 if alone else median(errors.values())
+    spread = (
+        max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03) if errors else 1.0
+    )
     found = []
     for row in rows:
         error = errors.get(row.id)
-        if error is None or abs(error - typical) < max(_STANDS_OUT * spread, _LEAST):
+        if error is None:
             continue
-        twin = _twin(row, rows)
+        impossible = _over_peak(row, by_id[row.id])
+        far = not alone and abs(error - typical) >= max(_STANDS_OUT * spread, _LEAST)
+        if not (impossible or far):
+            continue
         mend = _mend(row, error, typical, constants)
-        change = f"{100 * math.expm1(abs(error)):.0f} %"
-        direction = "slower" if error < 0.0 else "faster"
-        if mend is not None:
-            suspicion = "mis-described"
-            why = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
-        elif twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread:
-            suspicion = "mis-measured"
-            why = f"{change} {direction} than predicted, while {twin.id} with its layout fits"
-        else:
-            suspicion, why = "unexplained", f"{change} {direction} than predicted"
+        twin = _twin(row, rows)
+        fits = twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread
+        suspicion, why = _verdict(error, mend, impossible, twin.id if twin and fits else "")
         found.append(Diagnosis(row.id, error, typical, suspicion, why))
-    return tuple(sorted(found, key=lambda one: -abs(one.error - typical)))
+    return tuple(sorted(found, key=lambda one: -abs(one.error - one.typical)))

@@ -68,7 +68,7 @@ def errors_by_source(
     """
     import pandas as pd
 
-    frame = results_frame(result).join(runs_frame(rows)["source"])
+    frame = results_frame(result).drop(columns="source").join(runs_frame(rows)["source"])
     frame = frame[~frame["fitted"]]
     error = frame["error_fraction"]
     grouped = error.groupby(frame["source"])

@@ -1,14 +1,12 @@
-"""Measure a device: matrix products by shape, copies, collectives; write an accelerator file."""
+"""Measure a device: matrix products by shape, copies, collectives."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from steptime.evidence.measure_backends import Backend, Device
-from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 
 # From thin to large, and the products of a 7B and a 70B layer at t = 1 and 8.
@@ -32,6 +30,15 @@ COPIES_BYTES = (2**24, 2**26, 2**28, 2**30)
 COLLECTIVES_BYTES = (2**20, 2**23, 2**25, 2**27, 2**29)
 WARM_UP = 3
 LEAST_RUNS = 5
+MOST_RUNS = 2000
+# Share of an operation's time that is spent before it counts: clocks fall under load.
+_HEATING = 0.2
+# A timing this much over its share of the time is left out: a CPU with the largest shapes.
+_TOO_SLOW = 2.0
+# What a library raises where memory is short or a kernel is missing.
+_FAULTS = (RuntimeError, MemoryError, AttributeError, ValueError, TypeError)
+# Smaller buffers can be served by a cache and say nothing of the memory or the link.
+_LARGE_BYTES = 2**28
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,13 @@ class Timing:
     """One operation, timed.
 
     Attributes:
-        kind: product, copy or all-reduce.
+        kind: product, copy, all-reduce (over a server), or network (the same over servers).
         precision: Of a product, else empty.
         size: m, n and k of a product; bytes of the others.
         seconds: Median of its runs.
-        rate: FLOP per second, or bytes per second as the operation's own bandwidth.
+        rate: FLOP per second, or bytes per second that memory or link carries.
+        runs: How many.
+        spread: Between the first and third quarter of its runs, over the median.
     """
 
     kind: str
@@ -51,6 +60,8 @@ class Timing:
     size: tuple[int, ...]
     seconds: float
     rate: float
+    runs: int = 1
+    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,64 +71,141 @@ class Measured:
     Attributes:
         device: What the library says of it.
         timings: One for each operation.
-        ranks: Ranks that took part in collectives.
+        ranks: Ranks on one server that took part in collectives.
         date: Of the measurement, as year-month-day.
+        notes: A sentence for each operation that was left out.
     """
 
     device: Device
     timings: tuple[Timing, ...]
     ranks: int
     date: str
+    notes: tuple[str, ...] = field(default=())
 
     def best(self, kind: str, precision: str = "") -> float:
-        """Return the largest rate of a kind, 0 if there is none.
+        """Return the largest rate of a kind, of large buffers if there are any; else 0.
 
         Args:
-            kind: product, copy or all-reduce.
+            kind: product, copy, all-reduce or network.
             precision: Of a product.
         """
-        rates = [one.rate for one in self.timings if (one.kind, one.precision) == (kind, precision)]
-        return max(rates, default=0.0)
+        same = [one for one in self.timings if (one.kind, one.precision) == (kind, precision)]
+        if kind != "product":
+            same = [one for one in same if one.size[0] >= _LARGE_BYTES] or same[-1:]
+        return max((one.rate for one in same), default=0.0)
+
+    @property
+    def best_product(self) -> float:
+        """Return the largest rate of products in 16 bits, or in 32 where those are faster."""
+        return max(self.best("product", "bf16"), self.best("product", "fp32"))
 
 
-def median_s(run: Callable[[], float], budget_s: float) -> float:
-    """Return the median seconds of an operation, repeated while there is time.
+@dataclass(frozen=True, slots=True)
+class _Work:
+    kind: str
+    precision: str
+    size: tuple[int, ...]
+    count: float
+
+    def runner(self, backend: Backend) -> Callable[[], float] | None:
+        if self.kind == "product":
+            m, n, k = self.size
+            return backend.product(m, n, k, self.precision)
+        if self.kind == "copy":
+            return backend.copy(self.size[0])
+        return backend.all_reduce(self.size[0], across=self.kind == "network")
+
+    def __str__(self) -> str:
+        size = " x ".join(str(side) for side in self.size)
+        return " ".join(part for part in (self.kind, self.precision, size) if part)
+
+
+def _busbw(ranks: int) -> float:
+    """Return what a link carries over the size of an all-reduce's buffer, in a ring."""
+    return 2.0 * (ranks - 1.0) / ranks
+
+
+def _work(backend: Backend, largest: int) -> list[_Work]:
+    """Return what to time, the quick before the slow; count is what a rate is taken of."""
+    made = []
+    for precision in backend.precisions:
+        for m, n, k in sorted(SHAPES, key=lambda shape: shape[0] * shape[1] * shape[2]):
+            if max(m, n, k) <= largest:
+                made.append(_Work("product", precision, (m, n, k), 2.0 * m * n * k))
+    most = min(backend.device.memory_bytes / 8.0, 4.0 * largest**2)
+    for size in COPIES_BYTES:
+        if size <= max(COPIES_BYTES[0], most):
+            # A copy reads and writes.
+            made.append(_Work("copy", "", (size,), 2.0 * size))
+    groups = {"all-reduce": backend.node_ranks, "network": backend.ranks // backend.node_ranks}
+    for kind, ranks in groups.items():
+        for size in COLLECTIVES_BYTES:
+            if ranks > 1:
+                made.append(_Work(kind, "", (size,), size * _busbw(ranks)))
+    return made
+
+
+def runs_s(
+    run: Callable[[], float],
+    budget_s: float,
+    agreed: Callable[[float], float] = lambda value: value,
+) -> list[float]:
+    """Return the seconds of an operation's runs, sorted; as many as the time allows.
+
+    How many is agreed on by all ranks: a collective that one of them does not join waits forever.
 
     Args:
         run: Runs it once and returns its seconds.
-        budget_s: Time to spend; a few runs are made in any case.
+        budget_s: Time to spend; a few runs are made in any case, unless one takes all of it.
+        agreed: Returns the largest value of any rank.
     """
-    for _ in range(WARM_UP):
-        run()
-    seen: list[float] = []
+    run()
     begin = time.perf_counter()
-    while len(seen) < LEAST_RUNS or time.perf_counter() - begin < budget_s:
-        seen.append(run())
-    seen.sort()
-    return seen[len(seen) // 2]
+    first = run()
+    each = agreed(max(first, time.perf_counter() - begin, 1e-7))
+    if LEAST_RUNS * each > budget_s > 0.0:
+        more = int(budget_s / each)
+        return sorted([first, *(run() for _ in range(more))])
+    for _ in range(min(max(WARM_UP, int(_HEATING * budget_s / each)), MOST_RUNS)):
+        run()
+    count = min(max(LEAST_RUNS, int((1.0 - _HEATING) * budget_s / each)), MOST_RUNS)
+    return sorted(run() for _ in range(count))
 
 
-def _work(backend: Backend, largest: int) -> Iterator[tuple[str, str, tuple[int, ...], float]]:
-    """Yield kind, precision, size and the count that a rate is taken of."""
-    for precision in backend.precisions:
-        for m, n, k in SHAPES:
-            if max(m, n, k) <= largest:
-                yield "product", precision, (m, n, k), 2.0 * m * n * k
-    for size in COPIES_BYTES:
-        if size <= max(COPIES_BYTES[0], min(backend.device.memory_bytes / 8, largest**2 * 4)):
-            # A copy reads and writes.
-            yield "copy", "", (size,), 2.0 * size
-    for size in COLLECTIVES_BYTES:
-        yield "all-reduce", "", (size,), float(size)
+def _fault(error: Exception) -> str:
+    return " ".join(str(error).split())[:160] or type(error).__name__
 
 
-def _runner(
-    backend: Backend, kind: str, precision: str, size: tuple[int, ...]
-) -> Callable[[], float] | None:
-    if kind == "product":
-        m, n, k = size
-        return backend.product(m, n, k, precision)
-    return backend.copy(size[0]) if kind == "copy" else backend.all_reduce(size[0])
+def _try(work: _Work, backend: Backend, budget_s: float) -> tuple[list[float], str]:
+    """Return an operation's runs, or none of them and why: memory, or no such kernel.
+
+    All ranks leave it out, or none does; and all agree that its buffers are there before any
+    of them starts, as a collective waits for those that never will.
+    """
+    run: Callable[[], float] | None = None
+    reason = "not possible on every rank"
+    try:
+        run = work.runner(backend)
+    except _FAULTS as error:
+        reason = _fault(error)
+    if backend.agreed(float(run is None)) or run is None:
+        return [], f"left out {work}: {reason}"
+    failed = False
+    try:
+        run()
+    except _FAULTS as error:
+        failed, reason = True, _fault(error)
+    if backend.agreed(float(failed)):
+        return [], f"left out {work}: {reason}"
+    return runs_s(run, budget_s, backend.agreed), ""
+
+
+def _timing(work: _Work, runs: list[float]) -> Timing:
+    middle = runs[len(runs) // 2]
+    spread = (runs[3 * len(runs) // 4] - runs[len(runs) // 4]) / middle
+    return Timing(
+        work.kind, work.precision, work.size, middle, work.count / middle, len(runs), spread
+    )
 
 
 def measure(
@@ -136,114 +224,30 @@ def measure(
         largest: Largest side of a product; smaller is quicker on a CPU.
         date: Of the measurement; today if empty.
         told: Called with each timing as it comes.
+
+    Raises:
+        ConfigError: If no product could be timed.
     """
-    work = list(_work(backend, largest))
-    each = seconds / (2.0 * len(work))
-    timings = []
-    ranks = int(getattr(backend, "ranks", 1))
-    for kind, precision, size, count in work:
-        run = _runner(backend, kind, precision, size)
-        if run is None:
+    work, begin = _work(backend, largest), time.perf_counter()
+    timings: list[Timing] = []
+    notes: list[str] = []
+    slowest: dict[tuple[str, str], float] = {}
+    for place, one in enumerate(work):
+        left = backend.agreed(max(seconds - (time.perf_counter() - begin), 0.0))
+        each = left / (len(work) - place)
+        kind = (one.kind, one.precision)
+        # Judged by what all ranks agreed on, so that all leave the same out.
+        if seconds and one.count * slowest.get(kind, 0.0) > _TOO_SLOW * each:
+            notes.append(f"left out {one}: too slow for {seconds:g} s in all")
             continue
-        taken = median_s(run, each)
-        rate = count / taken
-        if kind == "all-reduce":
-            # What a link carries in a ring: nccl-tests calls it busbw.
-            rate *= 2.0 * (ranks - 1.0) / ranks
-        timings.append(Timing(kind, precision, size, taken, rate))
+        runs, reason = _try(one, backend, each)
+        if not runs:
+            notes.append(reason)
+            continue
+        timings.append(_timing(one, runs))
+        slowest[kind] = backend.agreed(timings[-1].seconds) / one.count
         told(timings[-1])
-    return Measured(
-        backend.device, tuple(timings), ranks, date or time.strftime("%Y-%m-%d", time.gmtime())
-    )
-
-
-def measured_accelerator(found: Measured, name: str, like: Accelerator | None) -> Accelerator:
-    """Return an accelerator from measurements, the rest from the data sheet of another.
-
-    Args:
-        found: The measurements.
-        name: What to call it.
-        like: Gives the peak rates, links and network that were not measured.
-
-    Raises:
-        ConfigError: If links are neither measured nor given.
-    """
-    plain = found.best("product", "bf16") or found.best("product", "fp32")
-    copied = found.best("copy")
-    links = found.best("all-reduce")
-    if like is None and not links and found.device.generation:
-        raise ConfigError(
-            f"{found.device.name}: one GPU cannot measure its links; name a preset with --like "
-            "h100, or run under torchrun with all GPUs of a server"
-        )
-    base = like or Accelerator(
-        name=name,
-        peak_flop_per_s=plain,
-        hbm_bytes=found.device.memory_bytes,
-        hbm_bytes_per_s=copied,
-        nvlink_bytes_per_s=links or copied,
-        network_bytes_per_s=12.5e9,
-        nvlink_domain=max(found.ranks, 1),
-    )
-    return replace(
-        base,
-        name=name,
-        matmul_flop_per_s=plain,
-        matmul_fp8_flop_per_s=found.best("product", "fp8"),
-        hbm_bytes=found.device.memory_bytes,
-        num_sms=found.device.num_sms,
-        generation=found.device.generation or base.generation,
-        source=f"measured on {found.device.name}, {found.device.versions}, {found.date}",
-    )
-
-
-def accelerator_toml(device: Accelerator, found: Measured) -> str:
-    """Return an accelerator as the file that ``--accelerator`` takes, timings included.
-
-    Args:
-        device: What `measured_accelerator` returned.
-        found: The measurements.
-    """
-    tera, giga = 1e12, 1e9
-    lines = [
-        f"# Measured by steptime on {found.date}; rates are dense, memory and links as noted.",
-        f"[{device.name}]",
-        f'generation = "{device.generation}"',
-        f"num_sms = {device.num_sms}",
-        f"watt = {device.watt:g}",
-        f"peak_tflop_per_s = {device.peak_flop_per_s / tera:.6g}",
-        f"peak_fp8_tflop_per_s = {device.peak_fp8_flop_per_s / tera:.6g}",
-        f"matmul_tflop_per_s = {device.matmul_flop_per_s / tera:.6g}",
-        f"matmul_fp8_tflop_per_s = {device.matmul_fp8_flop_per_s / tera:.6g}",
-        f"hbm_gbyte = {device.hbm_bytes / giga:.6g}",
-        f"hbm_gbyte_per_s = {device.hbm_bytes_per_s / giga:.6g}",
-        f"nvlink_gbyte_per_s_both = {2 * device.nvlink_bytes_per_s / giga:.6g}",
-        f"nvlink_domain = {device.nvlink_domain}",
-        f"network_gbit_per_s = {8 * device.network_bytes_per_s / giga:.6g}",
-        "timings = [",
-        *(
-            f'  {{ kind = "{one.kind}", precision = "{one.precision}", size = {list(one.size)}, '
-            f"seconds = {one.seconds:.4g}, rate = {one.rate:.4g} }},"
-            for one in found.timings
-        ),
-        "]",
-        f"[{device.name}.source]",
-        f'default = "{device.source}"',
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def write_accelerator(text: str, path: Path) -> None:
-    """Write an accelerator file.
-
-    Args:
-        text: What `accelerator_toml` returned.
-        path: File to write.
-
-    Raises:
-        ConfigError: If it cannot be written.
-    """
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--out {path}: {error.strerror or error}") from None
+    if not any(one.kind == "product" for one in timings):
+        raise ConfigError(f"no product could be timed: {(notes or ['--largest is too small'])[0]}")
+    today = date or time.strftime("%Y-%m-%d", time.gmtime())
+    return Measured(backend.device, tuple(timings), backend.node_ranks, today, tuple(notes))

@@ -6,35 +6,30 @@ by the convention of its own source; step times and tokens per second need none.
 
 from __future__ import annotations
 
-import re
-
+from steptime.evidence.row_text import flop_convention
 from steptime.evidence.runs import Incomplete, Run
 from steptime.formulas.flops import (
     attention_flop_per_token,
     causal_flop_per_token,
+    hardware_flop_per_token,
     matrix_flop_per_token,
     model_flop_per_token,
     num_devices,
     tokens_per_step,
 )
+from steptime.formulas.parameters import embedding_parameters
 from steptime.inputs.job import Job
+
+__all__ = [
+    "counted_flop_per_device",
+    "counted_flop_per_token",
+    "flop_convention",
+    "published_step_time_s",
+    "published_tflops_per_gpu",
+]
 
 # Releases whose tokens/s are rounded to multiples of 16 to 1024: their TFLOP/s are sharper.
 _ROUNDED_RELEASES = ("release 26.04.01", "release 26.06", "release 26.08")
-
-
-def flop_convention(text: str) -> str:
-    """Return hardware, model or causal: how a source counts FLOP; model where it is not said.
-
-    Args:
-        text: A key of ``data/flop_conventions.csv``, or a sentence.
-    """
-    folded = text.lower()
-    if folded.startswith(("hardware", "96")) or re.search(r"\b96 formula", folded):
-        return "hardware"
-    if "causal" in folded and "not causal" not in folded:
-        return "causal"
-    return "model"
 
 
 def counted_flop_per_token(job: Job, convention: str) -> float:
@@ -45,7 +40,7 @@ def counted_flop_per_token(job: Job, convention: str) -> float:
 
     Args:
         job: The run.
-        convention: hardware, model or causal.
+        convention: hardware, model, causal or parameters (six times those that a token meets).
 
     References:
         narayanan2021, Eq. 3; korthikanti2022, Eq. 7; megatronbridge2026 for causal.
@@ -55,6 +50,8 @@ def counted_flop_per_token(job: Job, convention: str) -> float:
         return float(model_flop_per_token(job) + layers)
     if convention == "causal":
         return float(causal_flop_per_token(job))
+    if convention == "parameters":
+        return float(3.0 * matrix_flop_per_token(job) + 6.0 * embedding_parameters(job))
     return float(model_flop_per_token(job))
 
 
@@ -90,15 +87,25 @@ def published_step_time_s(run: Run) -> float:
         return tokens / row.tokens_per_s_per_gpu
     if row.tflops_per_gpu is not None:
         return counted_flop_per_device(run) / (row.tflops_per_gpu * 1e12)
-    share = row.mfu_pct or (row.hfu_pct if run.layout.recompute == "none" else None)
-    if share is not None:
-        peak = run.accelerator.peak_flop_per_s
-        if run.layout.precision not in ("fp16", "bf16"):
-            peak = run.accelerator.peak_fp8_flop_per_s
-        return counted_flop_per_device(run) / (share / 100 * peak)
+    if row.mfu_pct is not None:
+        return counted_flop_per_device(run) / (row.mfu_pct / 100 * _peak_flop_per_s(run))
+    if row.hfu_pct is not None:
+        executed = tokens * hardware_flop_per_token(run.job())
+        return float(executed / (row.hfu_pct / 100 * _peak_flop_per_s(run)))
     if row.derived_step_time_s is not None:
         return row.derived_step_time_s
-    raise Incomplete("no outcome is printed: step time, tokens/s, TFLOP/s or MFU")
+    only = "; mem_gb alone is scored by validate-memory" if row.mem_gb is not None else ""
+    raise Incomplete(f"no outcome is printed: step time, tokens/s, TFLOP/s or MFU{only}")
+
+
+def _peak_flop_per_s(run: Run) -> float:
+    """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer."""
+    device = run.accelerator
+    if run.layout.precision in ("fp16", "bf16"):
+        return device.peak_flop_per_s
+    if not device.peak_fp8_flop_per_s:
+        raise Incomplete(f"{device.name} has no peak rate in {run.layout.precision}")
+    return device.peak_fp8_flop_per_s
 
 
 def _rounded(run: Run) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from steptime.evidence.calibration import SCATTER
 from steptime.evidence.samples import Table, samples, table
@@ -25,6 +25,9 @@ FOLDS = 10
 PRIOR = 0.15
 """Spread of a constant between clusters, in its logarithm: a lone row moves it little."""
 _BY_GENERATION = ("ampere_efficiency", "hopper_efficiency", "blackwell_efficiency")
+# A run is set aside if its error is this many typical errors from the middle, and this large.
+_STANDS_OUT = 3.5
+_LEAST = math.log(1.15)
 _COMMON = ("hbm_efficiency", "attention_efficiency", "link_efficiency")
 
 
@@ -58,6 +61,8 @@ class OwnFit:
         mean_before: Mean error with the published constants.
         mean_after: Mean error with the fitted ones.
         mean_left_out: Mean error when each run, or each tenth of them, is left out of its fit.
+        scatter: Spread of the runs about the fit, in the logarithm of the step time.
+        set_aside: Ids of runs that stand out so far that they were not fitted to.
     """
 
     constants: RooflineConstants
@@ -66,6 +71,13 @@ class OwnFit:
     mean_before: float
     mean_after: float
     mean_left_out: float
+    scatter: float
+    set_aside: tuple[str, ...]
+
+    @property
+    def worth_it(self) -> bool:
+        """Return whether runs that were left out are predicted better than before."""
+        return self.mean_left_out < self.mean_before
 
 
 def _names(runs: Table) -> list[str]:
@@ -76,7 +88,12 @@ def _names(runs: Table) -> list[str]:
 
 
 def _solve(
-    runs: Table, used: Floats, names: Sequence[str], base: RooflineConstants
+    runs: Table,
+    used: Floats,
+    names: Sequence[str],
+    base: RooflineConstants,
+    scatter: float = SCATTER,
+    loss: Literal["soft_l1", "cauchy"] = "soft_l1",
 ) -> tuple[Floats, Floats]:
     """Return the fitted logarithms and their standard deviations."""
     import numpy as np
@@ -87,11 +104,9 @@ def _solve(
     def residuals(x: Floats) -> Floats:
         values = first * np.exp(x)
         trial = replace(base, **dict(zip(names, map(float, values), strict=True)))
-        return np.concatenate([used * runs.errors(trial) / SCATTER, x / PRIOR])
+        return np.concatenate([used * runs.errors(trial) / scatter, x / PRIOR])
 
-    found = least_squares(
-        residuals, np.zeros(len(names)), loss="soft_l1", diff_step=[1e-3] * len(names)
-    )
+    found = least_squares(residuals, np.zeros(len(names)), loss=loss, diff_step=[1e-3] * len(names))
     slopes = np.asarray(found.jac, dtype=np.float64)
     covariance = np.linalg.inv(slopes.T @ slopes)
     return found.x, np.sqrt(np.diag(covariance))
@@ -102,6 +117,7 @@ def _left_out(
     names: Sequence[str],
     base: RooflineConstants,
     constants: Callable[[Floats], RooflineConstants],
+    scatter: float,
 ) -> Floats:
     """Return the size of each run's error with its fold left out of the fit."""
     import numpy as np
@@ -111,13 +127,44 @@ def _left_out(
     errors = np.empty(count)
     for fold in np.unique(folds):
         out = folds == fold
-        found, _ = _solve(runs, np.where(out, 0.0, 1.0), names, base)
+        found, _ = _solve(runs, np.where(out, 0.0, 1.0), names, base, scatter)
         errors[out] = np.abs(runs.errors(constants(found)))[out]
     return errors
 
 
+def _spread(errors: Floats) -> tuple[float, float]:
+    """Return the middle of some errors and how far they typically lie from it."""
+    import numpy as np
+
+    middle = float(np.median(errors))
+    return middle, 1.4826 * float(np.median(np.abs(errors - middle)))
+
+
+def _standing_out(errors: Floats) -> NDArray[np.bool_]:
+    """Return which errors are too far from the others to be fitted to."""
+    import numpy as np
+
+    middle, spread = _spread(errors)
+    far = np.abs(errors - middle) > max(_STANDS_OUT * max(spread, 0.03), _LEAST)
+    # Half of the runs can not be the odd ones.
+    return np.asarray(far if 2 * far.sum() < len(errors) else np.zeros(len(errors), bool))
+
+
+def _fitted_constants(
+    names: Sequence[str], found: RooflineConstants, spread: Floats, base: RooflineConstants
+) -> tuple[OwnConstant, ...]:
+    made = []
+    for name, deviation in zip(names, map(float, spread), strict=True):
+        value, factor = getattr(found, name), math.exp(1.645 * deviation)
+        made.append(OwnConstant(name, value, value / factor, value * factor, getattr(base, name)))
+    return tuple(made)
+
+
 def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
     """Return constants fitted to a user's runs.
+
+    A first fit finds runs that stand out, and how far the others scatter; a second one leaves
+    the former aside and trusts the latter as far as they agree.
 
     Args:
         rows: The runs; those that cannot be predicted are left aside.
@@ -139,26 +186,23 @@ def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
         values = [getattr(base, n) * math.exp(v) for n, v in zip(names, x, strict=True)]
         return replace(base, **dict(zip(names, values, strict=True)))
 
-    x, spread = _solve(runs, np.ones(len(chosen)), names, base)
+    x, _ = _solve(runs, np.ones(len(chosen)), names, base, loss="cauchy")
+    errors = runs.errors(constants(x))
+    far = _standing_out(errors)
+    kept = table([sample for sample, out in zip(chosen, far, strict=True) if not out])
+    scatter = max(SCATTER, _spread(errors[~far])[1])
+    x, spread = _solve(kept, np.ones(len(kept.samples)), names, base, scatter)
     found = constants(x)
-    left_out = _left_out(runs, names, base, constants)
-    fitted = tuple(
-        OwnConstant(
-            name,
-            getattr(found, name),
-            getattr(found, name) * math.exp(-1.645 * float(deviation)),
-            getattr(found, name) * math.exp(1.645 * float(deviation)),
-            getattr(base, name),
-        )
-        for name, deviation in zip(names, spread, strict=True)
-    )
+    left_out = _left_out(kept, names, base, constants, scatter)
     return OwnFit(
-        found,
-        fitted,
-        len(chosen),
-        float(np.abs(runs.errors(base)).mean()),
-        float(np.abs(runs.errors(found)).mean()),
-        float(left_out.mean()),
+        constants=found,
+        fitted=_fitted_constants(names, found, spread, base),
+        rows=len(kept.samples),
+        mean_before=float(np.abs(kept.errors(base)).mean()),
+        mean_after=float(np.abs(kept.errors(found)).mean()),
+        mean_left_out=float(left_out.mean()),
+        scatter=scatter,
+        set_aside=tuple(sample.id for sample, out in zip(chosen, far, strict=True) if out),
     )
 
 
@@ -177,6 +221,7 @@ def write_fit(fit: OwnFit, path: Path) -> None:
         f"# {fit.rows} runs: mean error {100 * fit.mean_before:.1f} % with the published",
         f"# constants, {100 * fit.mean_after:.1f} % with these, {100 * fit.mean_left_out:.1f} %",
         "# when each run is left out of its own fit.",
+        *(["# Not fitted to: " + ", ".join(fit.set_aside)] if fit.set_aside else []),
         "[constants]",
         *(f"{one.name} = {one.value!r}" for one in fit.fitted),
         "",
@@ -184,7 +229,9 @@ def write_fit(fit: OwnFit, path: Path) -> None:
         *(f"{one.name} = [{one.low!r}, {one.high!r}]" for one in fit.fitted),
         "",
     ]
+    part = path.with_name(path.name + ".part")
     try:
-        path.write_text("\n".join(lines), encoding="utf-8")
+        part.write_text("\n".join(lines), encoding="utf-8")
+        part.replace(path)
     except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
+        raise ConfigError(f"cannot write --fit {path}: {error.strerror or error}") from None

@@ -12,12 +12,14 @@ from steptime.evidence.memory import Memory, step_memory
 from steptime.formulas.baseline import baseline_step, num_microbatches
 from steptime.formulas.outcome import outcome
 from steptime.formulas.roofline import roofline_step
+from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import roofline_constants
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.job import Job
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.stack import (
+    GENERATIONS,
     default_stack,
     layout_changes,
     memory_stack,
@@ -174,33 +176,44 @@ def prediction(
     )
 
 
+def default_predictor(accelerator: Accelerator) -> str:
+    """Return the better model that knows an accelerator: roofline, or else the baseline.
+
+    Args:
+        accelerator: The device.
+    """
+    known = accelerator.generation in GENERATIONS and accelerator.matmul_flop_per_s > 0.0
+    return "roofline" if known else "baseline"
+
+
 def predict_step(
-    step: TrainingStep, predictor: str = PREDICTORS[0], stack: str | None = None
+    step: TrainingStep, predictor: str | None = None, stack: str | None = None
 ) -> Prediction:
     """Return the prediction of one model for a checked training step.
 
     Args:
         step: What is asked.
-        predictor: A name of ``PREDICTORS``.
+        predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         stack: Software, for the roofline model.
 
     Raises:
         ConfigError: If there is no such model, or the step is beyond it.
     """
-    check_choice("predictor", predictor, PREDICTORS)
+    name = default_predictor(step.accelerator) if predictor is None else predictor
+    check_choice("predictor", name, PREDICTORS)
     record = step.job()
-    if predictor == "baseline":
+    if name == "baseline":
         return baseline_prediction(step, record)
     return roofline_prediction(step, record, stack)
 
 
 def predict(
-    *, predictor: str = PREDICTORS[0], stack: str | None = None, **inputs: Any
+    *, predictor: str | None = None, stack: str | None = None, **inputs: Any
 ) -> Prediction:
     """Return the predicted step time and memory of a model, an accelerator and a layout.
 
     Args:
-        predictor: A name of ``PREDICTORS``.
+        predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         stack: Software, a key of ``data/stacks.toml``.
         **inputs: As in `steptime.inputs.training_step.training_step`.
 

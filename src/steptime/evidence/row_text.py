@@ -8,25 +8,67 @@ from __future__ import annotations
 
 import re
 
+from steptime.evidence.schema import Incomplete
+
 Said = tuple[str, str]
 
 
-def recompute_mode(text: str) -> Said:
+def said_nothing(text: str) -> bool:
+    """Return whether a cell says that its source does not say.
+
+    Args:
+        text: The cell, such as ``not stated``.
+    """
+    return bool(re.match(r"\s*(not[ -](stated|reported|given|known)|un(stated|known)|\?|$)", text))
+
+
+def _block(folded: str, layers: float) -> Said | None:
+    """Return the mode nearest to recomputing some layers of each chunk whole."""
+    found = re.search(r"\bblock\b[^\d]{0,12}(\d+)", folded)
+    if not found or layers <= 0.0:
+        return None
+    count = float(found.group(1))
+    if count >= layers:
+        return "full", ""
+    mode = "full" if count > layers / 2.0 else "none"
+    return mode, f"recompute: {count:g} of {layers:g} layers a chunk, read as {mode}"
+
+
+def recompute_mode(text: str, layers: float = 0.0) -> Said:
     """Return none, selective or full.
 
     Args:
-        text: The cell, such as ``full`` or ``selective (per-op)``.
+        text: The cell, such as ``full``, ``uniform-1`` or ``selective (per-op)``.
+        layers: Layers of a chunk, for cells that say how many are recomputed; 0 if unknown.
     """
-    folded = text.lower()
-    if folded.startswith("full"):
-        return "full", ""
+    folded = text.strip().lower()
+    if said_nothing(folded):
+        return "none", "recompute: not stated, none assumed"
+    if block := _block(folded, layers):
+        return block
+    if re.match(r"full|uniform|block|all\b|every|per[- ]?layer|(1|y|yes|true|on)$", folded):
+        return "full", "" if folded.startswith("full") else f"recompute: {text!r} read as full"
+    if "core_attn" in folded or folded in ("attention", "attn", "core attention", "sel"):
+        return "selective", f"recompute: {text!r} read as selective"
     if "module" in folded:
         return "none", f"recompute: {text!r} is treated as none"
     if folded.startswith("select"):
         return "selective", ""
-    if folded.startswith(("none", "no")):
+    if re.match(r"no(ne|\b)|(0|n|false|off|disabled|without)\b", folded):
         return "none", ""
-    return "none", "recompute: not stated, none assumed"
+    if re.search(r"checkpoint|recompute", folded):
+        return "full", f"recompute: {text!r} read as full"
+    return "none", f"recompute: {text!r} is treated as none"
+
+
+# From few bits to many: a cell that names two means the narrower for its products.
+_PRECISIONS = (
+    (r"nvfp4|mxfp4|\bfp4", "nvfp4"),
+    (r"mxfp8|fp8\W{0,2}mx", "mxfp8"),
+    (r"fp8|float8|e4m3", "fp8"),
+    (r"bf16|bfloat16", "bf16"),
+    (r"fp16|float16|\bhalf", "fp16"),
+)
 
 
 def precision_mode(text: str) -> Said:
@@ -34,15 +76,16 @@ def precision_mode(text: str) -> Said:
 
     Args:
         text: The cell, such as ``fp8 (current/per-tensor scaling)``.
+
+    Raises:
+        Incomplete: If it names a precision that the models know nothing of.
     """
-    folded = text.lower()
-    if "nvfp4" in folded or folded.startswith("fp4"):
-        return "nvfp4", ""
-    if "mxfp8" in folded or "fp8 (mx" in folded:
-        return "mxfp8", ""
-    for name in ("fp8", "fp16", "bf16"):
-        if name in folded:
+    folded = text.lower().replace("_", "-")
+    for pattern, name in _PRECISIONS:
+        if re.search(pattern, folded):
             return name, ""
+    if re.search(r"(tf|fp|float|int)\d+", folded):
+        raise Incomplete(f"precision {text[:40]!r} is not modelled: 16, 8 and 4 bits are")
     return "bf16", "precision: not stated, bf16 assumed"
 
 
@@ -52,17 +95,36 @@ def zero_stage(text: str) -> tuple[int, str]:
     Args:
         text: The cell, such as ``1``, ``ZeRO-1`` or ``FSDP2 (ZeRO-3)``.
     """
-    folded = text.lower()
-    found = re.search(r"zero-?\s*([0-3])", folded) or re.fullmatch(r"\s*([0-3])\s*", folded)
-    if found:
+    folded = text.strip().lower()
+    found = re.search(r"(?:zero|stage)[\s_-]*(?:stage)?[\s_-]*([0-3])\b", folded)
+    if found := found or re.fullmatch(r"([0-3])(?:\.0)?", folded):
         return int(found.group(1)), ""
     if "grad_op" in folded:
         return 2, ""
-    if "fsdp" in folded:
+    if re.search(r"fsdp|hsdp|full_shard", folded):
         return 3, ""
-    if "distributed optimizer" in folded:
+    if re.search(r"dist\w*[ _-]?opt|^(y|yes|true)$", folded):
         return 1, ""
+    if re.fullmatch(r"none|no|n|false|off|ddp|plain data parallelism", folded):
+        return 0, ""
     return 0, "zero: not stated, 0 assumed"
+
+
+# Folded of all but letters and digits; the longer keys first.
+_SCHEDULES = (
+    ("dualpipev", "dualpipe-v"),
+    ("dualpipe", "dualpipe"),
+    ("gpipe", "gpipe"),
+    ("vhalf", "v-half"),
+    ("vmin", "v-min"),
+    ("interleavedzb", "interleaved-zb"),
+    ("zbh1", "zb-h1"),
+    ("zbh2", "zb-h2"),
+    ("zbv", "zb-v"),
+    ("bfs", "looped-bfs"),
+    ("interleaved", "interleaved-1f1b"),
+    ("virtualpipeline", "interleaved-1f1b"),
+)
 
 
 def schedule_name(text: str, pp: int, vpp: int) -> Said:
@@ -73,22 +135,41 @@ def schedule_name(text: str, pp: int, vpp: int) -> Said:
         pp: Pipeline stages.
         vpp: Model chunks a device holds.
     """
-    folded = text.lower()
+    folded = re.sub(r"[^a-z0-9]", "", text.lower())
     if pp == 1 or folded == "none":
         return "1f1b", ""
-    for key, name in (
-        ("dualpipev", "dualpipe-v"),
-        ("dualpipe", "dualpipe"),
-        ("gpipe", "gpipe"),
-        ("zbv", "zb-v"),
-        ("bfs", "looped-bfs"),
-        ("interleaved", "interleaved-1f1b"),
-        ("1f1b", "interleaved-1f1b" if vpp > 1 else "1f1b"),
-    ):
+    usual = "interleaved-1f1b" if vpp > 1 else "1f1b"
+    for key, name in _SCHEDULES:
         if key in folded:
             return name, ""
-    assumed = "interleaved-1f1b" if vpp > 1 else "1f1b"
-    return assumed, f"schedule: not stated, {assumed} assumed"
+    return usual, "" if "1f1b" in folded else f"schedule: not stated, {usual} assumed"
+
+
+_RECOMPUTED = (
+    r"\b96 formula|^8 ?\*? ?[np]\b"
+    r"|recomp\w* (forward |pass )?(is |are )?(counted|included)"
+    r"|\b(counts|counting|includes|including|incl\.?) (the )?recomp"
+)
+_PARAMETERS = r"6 ?\*? ?[np] ?\*? ?(d|t|tokens)?\b|parameters"
+_NOT_CAUSAL = r"\b(not|non|no|without)[- ](causal|halv)|causal[^.;,]{0,25}\b(not|ignored)\b"
+
+
+def flop_convention(text: str) -> str:
+    """Return hardware, model, causal or parameters: how a source counts FLOP.
+
+    ``model`` where it is not said.
+
+    Args:
+        text: A key of ``data/flop_conventions.csv``, or a sentence.
+    """
+    folded = text.strip().lower()
+    if folded.startswith(("hardware", "96", "hfu")) or re.search(_RECOMPUTED, folded):
+        return "hardware"
+    if re.match(_PARAMETERS, folded) and not re.search(r"12 ?\*? ?l|atten|attn|palm", folded):
+        return "parameters"
+    if re.search(r"causal|halved", folded) and not re.search(_NOT_CAUSAL, folded):
+        return "causal"
+    return "model"
 
 
 def network_bytes_per_s(text: str) -> float:
@@ -97,6 +178,8 @@ def network_bytes_per_s(text: str) -> float:
     Args:
         text: The cell, such as ``8x HDR 200 Gb/s`` or ``800 Gb/s between nodes per 8-GPU node``.
     """
+    text = re.sub(r"([GT])(?:bps|bit/s|bits/s|bit/sec)\b", r"\1b/s", text)
+    text = re.sub(r"(\d+(?:\.\d+)?) ?Tb/s", lambda rate: f"{1e3 * float(rate[1]):.0f} Gb/s", text)
     if per_gpu := re.search(r"(\d+)\s*Gb/s(?: \w+)? per GPU", text):
         return float(per_gpu.group(1)) * 1e9 / 8
     if links := re.search(r"(\d+) [\w-]+ (\d+) Gb/s links per (\d+)-GPU node", text):
@@ -105,6 +188,8 @@ def network_bytes_per_s(text: str) -> float:
     if adapters := re.search(r"(\d+)x (HDR|NDR|EDR)(?: (\d+) Gb/s)?", text):
         rate = float(adapters.group(3) or {"EDR": 100, "HDR": 200, "NDR": 400}[adapters.group(2)])
         return float(adapters.group(1)) * rate / 8 * 1e9 / 8
+    if adapters := re.search(r"(\d+) ?x ?(\d+) ?Gb/s", text):
+        return float(adapters.group(1)) * float(adapters.group(2)) / 8 * 1e9 / 8
     if per_node := re.search(r"(\d+)\s*Gb/s\b[^.;]*?per (?:(\d+)-GPU )?node", text):
         return float(per_node.group(1)) / float(per_node.group(2) or 8) * 1e9 / 8
     return 0.0

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
+from steptime.evidence.row_device import device_of
+from steptime.evidence.row_gaps import filled
+from steptime.evidence.row_shape import shape_of
 from steptime.evidence.row_text import (
-    head_dim,
-    network_bytes_per_s,
     precision_mode,
     recompute_mode,
+    said_nothing,
     schedule_name,
-    tied_embeddings,
     zero_stage,
 )
-from steptime.evidence.schema import PublishedRow
+from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
-from steptime.inputs.model import Experts, ModelShape
-from steptime.inputs.presets import accelerator, model
+from steptime.inputs.model import ModelShape
 
-
-class Incomplete(ConfigError):
-    """A row that lacks something a model needs: it is skipped, with this reason."""
+__all__ = ["Incomplete", "Run", "device_of", "layout_of", "run_of", "shape_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,110 +55,8 @@ class Run:
         return job(self.model, self.accelerator, self.layout, self.batch)
 
 
-def _known(name: str) -> ModelShape | None:
-    try:
-        return model(name.split(" (")[0])
-    except ConfigError:
-        return None
-
-
-def shape_of(row: PublishedRow, assumed: list[str]) -> ModelShape:
-    """Return the model shape of a row; what it lacks comes from the preset of that name.
-
-    Args:
-        row: The row.
-        assumed: Gets a sentence for each assumption.
-
-    Raises:
-        Incomplete: If a size is blank and no preset has the name.
-    """
-    known = _known(row.model)
-    if row.layers is None and known is not None:
-        assumed.append(f"model: sizes of the preset {known.name}")
-        return known
-    for column in ("layers", "hidden", "heads", "ffn", "vocab"):
-        if getattr(row, column) is None:
-            raise Incomplete(f"{column} is not stated, and no preset is called {row.model!r}")
-    gated = row.gated_mlp == "y"
-    tied = tied_embeddings(row.tied, row.notes)
-    if tied is None:
-        tied = known.tied if known else not gated
-        if known is None:
-            assumed.append(f"tied: not stated, {'yes' if tied else 'no'} assumed")
-    width = row.head_dim or head_dim(row.model) or (known.head_dim if known else 0)
-    experts = _experts_of(row, assumed)
-    fields: dict[str, Any] = {
-        "name": row.model,
-        "num_layers": row.layers,
-        "hidden_size": row.hidden,
-        "ffn_hidden_size": row.ffn,
-        "num_attention_heads": row.heads,
-        "num_query_groups": row.kv_heads or row.heads,
-        "vocab_size": row.vocab,
-        "head_dim": width,
-        "gated": gated,
-        "tied": tied,
-        "experts": experts,
-        "source": f"{row.source}, {row.location}",
-    }
-    if known is not None:
-        return replace(known, **fields)
-    if "MLA" in row.model:
-        raise Incomplete("latent attention of a model that is no preset: its ranks are not stated")
-    return ModelShape(**fields)
-
-
-def _experts_of(row: PublishedRow, assumed: list[str]) -> Experts | None:
-    if row.moe_experts is None:
-        return None
-    if row.moe_topk is None or row.moe_expert_ffn is None:
-        raise Incomplete("moe_topk or moe_expert_ffn is not stated")
-    for column in ("moe_shared", "moe_dense_layers"):
-        if getattr(row, column) is None:
-            assumed.append(f"{column}: not stated, 0 assumed")
-    return Experts(
-        num_experts=row.moe_experts,
-        top_k=row.moe_topk,
-        expert_ffn_hidden_size=row.moe_expert_ffn,
-        num_shared_experts=row.moe_shared or 0,
-        num_dense_layers=row.moe_dense_layers or 0,
-    )
-
-
-def device_of(row: PublishedRow, assumed: list[str]) -> Accelerator:
-    """Return the accelerator of a row with the network that the row states.
-
-    Args:
-        row: The row.
-        assumed: Gets a sentence if the network is not stated.
-
-    Raises:
-        Incomplete: If the accelerator is unknown.
-    """
-    try:
-        device = accelerator(row.gpu)
-    except ConfigError as error:
-        raise Incomplete(str(error)) from None
-    stated = network_bytes_per_s(row.network)
-    if stated:
-        return replace(device, network_bytes_per_s=stated)
-    nodes = -(-(row.gpus or 1) // device.nvlink_domain)
-    if nodes > 1:
-        gbit = device.network_bytes_per_s * 8 / 1e9
-        assumed.append(f"network: not stated, {gbit:g} Gb/s per GPU assumed")
-    return device
-
-
-def layout_of(row: PublishedRow, assumed: list[str]) -> Layout:
-    """Return the layout of a row.
-
-    Args:
-        row: The row.
-        assumed: Gets a sentence for each assumption.
-
-    Raises:
-        Incomplete: If a size that has no default is blank or the sizes do not multiply up.
-    """
+def _sizes(row: PublishedRow) -> dict[str, int]:
+    """Return tp, pp, cp and dp of a row whose sizes multiply up to its devices."""
     for column in ("gpus", "tp", "pp"):
         if getattr(row, column) is None:
             raise Incomplete(f"{column} is not stated")
@@ -172,20 +67,33 @@ def layout_of(row: PublishedRow, assumed: list[str]) -> Layout:
     dp = row.dp or gpus // (tp * pp * cp)
     if dp * tp * pp * cp != gpus:
         raise Incomplete(f"tp x pp x cp x dp = {dp * tp * pp * cp} is not gpus = {gpus}")
-    recompute, recompute_note = recompute_mode(row.recompute)
+    return {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
+
+
+def layout_of(row: PublishedRow, num_layers: int, assumed: list[str]) -> Layout:
+    """Return the layout of a row.
+
+    Args:
+        row: The row.
+        num_layers: Of its model.
+        assumed: Gets a sentence for each assumption.
+
+    Raises:
+        Incomplete: If a size that has no default is blank or the sizes do not multiply up.
+    """
+    sizes, vpp = _sizes(row), row.vpp or 1
+    pp = sizes["pp"]
+    recompute, recompute_note = recompute_mode(row.recompute, num_layers / (pp * vpp))
     precision, precision_note = precision_mode(row.precision)
     zero, zero_note = zero_stage(row.zero)
-    schedule, schedule_note = schedule_name(row.schedule, pp, row.vpp or 1)
+    schedule, schedule_note = schedule_name(row.schedule, pp, vpp)
     notes = (recompute_note, precision_note, zero_note, schedule_note)
     assumed.extend(note for note in notes if note)
     if row.vpp is None and pp > 1:
         assumed.append("vpp: not stated, 1 assumed")
     return Layout(
-        tp=tp,
-        cp=cp,
-        pp=pp,
-        vpp=row.vpp or 1,
-        dp=dp,
+        **sizes,
+        vpp=vpp,
         ep=row.ep or 1,
         etp=row.etp or 1,
         sequence_parallel=row.sp == "y",
@@ -194,6 +102,22 @@ def layout_of(row: PublishedRow, assumed: list[str]) -> Layout:
         precision=precision,
         schedule=schedule,
     )
+
+
+def _convention_note(row: PublishedRow) -> str:
+    """Return a sentence where the outcome is a rate and nothing says how its FLOP count."""
+    timed = (row.step_time_s, row.tokens_per_s_per_gpu)
+    rates = (row.tflops_per_gpu, row.mfu_pct)
+    if timed != (None, None) or rates == (None, None) or not said_nothing(row.flop_convention):
+        return ""
+    return "flop_convention: not stated, model FLOP with attention in full assumed"
+
+
+def _without_ep(layout: Layout) -> str:
+    """Return the sentence for experts whose spread is not stated, where it can be assumed."""
+    if layout.zero_stage != 3 and layout.tp * layout.cp * layout.dp > 1:
+        raise Incomplete("ep is not stated beside experts: it sets what each device computes")
+    return "ep: not stated, 1 assumed"
 
 
 def run_of(row: PublishedRow) -> Run:
@@ -206,27 +130,35 @@ def run_of(row: PublishedRow) -> Run:
         Incomplete: With the reason, if the row lacks what every model needs.
     """
     assumed: list[str] = []
+    full = filled(row, assumed)
     for column in ("seq_len", "gbs"):
-        if getattr(row, column) is None:
+        if getattr(full, column) is None:
             raise Incomplete(f"{column} is not stated")
-    layout = layout_of(row, assumed)
-    if row.mbs is None:
-        assumed.append("mbs: not stated, 1 assumed")
-    batch = Batch(
-        global_batch_size=row.gbs or 1,
-        seq_length=row.seq_len or 1,
-        micro_batch_size=row.mbs or 1,
-    )
+    _sizes(full)
     try:
+        shape = shape_of(full, assumed)
+        layout = layout_of(full, shape.num_layers, assumed)
+        device = device_of(full, assumed)
+        if full.mbs is None:
+            assumed.append("mbs: not stated, 1 assumed")
+        if shape.experts and full.ep is None:
+            assumed.append(_without_ep(layout))
+        if note := _convention_note(full):
+            assumed.append(note)
+        batch = Batch(
+            global_batch_size=full.gbs or 1,
+            seq_length=full.seq_len or 1,
+            micro_batch_size=full.mbs or 1,
+        )
         run = Run(
             id=row.id,
             row=row,
-            model=shape_of(row, assumed),
-            accelerator=device_of(row, assumed),
+            model=shape,
+            accelerator=device,
             layout=layout,
             batch=batch,
-            micro_batch_stated=row.mbs is not None,
-            vpp_stated=row.vpp is not None or layout.pp == 1,
+            micro_batch_stated=full.mbs is not None,
+            vpp_stated=full.vpp is not None or layout.pp == 1,
             assumed=tuple(assumed),
         )
         run.job()

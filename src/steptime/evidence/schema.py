@@ -17,6 +17,10 @@ MOST_ROWS = 20_000
 _BLANK = {"", "n/a", "na", "-"}
 
 
+class Incomplete(ConfigError):
+    """A row that lacks something a model needs: it is skipped, with this reason."""
+
+
 def _blank_is_none(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() in _BLANK else value
 
@@ -24,8 +28,9 @@ def _blank_is_none(value: Any) -> Any:
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value.strip())]
 Count = Annotated[Annotated[int, Field(ge=1, le=10**12)] | None, BeforeValidator(_blank_is_none)]
 Whole = Annotated[Annotated[int, Field(ge=0, le=10**12)] | None, BeforeValidator(_blank_is_none)]
+Layers = Annotated[Annotated[int, Field(ge=1, le=100_000)] | None, BeforeValidator(_blank_is_none)]
 Positive = Annotated[
-    Annotated[float, Field(gt=0, le=1e30, allow_inf_nan=False)] | None,
+    Annotated[float, Field(gt=0, ge=1e-12, le=1e18, allow_inf_nan=False)] | None,
     BeforeValidator(_blank_is_none),
 ]
 YesNo = Annotated[Annotated[str, Field(pattern="^[yn]$")] | None, BeforeValidator(_blank_is_none)]
@@ -48,7 +53,7 @@ class PublishedRow(BaseModel):
     layout_status: Text = ""
     model: Text = ""
     params_b: Positive = None
-    layers: Count = None
+    layers: Layers = None
     hidden: Count = None
     heads: Count = None
     kv_heads: Count = None
@@ -170,7 +175,7 @@ def read_rows(path: Path) -> list[PublishedRow]:
             )
         seen.add(cells["id"])
         try:
-            rows.append(PublishedRow.model_validate({**cells, **_expanded(cells)}))
+            rows.append(PublishedRow.model_validate({**cells, **expanded(cells)}))
         except ValidationError as error:
             first = error.errors()[0]
             column = str(first["loc"][0])
@@ -181,8 +186,12 @@ def read_rows(path: Path) -> list[PublishedRow]:
     return rows
 
 
-def _expanded(cells: dict[str, str]) -> dict[str, str]:
-    """Return the cells that hold a key of a phrase table, as the phrase."""
+def expanded(cells: dict[str, str]) -> dict[str, str]:
+    """Return the cells that hold a key of a phrase table, as the phrase.
+
+    Args:
+        cells: Of one row.
+    """
     return {
         column: _phrases(name).get(cells.get(column, ""), cells.get(column, ""))
         for column, name in (("network", "networks.csv"), ("overlap", "overlaps.csv"))

@@ -18,13 +18,19 @@ def playbook_rows() -> list[PublishedRow]:
         tazi2025, benchmark data.
     """
     return [
-        _playbook_row(line, cells)
+        playbook_row(line, cells)
         for line, cells in text_rows(data_path("sweeps/nanotron2025.csv"))
         if cells["consistent"] == "y"
     ]
 
 
-def _playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
+def playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
+    """Return one row of the Ultra-Scale Playbook's sweep in the schema of all runs.
+
+    Args:
+        line: It stands on.
+        cells: By the sweep's own columns.
+    """
     copied = ("layers", "hidden", "heads", "ffn", "gpus", "tp", "pp", "dp", "zero", "mbs", "gbs")
     tied = "yes" if cells["tied"] == "y" else "no"
     return PublishedRow.model_validate(
@@ -66,10 +72,16 @@ def figure_rows() -> list[PublishedRow]:
         narayanan2021, Figs. 11-18.
     """
     place = data_path("sweeps/narayanan2021_figures_digitised.csv")
-    return [_figure_row(line, cells) for line, cells in text_rows(place)]
+    return [figure_row(line, cells) for line, cells in text_rows(place)]
 
 
-def _figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
+def figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
+    """Return one point read off a figure in the schema of all runs.
+
+    Args:
+        line: It stands on.
+        cells: By the table's own columns.
+    """
     copied = ("layers", "hidden", "heads", "gpus", "tp", "pp", "vpp", "dp", "mbs", "gbs")
     value = _mean(cells["value"])
     rate = cells["unit"].startswith("TFLOP")

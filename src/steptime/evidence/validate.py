@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from steptime.evidence.baseline import FITTED_ON, baseline_job
 from steptime.evidence.outcome import (
@@ -36,6 +37,7 @@ class RowResult:
         assumed: A sentence for each thing the row does not say.
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
+        source: Who measured it.
     """
 
     id: str
@@ -49,6 +51,14 @@ class RowResult:
     assumed: tuple[str, ...]
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
+    source: str = ""
+
+    @property
+    def inside(self) -> bool | None:
+        """Return whether the measured step lies in the interval, None without one."""
+        if self.step_time_low_s is None or self.step_time_high_s is None:
+            return None
+        return self.step_time_low_s <= self.published_step_time_s <= self.step_time_high_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +72,11 @@ class Summary:
         max_abs_error_fraction: None without rows.
         mean_error_fraction: The bias; None without rows.
         correlation: Pearson's, of TFLOP/s per GPU; None under three rows or without spread.
+        intervals: Rows with an interval.
+        covered_fraction: Share of them inside it; None without intervals.
+        mean_abs_ln_error: Mean size of ln(predicted over measured step time).
+        median_abs_ln_error: Median size of it.
+        mean_ln_error: Its bias: above zero, the model is too slow.
     """
 
     rows: int
@@ -70,6 +85,11 @@ class Summary:
     max_abs_error_fraction: float | None
     mean_error_fraction: float | None
     correlation: float | None
+    intervals: int = 0
+    covered_fraction: float | None = None
+    mean_abs_ln_error: float | None = None
+    median_abs_ln_error: float | None = None
+    mean_ln_error: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +102,7 @@ class Validation:
         rows: A result for each row that could be predicted.
         skipped: Id and reason of every other row.
         summary: Over the rows that are predictions.
+        by_source: The same of each source, in the file's order.
     """
 
     model: str
@@ -89,6 +110,7 @@ class Validation:
     rows: tuple[RowResult, ...]
     skipped: tuple[tuple[str, str], ...]
     summary: Summary
+    by_source: dict[str, Summary]
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
@@ -119,21 +141,46 @@ def summary(rows: Sequence[RowResult]) -> Summary:
     """
     counted = [row for row in rows if not row.fitted]
     errors = [row.error_fraction for row in counted]
-    sizes = sorted(abs(error) for error in errors)
+    sizes = [abs(error) for error in errors]
+    logs = [math.log(row.step_time_s / row.published_step_time_s) for row in counted]
+    log_sizes = [abs(error) for error in logs]
     count = len(sizes)
+    inside = [row.inside for row in counted if row.inside is not None]
     return Summary(
         rows=count,
         mean_abs_error_fraction=math.fsum(sizes) / count if count else None,
-        median_abs_error_fraction=(
-            (sizes[(count - 1) // 2] + sizes[count // 2]) / 2 if count else None
-        ),
-        max_abs_error_fraction=sizes[-1] if count else None,
+        median_abs_error_fraction=median(sizes) if count else None,
+        max_abs_error_fraction=max(sizes, default=None),
         mean_error_fraction=math.fsum(errors) / count if count else None,
         correlation=correlation(
             [row.tflops_per_gpu for row in counted],
             [row.published_tflops_per_gpu for row in counted],
         ),
+        intervals=len(inside),
+        covered_fraction=sum(inside) / len(inside) if inside else None,
+        mean_abs_ln_error=math.fsum(log_sizes) / count if count else None,
+        median_abs_ln_error=median(log_sizes) if count else None,
+        mean_ln_error=math.fsum(logs) / count if count else None,
     )
+
+
+def by_source(rows: Sequence[RowResult]) -> dict[str, Summary]:
+    """Return what the errors of each source's rows amount to, in the rows' order.
+
+    Args:
+        rows: Results of one model.
+    """
+    sources = dict.fromkeys(row.source for row in rows)
+    return {name: summary([row for row in rows if row.source == name]) for name in sources}
+
+
+def source_of(row: PublishedRow) -> str:
+    """Return who measured a row: its source, or its id up to the last dash.
+
+    Args:
+        row: A published run.
+    """
+    return row.source or row.id.rpartition("-")[0] or "not stated"
 
 
 def row_result(run: Run, parts: Parts, *, fitted: bool = False) -> RowResult:
@@ -159,6 +206,7 @@ def row_result(run: Run, parts: Parts, *, fitted: bool = False) -> RowResult:
         breakdown_s=parts,
         fitted=fitted,
         assumed=run.assumed,
+        source=source_of(run.row),
     )
 
 
@@ -180,15 +228,21 @@ def validate(
     results, skipped = [], []
     for row in rows:
         try:
-            results.append(result(run_of(row)))
+            found = result(run_of(row))
+            if not (math.isfinite(found.step_time_s) and math.isfinite(found.error_fraction)):
+                raise Incomplete("sizes beyond what can be computed")
+            results.append(found)
         except Incomplete as reason:
             skipped.append((row.id, str(reason)))
+        except ArithmeticError as error:
+            skipped.append((row.id, f"sizes beyond what can be computed: {error}"))
     return Validation(
         model=model,
         constants=constants,
         rows=tuple(results),
         skipped=tuple(skipped),
         summary=summary(results),
+        by_source=by_source(results),
     )
 
 

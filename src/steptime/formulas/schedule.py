@@ -1,12 +1,26 @@
 """Idle time and micro-batches held, in closed form, for every pipeline schedule.
 
-``schedule`` is the place of a schedule's name in ``inputs.layout.SCHEDULES``: 0 gpipe,
-1 1f1b, 2 interleaved-1f1b, 3 looped-bfs, 4 zb-h1, 5 zb-h2, 6 interleaved-zb, 7 zb-v, 8 v-half,
-9 v-min, 10 dualpipe, 11 dualpipe-v. Every form is compared with the simulator over a grid.
+``schedule`` is the place of a schedule's name in `SCHEDULES`. Every form is compared with the
+simulator over a grid.
 """
 
 from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.validity import leaves_rest
+
+SCHEDULES = (
+    "gpipe",  # 0
+    "1f1b",
+    "interleaved-1f1b",
+    "looped-bfs",
+    "zb-h1",  # 4
+    "zb-h2",
+    "interleaved-zb",
+    "zb-v",
+    "v-half",  # 8
+    "v-min",
+    "dualpipe",
+    "dualpipe-v",
+)
 
 
 def round_size(pp: Number, num_microbatches: Number) -> Number:

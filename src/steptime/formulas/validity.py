@@ -25,6 +25,22 @@ def leaves_rest(whole: Number, part: Number) -> Number:
     return where(floor(whole / part) * part == whole, 0.0, 1.0)
 
 
+def ends_count(num_layers: Number, chunks: Number) -> Number:
+    """Return 1 where embedding and head count as a layer each when stages are cut.
+
+    That is where the layers alone do not divide over the chunks of all ranks, but two more do.
+
+    Args:
+        num_layers: Layers of the model.
+        chunks: Chunks of all pipeline ranks, p v.
+
+    References:
+        grattafiori2024, Sec. 3.3.2 (a layer less on the first and on the last stage).
+    """
+    uneven = leaves_rest(num_layers, chunks)
+    return where(uneven > 0.0, 1.0 - leaves_rest(num_layers + 2.0, chunks), 0.0)
+
+
 def nearest_multiple(value: Number, step: Number) -> Number:
     """Return the multiple of ``step`` nearest to ``value``, and no less than ``step``.
 

@@ -5,26 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
 
 RECOMPUTE = ("none", "selective", "full")
 PRECISIONS = ("fp16", "bf16", "fp8", "mxfp8", "nvfp4")
-SCHEDULES = (
-    "gpipe",
-    "1f1b",
-    "interleaved-1f1b",
-    "looped-bfs",
-    "zb-h1",
-    "zb-h2",
-    "interleaved-zb",
-    "zb-v",
-    "v-half",
-    "v-min",
-    "dualpipe",
-    "dualpipe-v",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

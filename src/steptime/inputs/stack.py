@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from steptime.formulas.validity import ends_count
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice, check_number
@@ -229,7 +230,7 @@ def layout_changes(model: ModelShape, layout: Layout) -> dict[str, float]:
     return {
         "fp4": float(layout.precision == "nvfp4"),
         "block_scaled": float(layout.precision == "mxfp8"),
-        "edges_count": float(layers % chunks != 0 and (layers + 2) % chunks == 0),
+        "edges_count": float(ends_count(float(layers), float(chunks))),
         # The clamped activation of the GPT-OSS models has no fused kernel in common stacks.
         "eager_experts": float(model.experts is not None and "oss" in model.name.lower()),
     }

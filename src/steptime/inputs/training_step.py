@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steptime.formulas.schedule import schedule_fault
+from steptime.formulas.schedule_rules import mended_sizes, schedule_rule
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.job import Job, job
@@ -16,6 +16,33 @@ from steptime.inputs.presets import model as model_preset
 
 NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
 """The layout page prints the same sentence."""
+SCHEDULE_FAULTS = (
+    ("vpp", "schedule='{schedule}' has two chunks a device; use vpp=2, got vpp={vpp}"),
+    (
+        "vpp",
+        "schedule='{schedule}' has one chunk a device; use vpp=1 or interleaved-1f1b, "
+        "got vpp={vpp}",
+    ),
+    (
+        "num_microbatches",
+        "schedule='{schedule}' runs equal rounds of at least pp={pp} micro-batches, and {micro} "
+        "do not fall into such; use {fewer} or {more}",
+    ),
+    (
+        "num_microbatches",
+        "schedule='{schedule}' needs an even pp and an even number of micro-batches, got {pp} and "
+        "{micro}; use {even_pp} and {even}, or dualpipe-v",
+    ),
+    (
+        "num_microbatches",
+        "schedule='{schedule}' needs 2 pp = {least} micro-batches, got {micro}; use a larger "
+        "batch, a smaller dp or pp, or zb-v",
+    ),
+)
+"""What each rule of `steptime.formulas.schedule_rules.schedule_rule` is about, and its sentence.
+
+The layout page prints the same sentences.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +133,7 @@ def training_step(
     recompute: str = "none",
     precision: str = "bf16",
     schedule: str | None = None,
+    nvlink_domain: int | None = None,
 ) -> TrainingStep:
     """Return a checked training step.
 
@@ -130,12 +158,16 @@ def training_step(
         recompute: none, selective or full.
         precision: fp16, bf16, fp8, mxfp8 or nvfp4.
         schedule: A name of `steptime.inputs.layout.SCHEDULES`.
+        nvlink_domain: Devices joined by NVLink; as the accelerator is built if None.
 
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape = shape_named(model)
     device = device_named(accelerator)
+    if nvlink_domain is not None:
+        check_count("nvlink_domain", nvlink_domain, most=10**7)
+        device = replace(device, nvlink_domain=nvlink_domain)
     assumed: list[str] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
@@ -212,34 +244,17 @@ def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: l
 
 def _check_schedule(step: TrainingStep) -> None:
     layout = step.layout
-    num_microbatches(layout, step.batch)
-    name, pp, vpp = layout.schedule, layout.pp, layout.vpp
-    if name in _TWO_CHUNKS and vpp != 2 and pp > 1:
-        raise ConfigError(f"schedule={name!r} has two chunks a device; use vpp=2, got vpp={vpp}")
-    single = name not in _TWO_CHUNKS and name not in _MANY_CHUNKS
-    if single and vpp != 1:
+    micro = num_microbatches(layout, step.batch)
+    code = float(SCHEDULES.index(layout.schedule))
+    rule = schedule_rule(code, float(layout.pp), float(micro), float(layout.vpp))
+    if rule:
+        sizes = mended_sizes(float(layout.pp), float(micro))
         raise ConfigError(
-            f"schedule={name!r} has one chunk a device; use vpp=1 or interleaved-1f1b, "
-            f"got vpp={vpp}"
-        )
-    _check_rounds(name, pp, num_microbatches(layout, step.batch), vpp)
-
-
-def _check_rounds(name: str, pp: int, micro: int, vpp: int) -> None:
-    sizes = (float(pp), float(micro), float(vpp))
-    rule = schedule_fault(float(SCHEDULES.index(name)), *sizes)
-    if rule == 1.0:
-        raise ConfigError(
-            f"schedule={name!r} runs equal rounds of at least pp={pp} micro-batches, and {micro} "
-            f"do not fall into such; use {micro // pp * pp} or {micro // pp * pp + pp}"
-        )
-    if rule == 2.0:
-        raise ConfigError(
-            f"schedule={name!r} needs an even pp and an even number of micro-batches, got {pp} and "
-            f"{micro}; use {pp + pp % 2} and {micro + micro % 2}, or dualpipe-v"
-        )
-    if rule == 3.0:
-        raise ConfigError(
-            f"schedule={name!r} needs 2 pp = {2 * pp} micro-batches, got {micro}; use a larger "
-            "batch, a smaller dp or pp, or zb-v"
+            SCHEDULE_FAULTS[int(rule) - 1][1].format(
+                schedule=layout.schedule,
+                pp=layout.pp,
+                vpp=layout.vpp,
+                micro=micro,
+                **{name: int(size) for name, size in sizes.items()},
+            )
         )

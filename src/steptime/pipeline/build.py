@@ -5,6 +5,8 @@ Also turned into JavaScript: plain ``if`` chains, no tables of functions.
 
 from __future__ import annotations
 
+from steptime.formulas.schedule import SCHEDULES, schedule_fault
+from steptime.formulas.schedule_rules import chunks_held, mended_sizes
 from steptime.pipeline.breadth_first import gpipe, looped_bfs
 from steptime.pipeline.dualpipe import dualpipe, dualpipe_v
 from steptime.pipeline.one_f_one_b import interleaved_1f1b, one_f_one_b
@@ -17,7 +19,7 @@ def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
     """Return the orders of a schedule; `refusal` must have returned an empty text.
 
     Args:
-        name: One of ``inputs.layout.SCHEDULES``.
+        name: One of ``formulas.schedule.SCHEDULES``.
         p: Pipeline ranks.
         m: Micro-batches.
         v: Chunks a rank holds.
@@ -50,24 +52,35 @@ def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
     return dualpipe_v(p, m, v)
 
 
+def place_of(name: str) -> int:
+    """Return the place of a schedule's name, by which the formulas know it.
+
+    Args:
+        name: One of ``formulas.schedule.SCHEDULES``.
+    """
+    place = 0
+    while SCHEDULES[place] != name:
+        place += 1
+    return place
+
+
 def fixed_chunks(name: str) -> int:
     """Return the chunks a rank must hold under a schedule, or 0 where any number will do.
 
     Args:
-        name: One of ``inputs.layout.SCHEDULES``.
+        name: One of ``formulas.schedule.SCHEDULES``.
     """
-    if name in ("gpipe", "1f1b", "zb-h1", "zb-h2", "dualpipe"):
-        return 1
-    if name in ("zb-v", "v-half", "v-min", "dualpipe-v"):
-        return 2
-    return 0
+    return int(chunks_held(place_of(name)))
 
 
 def refusal(name: str, p: int, m: int, v: int) -> str:
     """Return why a schedule cannot run at these sizes, with sizes that it can, or "".
 
+    Here interleaved 1F1B runs equal rounds, as PyTorch does, and so obeys its zero-bubble
+    form's rule; Megatron-LM's last round may be shorter, which the formulas allow.
+
     Args:
-        name: One of ``inputs.layout.SCHEDULES``.
+        name: One of ``formulas.schedule.SCHEDULES``.
         p: Pipeline ranks, at least 1.
         m: Micro-batches, at least 1.
         v: Chunks a rank holds, at least 1.
@@ -75,19 +88,19 @@ def refusal(name: str, p: int, m: int, v: int) -> str:
     chunks = fixed_chunks(name)
     if chunks > 0 and v != chunks:
         return f"{name} needs chunks={chunks}, got {v}"
-    if name in ("interleaved-1f1b", "interleaved-zb"):
-        rounds = max(1, m // p)
-        if v > 1 and m % rounds != 0:
-            return (
-                f"{name} cuts micro_batches={m} into {rounds} equal rounds of at least "
-                f"stages={p}, and {rounds} does not divide {m}; "
-                f"use micro_batches={m // p * p} or {m // p * p + p}"
-            )
-    if name == "dualpipe" and (p % 2 != 0 or m % 2 != 0):
+    rounds = place_of("interleaved-zb") if name == "interleaved-1f1b" else place_of(name)
+    rule = schedule_fault(rounds, p, m, v)
+    fit = mended_sizes(p, m)
+    if rule == 1:
         return (
-            f"dualpipe needs an even number of stages and of micro_batches, got {p} and {m}; "
-            f"use {p + p % 2} and {m + m % 2}"
+            f"{name} runs equal rounds of at least stages={p}, and micro_batches={m} does not "
+            f"fall into such; use micro_batches={int(fit['fewer'])} or {int(fit['more'])}"
         )
-    if name in ("dualpipe", "dualpipe-v") and m < 2 * p:
-        return f"{name} needs micro_batches >= 2 x stages = {2 * p}, got {m}"
+    if rule == 2:
+        return (
+            f"{name} needs an even number of stages and of micro-batches, got {p} and {m}; "
+            f"use {int(fit['even_pp'])} and {int(fit['even'])}"
+        )
+    if rule == 3:
+        return f"{name} needs micro_batches >= 2 x stages = {int(fit['least'])}, got {m}"
     return ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from steptime.evidence.predict import default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout, check_layout
 from steptime.inputs.readers.reading import Reading, Value, completed
-from steptime.planning.question import Question, default_predictor
+from steptime.planning.question import Question
 from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import search
 

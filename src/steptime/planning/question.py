@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from steptime.evidence.predict import PREDICTORS, default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
-from steptime.inputs.stack import GENERATIONS
 from steptime.inputs.training_step import NO_EIGHT_BITS
 from steptime.planning.placement import ORDERS, rank_order
 
-PREDICTORS = ("baseline", "roofline")
 MOST_DEVICES = 1_000_000
 
 
@@ -107,13 +106,3 @@ class Question:
     def memory_limit_bytes(self) -> float:
         """Bytes of a device that may be used."""
         return self.accelerator.hbm_bytes * self.hbm_share
-
-
-def default_predictor(accelerator: Accelerator) -> str:
-    """Return the better model that knows an accelerator: roofline, or else the baseline.
-
-    Args:
-        accelerator: The device.
-    """
-    known = accelerator.generation in GENERATIONS and accelerator.matmul_flop_per_s > 0.0
-    return "roofline" if known else "baseline"

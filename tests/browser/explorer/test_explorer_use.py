@@ -50,15 +50,19 @@ def test_stories_numbers_and_map_work_by_key(open_explorer: Open) -> None:
     page.keyboard.press("Enter")
     assert page.get_attribute('[data-story="stages"]', "aria-pressed") == "true"
     page.focus(".legend-memory button")
-    page.keyboard.press("End")
+    for _ in range(7):
+        page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]")
-    assert "reserve" in page.inner_text("dialog h2")
+    assert "held at once" in page.inner_text("dialog h2")
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.dataset.number") == "reserve"
+    assert page.evaluate("document.activeElement.dataset.number") == "in_flight"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.className") == "timeline"
     seen.settle()
-    page.focus(".map button")
+    page.focus(".map-kind button")
     page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     said = page.inner_text('[data-out="map-line"]')
     assert re.search(r"t 2, p 2", said)
@@ -182,6 +186,25 @@ def test_fields_keep_their_room_at_text_twice_as_big(open_explorer: Open, width:
         assert left >= 0, name
         assert hangs <= 0, name
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_verdict_stays_small(page)
+
+
+def check_verdict_stays_small(page: Any) -> None:
+    """Check that what stays of the verdict takes under a quarter of the window, and follows."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.evaluate("document.querySelector('[data-control=zero]').scrollIntoView()")
+    page.wait_for_timeout(100)
+    covered = """() => [...Array(74).keys()].filter(at => {
+        const hit = document.elementFromPoint(180, at * 10);
+        return hit?.closest('.verdict, .verdict-bar');
+    }).length / 74"""
+    assert 0.01 < page.evaluate(covered) < 0.25
+    assert "400 of 80 GB" in page.inner_text(".verdict-bar")
+    page.evaluate("document.querySelector('[data-control=zero] input[value=\"3\"]').click()")
+    assert page.inner_text('[data-out="verdict"]') in page.inner_text(".verdict-bar")
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(100)
+    assert not page.locator(".verdict-bar p").is_visible()
 
 
 def small_or_overlapping_labels(page: Any) -> list[str]:
@@ -211,7 +234,7 @@ def test_theme_switch_changes_fills_without_a_reload(open_explorer: Open) -> Non
     light = page.evaluate(fill)
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     dark = page.evaluate(fill)
-    assert (light, dark) == ("rgb(51, 34, 136)", "rgb(167, 155, 255)")
+    assert (light, dark) == ("rgb(51, 34, 136)", "rgb(138, 93, 234)")
     page.evaluate("document.documentElement.dataset.theme = 'light'")
     assert page.evaluate(fill) == light
 

@@ -7,8 +7,8 @@ In a notebook::
     with figures.style():
         figures.show(drawing, alt="Idle share falls from 75 % to 9 % as …")
 
-The caption goes in the cell's metadata (``mystnb.figure.caption`` and ``name``), so
-that pages can number and link it; or in ``caption=`` if it holds computed numbers.
+Each figure is laid out twice, for a column of a page and for a phone, and the page shows the
+one that fits: text that is scaled to half its size cannot be read.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.book.figures.narrow import LONG_BYTES, narrowed
 from steptime.book.figures.svg import inline_svg
 
 if TYPE_CHECKING:
@@ -91,10 +92,15 @@ def show(figure: Figure, caption: str = "", alt: str = "") -> Shown:
     if not spoken:
         raise ValueError("a figure needs alt= or caption=: some readers cannot see it")
     below = f"<figcaption>{html.escape(caption)}</figcaption>\n" if caption else ""
+    drawn = inline_svg(figure, spoken)
+    kind = ""
+    if len(drawn) <= LONG_BYTES and narrowed(figure):
+        kind = " st-two"
+        drawn += inline_svg(figure, spoken).replace('"st-figure"', '"st-figure st-narrow"', 1)
     # Where the box scrolls, steptime.js lets the keyboard reach it.
     markup = (
-        '<figure class="st-figure-box">\n'
+        f'<figure class="st-figure-box{kind}">\n'
         '<div class="st-scroll">\n'
-        f"{inline_svg(figure, spoken)}</div>\n{below}</figure>"
+        f"{drawn}</div>\n{below}</figure>"
     )
     return Shown(markup=markup, alt=spoken)

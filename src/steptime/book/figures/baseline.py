@@ -100,7 +100,7 @@ def sensitivity(base: Summary, changed: Sequence[Sensitivity]) -> Figure:
     values = [100.0 * (item.summary.mean_abs_error_fraction or 0.0) for item in ordered]
     axes.barh([item.assumption.name for item in ordered], values, color=colours.SKY)
     mean = 100.0 * (base.mean_abs_error_fraction or 0.0)
-    axes.axvline(mean, color=colours.OTHER, label="as the chapter has it")
+    axes.axvline(mean, color=colours.OTHER, label="nothing changed")
     axes.set_xlabel("mean error of the 12 predictions (%)")
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside upper left")
     return figure

@@ -59,5 +59,5 @@ def memory_against_idle(rows: Sequence[ScheduleRow]) -> Figure:
     axes.set_ylabel("idle time (% of useful work)")
     axes.set_ylim(bottom=0)
     axes.margins(x=0.12)
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside upper left", ncols=2)
     return figure

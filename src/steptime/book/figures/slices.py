@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from steptime.book import figures
 from steptime.book.figures import colours
+from steptime.book.figures.narrow import WIDE_ONLY
 from steptime.book.study.claims import Slices
 
 DARK_LETTER = "#111111"
@@ -46,6 +47,7 @@ def slices_and_maps(held: Sequence[Slices], sent: Sequence[tuple[str, np.ndarray
         sent: Name of the program, bytes from each device (row) to each other (column).
     """
     figure = figures.new(6.4, 4.4)
+    figure.set_label(WIDE_ONLY)
     upper, lower = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 1.3)))
     draw_slices(upper, held)
     for axes, (name, matrix) in zip(np.atleast_1d(lower.subplots(1, len(sent))), sent, strict=True):

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.glue import PREFIX
+from steptime.book.references import references
+from steptime.book.results.captions import captions, with_captions
 from steptime.book.results.notebooks import OUTPUT, Notebook
 
 HEAD = """\
@@ -17,7 +19,7 @@ Made by `make results` from the notebooks in `notebooks/`. Do not edit it: chang
 notebook, or the code under `src/`, and run that again.
 
 Each number is *published* (printed in its source), *model* (worked out, nothing fitted) or
-*fitted*. Keys such as `narayanan2021` are entries of `data/references.bib`.
+*fitted*. Keys such as `narayanan2021` stand for the sources listed at the end.
 """
 
 _CITE = re.compile(r"\{cite(?::[a-z]+)?\}`([^`]+)`")
@@ -25,6 +27,7 @@ _VALUE = re.compile(r"\{(?:glue:text|value)\}`([^`:]+)(?::[^`]*)?`")
 _LINKED = re.compile(r"\{(?:doc|ref|numref|term)\}`(?:([^`<]+?) *<[^`>]+>|([^`]+))`")
 _MATH = re.compile(r"\{math\}`([^`]+)`")
 _TITLE = re.compile(r"# (§\d+[a-z]? .+)")
+_KEY = re.compile(r"\b[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
 
 
 class NotebookError(ValueError):
@@ -85,12 +88,36 @@ def plain(text: str, values: dict[str, str]) -> str:
 def _tables(cells: list[dict[str, Any]]) -> list[str]:
     """Return the Markdown of every output of a cell tagged ``results``."""
     return [
-        "".join(output["data"]["text/markdown"]).strip()
+        with_captions(
+            "".join(output["data"]["text/markdown"]).strip(), captions(cell["source"]), _captioned
+        )
         for cell in cells
         if "results" in cell["metadata"].get("tags", [])
         for output in cell.get("outputs", [])
         if "text/markdown" in output.get("data", {})
     ]
+
+
+def _captioned(table: str, caption: str) -> str:
+    """Return a table below its caption."""
+    return f"*{caption}*\n\n{table}"
+
+
+def sources(text: str) -> str:
+    """Return the section that says what each key in a text stands for, and where to read it.
+
+    Args:
+        text: The sections before it.
+    """
+    known = references()
+    named = set(_KEY.findall(text)) & set(known)
+    lines = [
+        f"- `{one.key}`: {one.name}. [{one.title}]({one.url})."
+        if one.url
+        else f"- `{one.key}`: {one.name}. {one.title}."
+        for one in sorted((known[key] for key in named), key=lambda one: one.key)
+    ]
+    return "## Sources\n\n" + "\n".join(lines) if lines else ""
 
 
 def _written(value: object) -> str:
@@ -155,4 +182,5 @@ def assemble(notebooks: list[Notebook], folder: Path = OUTPUT) -> str:
             parts.append(section(notebook, content))
         except NotebookError as problem:
             raise NotebookError(f"notebooks/{notebook.path.name}: {problem}") from problem
-    return "\n\n".join(parts) + "\n"
+    listed = sources("\n".join(parts))
+    return "\n\n".join([*parts, listed] if listed else parts) + "\n"

@@ -8,8 +8,10 @@ from steptime.book.site import (
     bibliography,
     mathml,
     notebook_figure,
+    notebook_page,
     polish,
     results_page,
+    still,
     values,
     widget,
 )
@@ -24,6 +26,23 @@ def setup(app: Sphinx) -> dict[str, Any]:
     Args:
         app: The running build.
     """
-    for part in (bibliography, mathml, values, widget, notebook_figure, results_page, polish):
+    parts = (
+        bibliography,
+        mathml,
+        values,
+        widget,
+        notebook_figure,
+        notebook_page,
+        results_page,
+        still,
+        polish,
+    )
+    for part in parts:
         part.setup(app)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    # Counted up when pages read with an older version must be read again.
+    return {
+        "version": "1",
+        "env_version": 2,
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.book.site.share import LOST, shared
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -55,10 +57,15 @@ START = """<!DOCTYPE html>
 <meta http-equiv="refresh" content="0; url={target}">
 <link rel="canonical" href="{target}">
 <link rel="icon" href="_static/favicon.svg">
+<meta property="og:title" content="{title}">
+<meta property="og:image" content="{base}card.png">
+<meta property="og:description" content="{about}">
+<meta name="description" content="{about}">
 </head>
 <body><main><h1>{title}</h1><p><a href="{target}">Read the book</a></p></main></body>
 </html>
 """
+ABOUT = "How long one training step of a large language model takes, and where the time goes."
 SEARCH_ONLY = (
     r'\s*<script[^>]*src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
 )
@@ -85,6 +92,8 @@ REPLACED = (
     ),
     # A heading inside the navigation would stand before the page's own.
     (r'<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
+    # A head says which cells it is the head of.
+    (r'<th class="head([^"]*)">', r'<th class="head\1" scope="col">'),
     # The print-only title doubles the page's first heading.
     (r'(<div id="jb-print-docs-body" class="onlyprint")>', r'\1 aria-hidden="true">'),
     (r'(<div id="jb-print-docs-body"[^>]*>\s*)<h1>(.*?)</h1>', r"\1<p>\2</p>"),
@@ -127,10 +136,14 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
         if 'id="pst-header"' not in before and 'id="main-content"' not in before:
             continue  # a page of our own, such as a widget on its own
         after = polished(before, is_search=path.name == "search.html")
+        address = path.relative_to(folder).as_posix()
+        after = shared(after, "../" * address.count("/"), address, app.config.html_baseurl)
         if after != before:
             path.write_text(after, encoding="utf-8")
-    start = START.format(title=app.config.html_title, target="book/index.html")
+    title, base = app.config.html_title, app.config.html_baseurl
+    start = START.format(title=title, target="book/index.html", base=base, about=ABOUT)
     (folder / "index.html").write_text(start, encoding="utf-8")
+    (folder / "404.html").write_text(LOST.format(title=title), encoding="utf-8")
     for name in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
         (folder / "_static" / name).unlink(missing_ok=True)
     for path in (folder / "_static").rglob("*.map"):

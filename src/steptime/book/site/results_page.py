@@ -6,15 +6,28 @@ The file itself stays plain, for readers of the repository; only the page is cha
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from steptime.book.references import references
+from steptime.book.results.captions import with_leads
+from steptime.book.site.citations import captioned, named
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 _NOTEBOOK = re.compile(r"\]\(notebooks/([\w.]+)\.ipynb\)")
-_BRACKET = re.compile(r"\[([a-z]+\d{4}[a-z]?(?:, [a-z]+\d{4}[a-z]?)*)\](?!\()")
-_SOURCES = re.compile(r"(?<= · sources: )([a-z0-9, ]+)(?=\.$)", re.MULTILINE)
+_BRACKET = re.compile(r"\[([a-z]+\d{4}[a-z0-9]*(?:, [a-z]+\d{4}[a-z0-9]*)*)\](?!\()")
+_HEAD = re.compile(r"^Made by `make results`.*?(?=^## )", re.MULTILINE | re.DOTALL)
+_SOURCES = re.compile(r"^## Sources\n.*\Z", re.MULTILINE | re.DOTALL)
+_CAPTION = re.compile(r"^\*(.+)\*\n\n((?:\|.*\n)+)", re.MULTILINE)
+
+HEAD = """\
+Every table of the book in one place, for looking up and for searching. Each section has
+a page of its own, with its answer, its figures and its code: the link below its tables leads there.
+
+A number is *published* (printed in its source), *model* (worked out, nothing fitted) or *fitted*.
+
+"""
 
 
 def linked(text: str, keys: frozenset[str]) -> str:
@@ -29,23 +42,18 @@ def linked(text: str, keys: frozenset[str]) -> str:
         names = hit[1].split(", ")
         return f"{{cite:p}}`{','.join(names)}`" if keys.issuperset(names) else hit[0]
 
-    def listed(hit: re.Match[str]) -> str:
-        return ", ".join(
-            f"{{cite:t}}`{name}`" if name in keys else name for name in hit[1].split(", ")
-        )
-
-    text = _NOTEBOOK.sub(r"](build/notebooks/\1.ipynb)", text)
-    return _SOURCES.sub(listed, _BRACKET.sub(cited, text))
+    # The bibliography has a page; what each notebook ran with stands on its own page.
+    text = _SOURCES.sub("", _HEAD.sub(HEAD, text))
+    text = _CAPTION.sub(lambda hit: captioned(hit[2], hit[1]), text)
+    text = with_leads(text, captioned)
+    text = _BRACKET.sub(cited, text)
+    return _NOTEBOOK.sub(r"](build/notebooks/\1.ipynb)", named(text, keys))
 
 
 def on_read(app: Sphinx, docname: str, source: list[str]) -> None:
     """Change the text of the results page as it is read."""
-    if docname != "results":
-        return
-    bibliography = Path(app.srcdir) / "data" / "references.bib"
-    entries = bibliography.read_text(encoding="utf-8")
-    keys = frozenset(re.findall(r"^@\w+\{([^,\s]+)", entries, re.MULTILINE))
-    source[0] = linked(source[0], keys)
+    if docname == "results":
+        source[0] = linked(source[0], frozenset(references()))
 
 
 def setup(app: Sphinx) -> None:

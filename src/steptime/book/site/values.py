@@ -1,4 +1,4 @@
-"""The role ``{value}`name```: a number that a notebook glued, on any page."""
+"""The role ``{value}`name```: a number from a notebook or a worked example, on a page."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
+LONGEST = 20
+"""Letters of a value that stays on one line."""
+
+
 def all_values() -> dict[str, str]:
-    """Return every value that the executed notebooks recorded, by name."""
-    values: dict[str, str] = {}
+    """Return every value that the executed notebooks recorded, and the examples', by name."""
+    # Imported here: the examples need every room, a reader of values may not.
+    from steptime.book.study.examples import example_values
+
+    values = example_values()
     for notebook in all_notebooks():
         if (OUTPUT / f"{notebook.name}.ipynb").is_file():
             values.update(glued_values(read_executed(notebook)))
@@ -33,11 +40,15 @@ class ValueRole(SphinxRole):
         self.env.metadata[self.env.docname].setdefault("steptime_values", {})
         if self.text not in values:
             message = self.inliner.reporter.warning(
-                f"no notebook glues a value named {self.text!r}", line=self.lineno
+                f"neither a notebook nor an example has a value named {self.text!r}",
+                line=self.lineno,
             )
             return [nodes.literal(self.rawtext, self.text)], [message]
         self.env.metadata[self.env.docname]["steptime_values"][self.text] = values[self.text]
-        return [nodes.inline(self.rawtext, values[self.text], classes=["st-value"])], []
+        value = values[self.text]
+        # A number stays with its unit; a sentence may break.
+        classes = ["st-value"] if len(value) <= LONGEST else []
+        return [nodes.inline(self.rawtext, value, classes=classes)], []
 
 
 def outdated(app: Sphinx, env: Any, *_: Any) -> list[str]:

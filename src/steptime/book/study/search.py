@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from steptime.evidence.memory_rows import with_sequence_parallel
+from steptime.evidence.predict import default_predictor
 from steptime.evidence.runs import Run, run_of
 from steptime.evidence.schema import published_rows
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.presets import accelerator, model
-from steptime.planning.question import Question, default_predictor
+from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, evaluated
 from steptime.planning.search import search
 from steptime.planning.ties import Group, groups, pairs, right_share

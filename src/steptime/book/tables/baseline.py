@@ -49,7 +49,7 @@ def rows_table(study: BaselineStudy) -> Markdown:
         rows.append(
             [
                 run.model.name + context,
-                str(layout.num_devices),
+                f"{layout.num_devices:,}",
                 f"{layout.tp} × {layout.cp} × {layout.pp} × {layout.dp}",
                 fixed(result.published_tflops_per_gpu, 0),
                 fixed(result.tflops_per_gpu, 1),

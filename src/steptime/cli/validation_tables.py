@@ -1,0 +1,168 @@
+"""How `steptime validate` shows its results: rows, sources, doubts and what to do about them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from steptime.cli.output import console, percent, print_table, seconds
+from steptime.evidence.diagnose import Diagnosis
+from steptime.evidence.open_rows import OpenRow
+from steptime.evidence.validate import RowResult, Summary, Validation
+
+# A longer list of skipped rows is told by reason.
+_LISTED = 12
+# From how many rows, and from what bias and share of one sign, a whole source looks off.
+_FEW = 3
+_BIASED = 0.1
+_ALIKE = 0.85
+
+
+def _cells(row: RowResult) -> tuple[str, ...]:
+    others = [(time_s, part) for part, time_s in row.breakdown_s.items() if part != "compute"]
+    largest = sorted((pair for pair in others if pair[0]), reverse=True)[:2]
+    rest = ", ".join(f"{part.replace('_', ' ')} {seconds(time_s)}" for time_s, part in largest)
+    outside = "" if row.inside in (None, True) else " !"
+    return (
+        row.id,
+        seconds(row.published_step_time_s),
+        seconds(row.step_time_s),
+        f"{row.published_tflops_per_gpu:.1f}",
+        f"{row.tflops_per_gpu:.1f}",
+        "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %{outside}",
+        rest,
+    )
+
+
+def _source_cells(name: str, found: Summary) -> tuple[str, ...]:
+    return (
+        name,
+        str(found.rows),
+        percent(found.mean_error_fraction),
+        percent(found.mean_abs_error_fraction),
+        percent(found.median_abs_error_fraction),
+        percent(found.max_abs_error_fraction),
+        percent(found.covered_fraction, 0),
+    )
+
+
+def _print_sources(sources: dict[str, Summary]) -> None:
+    columns = (
+        ("source", "left"),
+        ("rows", "right"),
+        ("bias", "right"),
+        ("mean", "right"),
+        ("median", "right"),
+        ("largest", "right"),
+        ("inside", "right"),
+    )
+    cells = (_source_cells(name, found) for name, found in sources.items())
+    print_table("error by source; inside: share of rows within their 90 % interval", columns, cells)
+
+
+def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
+    """Print which rows were not scored and why; many of them by their reason.
+
+    Args:
+        skipped: Id and reason of each.
+    """
+    out = console()
+    if len(skipped) <= _LISTED:
+        for name, reason in skipped:
+            out.print(f"skipped {name}: {reason}", markup=False)
+        return
+    for reason, count in Counter(reason for _, reason in skipped).most_common():
+        first = next(name for name, why in skipped if why == reason)
+        rows = f"{count} rows, first {first}" if count > 1 else first
+        out.print(f"skipped {rows}: {reason}", markup=False)
+
+
+def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
+    """Yield a sentence for each source whose rows all miss to one side: no row is odd, all are."""
+    for name, found in sources.items():
+        bias, size = found.mean_ln_error, found.mean_abs_ln_error
+        if found.rows < _FEW or bias is None or size is None:
+            continue
+        if abs(bias) > _BIASED and abs(bias) > _ALIKE * size:
+            side = "slower" if bias < 0.0 else "faster"
+            yield (
+                f"the {found.rows} rows of {name} are {percent(math.expm1(abs(bias)), 0)} {side} "
+                "than predicted, nearly all of them: name their software and network (columns "
+                "notes, network, overlap), or fit the constants with --fit"
+            )
+
+
+def print_validation(result: Validation) -> None:
+    """Print a validation as tables.
+
+    Args:
+        result: The validation.
+    """
+    columns = (
+        ("run", "left"),
+        ("published", "right"),
+        ("predicted", "right"),
+        ("TFLOP/s publ.", "right"),
+        ("pred.", "right"),
+        ("error", "right"),
+        ("largest parts beside compute", "left"),
+    )
+    if result.rows:
+        print_table(f"{result.model} model", columns, (_cells(row) for row in result.rows))
+    if len(result.by_source) > 1:
+        _print_sources(result.by_source)
+    out = console()
+    print_skipped(result.skipped)
+    summary = result.summary
+    if not summary.rows:
+        out.print("no row could be predicted")
+        return
+    shown = "undefined" if summary.correlation is None else f"{summary.correlation:.3f}"
+    out.print(
+        f"{summary.rows} predictions: mean error {percent(summary.mean_abs_error_fraction)}, "
+        f"median {percent(summary.median_abs_error_fraction)}, largest "
+        f"{percent(summary.max_abs_error_fraction)}, bias {percent(summary.mean_error_fraction)}, "
+        f"correlation of TFLOP/s {shown} (error: predicted over published throughput, less one)"
+    )
+    if summary.covered_fraction is not None:
+        out.print(
+            f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their "
+            "90 % interval; ! marks one that does not"
+        )
+    for sentence in _one_sided(result.by_source):
+        out.print(sentence, markup=False)
+
+
+def _advice(doubts: Sequence[Diagnosis]) -> Iterable[str]:
+    kinds = {doubt.suspicion for doubt in doubts}
+    if "mis-described" in kinds:
+        yield "mis-described: compare that cell with the run's own log or command line"
+    if "mis-measured" in kinds:
+        yield "mis-measured: look for a slow node, other jobs, or warm-up steps in the mean"
+    if "unexplained" in kinds:
+        yield "unexplained: see what the row leaves open (`assumed` in --json) and state it"
+
+
+def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:
+    """Print which rows stand out, what to do about them, and what open rows lie between.
+
+    Args:
+        doubts: Rows that look mis-measured or mis-described.
+        bounded: Rows that leave something open.
+    """
+    out = console()
+    for doubt in doubts[:_LISTED]:
+        out.print(f"{doubt.id} looks {doubt.suspicion}: {doubt.why}", markup=False)
+    if len(doubts) > _LISTED:
+        out.print(f"{len(doubts) - _LISTED} more rows stand out less; --json lists them all")
+    for line in _advice(doubts):
+        out.print(f"what to do: {line}", markup=False)
+    for row in bounded:
+        ends = f"{seconds(row.step_time_low_s)} to {seconds(row.step_time_high_s)}"
+        place = "inside" if row.inside else "outside"
+        out.print(
+            f"{row.id} leaves something open: {ends} over {row.choices} choices, published "
+            f"{seconds(row.published_step_time_s)} lies {place}",
+            markup=False,
+        )

@@ -1,0 +1,67 @@
+"""What a pipeline schedule asks of chunks, stages and micro-batches, as numbered rules.
+
+``schedule`` is the place of a schedule's name in ``formulas.schedule.SCHEDULES``. The sentence of
+each rule is in `steptime.inputs.training_step`; the layout page refuses by the same ones.
+"""
+
+from steptime.formulas.number import Number, floor, where
+from steptime.formulas.schedule import schedule_fault
+from steptime.formulas.validity import leaves_rest
+
+
+def chunks_held(schedule: Number) -> Number:
+    """Return the chunks that a rank must hold under a schedule, 0 where any number will do.
+
+    Args:
+        schedule: Place of its name.
+
+    References:
+        qi2023, Sec. 6 and qi2024, Sec. 4 (a V has two chunks).
+    """
+    late = where(schedule > 6.0, where(schedule == 10.0, 1.0, 2.0), 0.0)
+    split = where(schedule > 3.0, where(schedule < 6.0, 1.0, late), 0.0)
+    return where(schedule < 2.0, 1.0, split)
+
+
+def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
+    """Return which rule a schedule breaks, 0 if none: its chunks first, then `schedule_fault`.
+
+    1: it has two chunks a rank; 2: it has one; 3 to 5: rules 1 to 3 of `schedule_fault`.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
+
+    References:
+        derived here from `chunks_held` and `schedule_fault`.
+    """
+    unfit = schedule_fault(schedule, pp, num_microbatches, vpp)
+    rule = where(unfit > 0.0, unfit + 2.0, 0.0)
+    held = chunks_held(schedule)
+    single = where(vpp > 1.0, 2.0, rule)
+    vee = where(pp > 1.0, where(vpp == 2.0, rule, 1.0), rule)
+    return where(held == 2.0, vee, where(held == 1.0, single, rule))
+
+
+def mended_sizes(pp: Number, num_microbatches: Number) -> Number:
+    """Return the sizes near by at which a schedule can run, by what it asks for.
+
+    Args:
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+
+    Returns:
+        ``fewer`` and ``more`` micro-batches in equal rounds; ``even_pp`` ranks and ``even``
+        micro-batches; the ``least`` micro-batches of both DualPipes.
+    """
+    m = num_microbatches
+    fewer = floor(m / pp) * pp
+    return {
+        "fewer": fewer,
+        "more": fewer + pp,
+        "even_pp": pp + leaves_rest(pp, 2.0),
+        "even": m + leaves_rest(m, 2.0),
+        "least": 2.0 * pp,
+    }

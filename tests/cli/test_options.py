@@ -1,0 +1,59 @@
+"""Options are the same in every command: one flag, one help text, one order."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+typer = pytest.importorskip("typer")
+
+from steptime.cli.main import app  # noqa: E402
+from steptime.inputs.training_step import training_step  # noqa: E402
+
+# Those that describe a job; a search tries lists, and a placement takes only the domain.
+OF_A_JOB = ("predict", "memory", "search", "explain", "place")
+OTHER_WORDS = {
+    "search": {"micro_batch_size", "zero", "recompute", "schedule"},
+    "place": {"accelerator"},
+}
+
+
+def commands() -> dict[str, Any]:
+    return dict(typer.main.get_command(app).commands)
+
+
+def test_a_flag_says_the_same_in_every_command_that_describes_a_job() -> None:
+    seen: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for command in OF_A_JOB:
+        for one in commands()[command].params:
+            if one.name in OTHER_WORDS.get(command, ()):
+                continue
+            told = (one.help, tuple(one.opts))
+            assert seen.setdefault(one.name, told) == told, (command, one.name)
+    assert len(seen) > 30
+
+
+@pytest.mark.parametrize("name", ["predict", "memory"])
+def test_the_command_line_takes_what_python_takes(name: str) -> None:
+    asked = inspect.signature(training_step).parameters
+    given = {one.name: one for one in commands()[name].params}
+    assert [one for one in given if one in asked] == list(asked)
+    for parameter in asked.values():
+        required = parameter.default is parameter.empty
+        assert given[parameter.name].required == required
+        assert required or given[parameter.name].default == parameter.default
+
+
+def test_every_command_has_help_and_an_example() -> None:
+    for name, command in commands().items():
+        assert command.help, name
+        assert f"`steptime {name}" in command.epilog, name
+        for one in command.params:
+            assert one.help, (name, one.name)
+
+
+def test_every_command_prints_json_on_demand() -> None:
+    for name, command in commands().items():
+        assert "--json" in {flag for one in command.params for flag in one.opts}, name
