@@ -42,9 +42,8 @@ def stated_modules(text: str) -> tuple[str, ...]:
     Args:
         text: Such as ``selective modules [mla_up_proj, mlp]``.
     """
-    listed = re.search(r"\[([^\]]*)\]", text)
-    names = re.split(r"[,\s]+", listed.group(1).strip()) if listed else []
-    return tuple(name for name in names if name in MODULES)
+    names = re.findall(r"[a-z_]+", text.lower())
+    return () if "full" in names else tuple(name for name in names if name in MODULES)
 
 
 def _key(row: PublishedRow) -> tuple[str, str]:
