@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from pathlib import Path
 
@@ -79,6 +80,30 @@ def test_any_two_parts_differ_for_every_sight(theme: str, sight: str) -> None:
     parts = [colours[f"m{number}"] for number in range(1, 7)]
     pairs = itertools.combinations(parts, 2)
     assert min(distance(one, other, sight) for one, other in pairs) >= 20
+
+
+def hue(colour: str) -> float:
+    """Return the angle of a colour in Lab, in degrees."""
+    _, a, b = lab(linear(colour))
+    return math.degrees(math.atan2(b, a)) % 360
+
+
+def test_each_part_keeps_its_hue_in_both_themes() -> None:
+    light, dark = themes()["light"], themes()["dark"]
+    for number in range(1, 6):
+        apart = abs(hue(light[f"m{number}"]) - hue(dark[f"m{number}"]))
+        assert min(apart, 360 - apart) < 15, number
+    for colours in (light, dark):
+        # The last part is grey.
+        assert len({colours["m6"][place : place + 2] for place in (1, 3, 5)}) == 1
+
+
+def test_the_theme_switch_and_the_system_ask_for_the_same_dark_colours() -> None:
+    dark = SHEET.read_text(encoding="utf-8").split("@media (prefers-color-scheme: dark)")[1]
+    by_system, by_switch = dark.split(':root[data-theme="dark"]', 1)
+    colours = NAME.findall(by_system)
+    assert len(colours) > 30
+    assert colours == NAME.findall(by_switch.split("\n}\n")[0])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry, explorer_data
-from steptime.book.explorer_page import write_explorer
+from steptime.book.explorer_page import write_modules
 from steptime.book.explorer_runs import published_layouts
 from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
@@ -205,7 +205,7 @@ def bits(value: float) -> str:
 def answered(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
     """Give each state with what the page's modules make of it under Node."""
     folder: Path = tmp_path_factory.mktemp("explorer")
-    write_explorer(folder)
+    write_modules(folder)
     states = random_states(NUM_STATES)
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
     (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from steptime.book.explorer_page import write_explorer
+from steptime.book.explorer_page import write_modules
 from steptime.book.node import node_path
 from steptime.cli.main import app
 from steptime.inputs.layout import SCHEDULES
@@ -75,7 +75,7 @@ def some_states() -> list[dict[str, Any]]:
 def said(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Give one legal state of each schedule and kind with what the page says of it."""
     folder: Path = tmp_path_factory.mktemp("share")
-    write_explorer(folder)
+    write_modules(folder)
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
     (folder / "states.json").write_text(json.dumps(some_states()), encoding="utf-8")
     shutil.copyfile(RUNNER, folder / "run.js")

@@ -68,3 +68,24 @@ def test_a_folder_or_a_missing_file_is_named(steptime: Call, tmp_path: Path) -> 
         status, _, err = steptime("predict", "-m", str(path), "-a", "h100", "-s", "1", "-B", "1")
         assert status == 2
         assert f"{path}: cannot be read: {reason}" in err
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred", "a" * 5000, "line\nbreak", "\u202egnidaer"])
+def test_a_refusal_is_one_short_printable_line(steptime: Call, name: str) -> None:
+    for words in (("schedule", "1f1b", "--order", name), ("validate", name), (name,)):
+        status, out, err = steptime(*words)
+        assert (status, out) == (2, "")
+        assert err.endswith("\n")
+        assert err[:-1].isprintable()
+        assert len(err) < 700
+
+
+def test_progress_never_mixes_with_the_answer(steptime: Call, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'models = ["llama3-8b"]\naccelerators = ["h100"]\ngpus = [8]\n'
+        "global_batch_sizes = [8]\nseq_lengths = [2048]\n"
+    )
+    status, out, err = steptime("sweep", str(plan), "--out", str(tmp_path / "answers"))
+    assert (status, err) == (0, "")
+    assert out.startswith("1 answered, 0 were there already")

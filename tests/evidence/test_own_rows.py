@@ -130,6 +130,13 @@ def test_rates_of_the_whole_job(tmp_path: Path) -> None:
     assert got.step_time_s == 8.0
 
 
+def test_a_column_of_its_own_may_name_the_software(tmp_path: Path) -> None:
+    (got,) = read(tmp_path, text({**BASE, "Framework": "torchtitan", "notes": "night"})).rows
+    assert got.notes == "night; software: torchtitan"
+    (known,) = roofline_validation([got]).rows
+    assert not any(note.startswith("software") for note in known.assumed)
+
+
 def test_a_column_left_alone_is_told(tmp_path: Path) -> None:
     found = read(tmp_path, text({**BASE, "seq_lenn": "1", "confidence": "read"}))
     assert found.notes == ("column 'seq_lenn' is left alone; did you mean seq_len?",)
@@ -236,6 +243,8 @@ def test_widths_that_are_not_stated_are_usual_ones() -> None:
         ({"gpu": "MI300X"}, "unknown accelerator 'MI300X'"),
         ({"gpu": "H100 PCIe"}, "other links or memory"),
         ({"gpu": "none.toml"}, "cannot be read"),
+        ({"gpu": "a100", "precision": "fp8"}, "a100-80gb has no products in fp8"),
+        ({"precision": "nvfp4"}, "h100 has no products in nvfp4"),
         ({"precision": "tf32"}, "precision 'tf32' is not modelled"),
         ({"gbs": "1048577"}, "no count of sequences"),
         ({"tp": "", "pp": ""}, "tp is not stated"),

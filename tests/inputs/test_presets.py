@@ -4,7 +4,7 @@ import pytest
 
 from steptime.evidence.runs import Incomplete, device_of
 from steptime.evidence.schema import published_rows
-from steptime.inputs.datafiles import data_table
+from steptime.inputs.datafiles import data_table, write_whole
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 
@@ -133,3 +133,15 @@ def test_unknown_names_get_the_nearest() -> None:
         model("gpt3-176b")
     with pytest.raises(ConfigError, match="one of: a100-40gb"):
         accelerator("?")
+
+
+# ---- files written whole
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "answer.txt"
+    write_whole(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -10,7 +10,7 @@ const HEADLINES = [
   ["step", "a step"],
   ["mfu", "of peak useful (MFU)"],
   ["tflops", "a GPU"],
-  ["tokens_per_s", ""],
+  ["tokens_per_s", "in all"],
   ["days", "for the run"],
   ["m", ""],
 ];
@@ -25,7 +25,7 @@ export function pictureParts(id, change) {
   by.element = h(
     "div",
     { class: "by", role: "group", "aria-labelledby": `${id}-by`, "data-control": "by" },
-    h("span", { id: `${id}-by` }, "Numbers by"),
+    h("span", { id: `${id}-by` }, "Estimated by"),
     by.buttons,
   );
   const memory = h("div", { class: "bars bars-memory" });
@@ -80,7 +80,7 @@ export function drawAll(parts, answer, ghost, room) {
   text(parts.memoryTitle, `Memory of the fullest GPU${answer.job.pp > 1 ? ", " + which : ""}`);
   text(parts.stagesTitle, `Memory by ${place}`);
   const what = memory.verdict === "over" ? "A step, if it fitted" : "Time of one step";
-  text(parts.timeTitle, `${what}; ⊢⊣ where runs may lie`);
+  text(parts.timeTitle, `${what}; ⊢⊣ likely range`);
   const list = blocks(full).map((part) => `${part.label} ${part.text}`).join(", ");
   drawBars(parts.memory, {
     id: "memory",
@@ -112,14 +112,18 @@ export function drawAll(parts, answer, ghost, room) {
 /** The words and the address of the schedule figure with the same schedule, within what it draws. */
 function timelineOf({ job, state, num_microbatches }) {
   const most = Math.min(num_microbatches, 512);
-  // Chunks ask for whole rounds of the stages.
-  const ragged = most < num_microbatches || (job.vpp > 1 && most > job.pp);
+  // The figure draws no shorter last round, which Megatron-LM runs.
+  const rounds = state.schedule === "interleaved-1f1b" ? Math.floor(most / job.pp) || 1 : 1;
+  const ragged = most < num_microbatches || most % rounds > 0;
   const m = ragged ? most - (most % job.pp) : most;
   const v = Math.min(job.vpp, 8);
   const changed = [m < num_microbatches && `${m} micro-batches`, v < job.vpp && `${v} chunks`];
   const words = changed.filter(Boolean).join(" and ");
   const less = words && `, drawn with ${words}`;
   const size = { w: "sched", s: state.schedule, p: job.pp, m, v };
+  // A backward for inputs that recomputes the forward takes as long as both; these two are
+  // spaced for equal times.
+  if (job.recompute_full && !["v-half", "v-min"].includes(state.schedule)) size.ti = 2;
   return {
     words: `See this bubble as a timeline${less}`,
     href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href,

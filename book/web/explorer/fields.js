@@ -1,7 +1,7 @@
 /** Number fields that halve and double, and native selects. */
 
 import { h } from "./dom.js";
-import { group, short, units } from "./format.js";
+import { count, group, short, units } from "./format.js";
 import { BOUNDS, inBounds } from "./state.js";
 
 /** Number fields: key, letter, name, unit. */
@@ -13,12 +13,21 @@ export const NUMBERS = [
 
 const KEYS = { ArrowUp: 2, ArrowDown: 0.5, PageUp: 8, PageDown: 0.125 };
 
-/** What a reader typed as a number: thousands set apart, and k or M for powers of 1024. */
-function typedNumber(typed) {
+/** Letters for sizes: powers of 1024, for tokens of a run those of 1,000. */
+const BINARY = { k: 1024, m: 1048576 };
+const DECIMAL = { k: 1e3, m: 1e6, b: 1e9, t: 1e12 };
+
+/** What a reader typed as a number: thousands may be set apart, a letter may end it. */
+function typedNumber(typed, letters) {
   const plain = typed.replace(/[\s,_]/g, "").toLowerCase();
-  const match = /^(\d+(?:\.\d+)?)(k|m)?$/.exec(plain);
-  const times = { k: 1024, m: 1048576 }[match?.[2]] ?? 1;
-  return match ? Number(match[1]) * times : NaN;
+  const match = /^(\d+(?:\.\d+)?)([a-z])?$/.exec(plain);
+  return match ? Math.round(match[1] * (match[2] ? letters[match[2]] : 1) * 1e6) / 1e6 : NaN;
+}
+
+/** A number as its field shows it. */
+function shown(key, value) {
+  if (key === "tokens" && typedNumber(count(value), DECIMAL) === value) return count(value);
+  return key === "seq" && short(value) !== String(value) ? short(value) : group(value);
 }
 
 /**
@@ -45,7 +54,7 @@ export function numberField([key, letter, name, unit], id, change, how = {}) {
     "aria-valuemin": least,
     "aria-valuemax": most,
     "aria-describedby": note.id,
-    onchange: () => read(typedNumber(input.value)),
+    onchange: () => read(typedNumber(input.value, key === "tokens" ? DECIMAL : BINARY)),
     onkeydown: (event) => {
       const factor = KEYS[event.key];
       if (!factor) return;
@@ -76,8 +85,7 @@ export function numberField([key, letter, name, unit], id, change, how = {}) {
 
   function update(state) {
     value = how.read ? how.read(state) : state[key];
-    const known = key === "seq" && short(value) !== String(value);
-    const words = known ? short(value) : group(value);
+    const words = shown(key, value);
     if (document.activeElement !== input || input.dataset.shown !== words) input.value = words;
     input.dataset.shown = words;
     input.removeAttribute("aria-invalid");

@@ -46,6 +46,7 @@ export function seconds(value) {
 export function percent(share) {
   if (!Number.isFinite(share)) return "–";
   const value = share * 100;
+  if (value === 0) return "0 %";
   if (value > 0 && value < 0.05) return "<0.1 %";
   return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
 }

@@ -4,82 +4,8 @@
  */
 
 import { fill, h } from "./dom.js";
-import { named } from "./format.js";
-import { BASIC, COMPARE, makeWalker } from "./walker.js";
-
-const BINDING = { "+": 1, "-": 1, "*": 2, "/": 2, "//": 2, "%": 2 };
-const SIGNS = { "*": " × ", "/": " / ", "-": " − ", "+": " + ", "//": " // ", "%": " mod " };
-/** Records whose fields speak for themselves: their own name is left out. */
-const RECORDS = ["job", "constants", "facts", "stack"];
-
-/** Names that hold bytes, or seconds, in files where nothing else says so. */
-const BYTES =
-  /^(terms\.)?(weights|gradients|optimizer|activations|logits|buffers|reserve|moving|work|total|state|gathered|rank_activations|rank_buffers|shared\.(logits|moment|work|dispatch))$/;
-const PARTS = /^parts\./;
-const LAYER = /^((layer|products|core|other|messages)\.\w+|computing|adding|half|forward|backward|host)$/;
-
-/** A number of a formula with its unit: from its name, or from the formula that gave it. */
-function withUnit(name, number, formula, node) {
-  if (typeof number !== "number") return "several values";
-  const source = node ?? formula?.body.find(([kind, local]) => kind === "=" && local === name)?.[2];
-  if (Array.isArray(source) && source[0] === "call" && !(source[1] in BASIC)) name = source[1];
-  if (PARTS.test(name)) return named("_s", number);
-  if (formula?.file.includes("roofline/step") && LAYER.test(name)) return named("_s", number);
-  if (formula?.file.includes("memory/total") && BYTES.test(name)) return named("_bytes", number);
-  return named(name, number);
-}
-
-/** The name of a field as readers see it: `tp` of the job, `kept.layers` of a local. */
-function fieldName(base, name) {
-  return typeof base === "string" && !RECORDS.includes(base) ? `${base}.${name}` : name;
-}
-
-/** Write an expression: names, or with `env` the numbers in their place. */
-function written(node, env, walker, formula, open) {
-  const level = (child) => (Array.isArray(child) ? (BINDING[child[0]] ?? 9) : 9);
-  const value = (name, number, from) =>
-    h("span", { class: "value", title: name }, withUnit(name, number, formula, from));
-  function write(part) {
-    if (typeof part === "number") return String(part);
-    if (typeof part === "string") {
-      const number = env && walker.evaluate(part, env);
-      return typeof number === "number" ? value(part, number) : part;
-    }
-    const [kind, a, b] = part;
-    if (kind === "." || kind === "at") {
-      const key = kind === "." ? b : Array.isArray(b) ? String(b[1]) : write(b);
-      const name = kind === "." || Array.isArray(b) ? fieldName(a, key) : [a, "[", key, "]"];
-      const number = env && walker.evaluate(part, env);
-      return typeof number === "number" ? value(String(name), number) : name;
-    }
-    if (kind === "neg") return ["−", write(a)];
-    if (kind in SIGNS) {
-      const tight = BINDING[kind];
-      const left = level(a) < tight ? ["(", write(a), ")"] : write(a);
-      const close = level(b) < tight || (level(b) === tight && "-/".includes(kind[0]));
-      return [left, SIGNS[kind], close ? ["(", write(b), ")"] : write(b)];
-    }
-    if (kind in COMPARE) return [write(a), ` ${kind} `, write(b)];
-    if (kind === "call") return writeCall(part);
-    if (kind === "list") return ["[", part.slice(1).map((one, at) => [at ? ", " : "", write(one)]), "]"];
-    return "…";
-  }
-  function writeCall([, name, ...args]) {
-    if (env && name === "where") return write(walker.evaluate(args[0], env) ? args[1] : args[2]);
-    const call = ["call", name, ...args];
-    const number = env && !(name in BASIC) ? walker.evaluate(call, env) : null;
-    if (typeof number === "number") return value(name, number, call);
-    const records = (one) => RECORDS.includes(one) || typeof env?.[one] === "object";
-    const shown = args.filter((one) => !records(one));
-    const list = shown.map((one, at) => [at ? ", " : "", write(one)]);
-    if (name in BASIC) return [name, "(", list, ")"];
-    const onclick = () => open(name, args);
-    const known = walker.texts.functions[name].name ?? name;
-    const link = h("button", { type: "button", class: "dive", onclick }, known);
-    return shown.length ? [link, "(", list, ")"] : link;
-  }
-  return write(node);
-}
+import { BASIC, makeWalker } from "./walker.js";
+import { withUnit, written } from "./written.js";
 
 /** Make the dialog; `show(title, formula)` opens it on [function, arguments, key]. */
 export function makeFormulaDialog(load, id) {
@@ -113,13 +39,15 @@ export function makeFormulaDialog(load, id) {
   }
 
   /** Go to a formula; one that only hands on to another is passed through. */
-  function enter(name, func, args, key) {
+  function enter(name, func, args, key, via = "") {
     const found = walker.call(func, args);
+    const from = walker.texts.functions[func].from || via;
     const result = resultOf(walker.texts.functions[func], key);
-    const from = result[0] === "at" && found.lines.find(([local]) => local === result[1])?.[1];
-    if (from?.[0] === "call") {
-      const values = from.slice(2).map((node) => walker.evaluate(node, found.env));
-      enter(name, from[1], values, result[2][1]);
+    const [, handed, , env] =
+      (result[0] === "at" && found.lines.find(([local]) => local === result[1])) || [];
+    if (handed?.[0] === "call") {
+      const values = handed.slice(2).map((node) => walker.evaluate(node, env));
+      enter(name, handed[1], values, result[2][1], from);
       return;
     }
     const handsOn = result[0] === "call" && !(result[1] in BASIC);
@@ -129,10 +57,10 @@ export function makeFormulaDialog(load, id) {
       const values = result.slice(2).map((node) => walker.evaluate(node, found.env));
       const last = inner.body[inner.body.length - 1][1];
       const next = key && (last[0] === "dict" || last[0] === "call") ? key : null;
-      enter(name, result[1], values, next && givesKey(func, key) ? next : null);
+      enter(name, result[1], values, next && givesKey(func, key) ? next : null, from);
       return;
     }
-    trail.push([name, func, args, key]);
+    trail.push([name, func, args, key, from]);
     draw();
   }
 
@@ -143,23 +71,23 @@ export function makeFormulaDialog(load, id) {
   }
 
   function draw() {
-    const [name, func, args, key] = trail[trail.length - 1];
+    const [name, func, args, key, from] = trail[trail.length - 1];
     back.hidden = trail.length < 2;
     const found = walker.call(func, args);
     const formula = walker.texts.functions[func];
     const value = key ? found.value[key] : found.value;
     const result = resultOf(formula, key);
-    const open = (inner, nodes) => {
-      const values = nodes.map((node) => walker.evaluate(node, found.env));
-      enter(inner.replace(/_s$/, "").replaceAll("_", " "), inner, values, null);
+    const open = (inner, values, entry) => {
+      enter((entry ?? inner).replace(/_s$/, "").replaceAll("_", " "), inner, values, entry, from);
     };
-    const line = (label, node, number) => {
+    const line = (label, node, number, env = found.env) => {
       const unit = withUnit(label, number, formula, node);
-      const put = h("code", { class: "filled" }, "= ", written(node, found.env, walker, formula, open));
+      const write = (filled) => written(node, env, filled, walker, formula, open);
+      const put = h("code", { class: "filled" }, "= ", write(true));
       return h(
         "div",
         { class: "line" },
-        h("code", {}, `${label} = `, written(node, null, walker, formula, open)),
+        h("code", {}, `${label} = `, write(false)),
         typeof number === "number" && [
           put.textContent !== `= ${unit}` && put,
           h("code", { class: "filled" }, "= ", h("b", {}, unit)),
@@ -173,11 +101,11 @@ export function makeFormulaDialog(load, id) {
     fill(
       body,
       h("p", {}, sentence(formula.says)),
-      neededLines(result, found, walker).map(([one, node]) => line(one, node, found.env[one])),
+      neededLines(result, found, walker).map(([one, node, number, env]) => line(one, node, number, env)),
       entries
         ? entries.map(([one, node]) => line(one, node, value[one]))
-        : line(label === func ? label : unitName(func, key), result, value),
-      formula.from && h("p", { class: "from" }, `Source: ${formula.from}`),
+        : result !== label && line(label === func ? label : unitName(func, key), result, value),
+      h("p", { class: "from" }, sourceWords(walker, func, args, key, from)),
       h("p", { class: "from" }, `Code: ${formula.file}, ${func}`),
     );
   }
@@ -203,15 +131,49 @@ function resultOf(formula, key) {
   return typeof node === "string" && set.length === 1 ? set[0][2] : node;
 }
 
-/** The assignments that a result needs, in the order of the source. */
+/** Where a result is from: its formula's source, those of the parts it needs, or of the whole. */
+function sourceWords(walker, func, args, key, from) {
+  const own = walker.texts.functions[func].from;
+  if (own) return `Source: ${own}`;
+  const parts = [...partSources(walker, func, args, key)].map((one) => one.replace(/\.$/, ""));
+  if (parts.length) return `Sources of its parts: ${parts.join("; ")}.`;
+  return from ? `Source of what it is part of: ${from}` : "Source: what the name means.";
+}
+
+function partSources(walker, func, args, key, found = new Set()) {
+  const formula = walker.texts.functions[func];
+  if (formula.from) return found.add(formula.from);
+  const run = walker.call(func, args);
+  const result = resultOf(formula, key);
+  const look = (node, env) => {
+    if (!Array.isArray(node)) return;
+    const [kind, a, b] = node;
+    if (kind === "." || kind === "at") {
+      const origin = walker.origins.get(walker.evaluate(a, env));
+      if (origin) partSources(walker, ...origin, kind === "." ? b : b[1], found);
+    } else if (kind === "call" && walker.texts.functions[a]) {
+      const values = node.slice(2).map((one) => walker.evaluate(one, env));
+      if (typeof walker.evaluate(node, env) === "number") partSources(walker, a, values, null, found);
+    } else node.slice(1).forEach((one) => look(walker.picked(one, env), env));
+  };
+  look(walker.picked(result, run.env), run.env);
+  for (const [, node, , env] of neededLines(result, run, walker)) look(walker.picked(node, env), env);
+  return found;
+}
+
+/**
+ * The assignments that a result needs, in the order of the source, with the values of their
+ * moment; a line that leaves its name as it was is left out.
+ */
 function neededLines(result, found, walker) {
-  const wanted = walker.reads(result);
+  const wanted = walker.reads(result, found.env);
   const kept = [];
-  for (const [name, node] of [...found.lines].reverse()) {
-    if (!wanted.has(name) || node === result) continue;
-    walker.reads(node, wanted);
-    const worth = typeof found.env[name] === "number" || node[0] === "call";
-    if (worth) kept.unshift([name, node]);
+  for (const line of [...found.lines].reverse()) {
+    const [name, node, value, env] = line;
+    if (!wanted.has(name) || node === result || walker.picked(node, env) === name) continue;
+    wanted.delete(name);
+    walker.reads(node, env, wanted);
+    if (typeof value === "number" || node[0] === "call") kept.unshift(line);
   }
   return kept;
 }

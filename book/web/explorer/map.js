@@ -132,9 +132,9 @@ export function makeMap(id, machine, pick, data) {
 
   function caption(unit) {
     const what = {
-      t: `Step time in ${unit} by tensor-parallel size t (down) and pipeline stages p (across), same GPUs.`,
-      d: `Step time in ${unit} by t (down) and p (across), with as many copies d: the GPUs grow with t and p.`,
-      m: `Step time in ${unit} by micro-batches m (down) and p (across); shaded by time per sequence.`,
+      t: `Step time in ${unit} by tensor-parallel size t (down) and pipeline stages p (across), same GPUs; the fastest stand out.`,
+      d: `Step time in ${unit} by t (down) and p (across), with as many copies d, so on more GPUs; the fastest stand out.`,
+      m: `Step time in ${unit} by micro-batches m (down) and p (across); the fastest per sequence stand out.`,
     }[kind];
     return `${what} ✕ does not fit (GB), – not possible.`;
   }

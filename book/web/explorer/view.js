@@ -4,6 +4,7 @@ import { drawAll, pictureParts } from "./charts.js";
 import { liveRegion } from "../shared/live.js";
 import { fill, h, roving, text } from "./dom.js";
 import { percent } from "./format.js";
+import { makeFormulaDialog } from "./formula.js";
 import { makeMap } from "./map.js";
 import { changes, outs } from "./outs.js";
 import { STORIES, pieces, storyOf } from "./stories.js";
@@ -17,10 +18,8 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   const verdict = makeVerdict(actions, data);
   let formula = null;
 
-  /** Formulas are fetched when the first one is opened. */
-  async function openFormula(label, of) {
+  function openFormula(label, of) {
     if (!formula) {
-      const { makeFormulaDialog } = await import("./formula.js");
       formula = makeFormulaDialog(loadTexts, id);
       root.append(formula.dialog);
     }
@@ -39,30 +38,31 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
 
   root.classList.add("st-explorer");
   const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
-  fill(
-    root,
-    verdict.bar,
-    verdict.element,
-    h(
-      "div",
-      { class: "parts" },
-      parts.element,
-      h("div", { class: "side" }, stories.element, panel.element, tools.element),
-      map.element,
-      tables.element,
-      assumptions,
-    ),
-    live.element,
-  );
+  const box = h("div", { class: "parts" }, parts.element);
+  const side = h("div", { class: "side" }, stories.element, panel.element, tools.element);
+  fill(root, verdict.bar, verdict.element, box, live.element);
+  // The answer is painted first: what it was made from follows in a task of its own.
+  root.classList.add("early");
+  setTimeout(() => {
+    box.append(side, map.element, tables.element, assumptions);
+    root.classList.remove("early");
+    write();
+  });
+
+  /** Print the numbers of what is shown wherever they are asked for. */
+  function write() {
+    const open = (item, label) => openFormula(label, item.formula);
+    if (current?.numbers) writeNumbers(root, current.numbers, open, parts);
+  }
 
   function show(next) {
     // Sizes are read before anything is written, so that nothing is laid out twice.
     const width = root.clientWidth;
     const room = { bars: parts.memory.clientWidth, servers: parts.servers.clientWidth };
-    current = { ...next, width };
     const { answer, good, before, pinned, story, bad } = next;
     root.classList.toggle("stale", Boolean(answer.refused));
     const numbers = good && outs(good);
+    current = { ...next, width, numbers };
     const ghost = pinned ?? (before !== good ? before : null);
     const change = pinned ? changes(pinned, good) : changes(before, good);
     verdict.show({ ...next, numbers, change });
@@ -70,7 +70,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       drawAll(parts, good, ghost, room);
       const against = pinned && outs(pinned);
       tables.show(good, numbers, against);
-      writeNumbers(root, numbers, (name, item, label) => openFormula(label, item.formula), parts);
+      write();
       stories.show(story, storyOf(answer.state) === story, numbers, against);
       text(assumptions, `${assumed(good)} ${memoryError(data.memory)} ${sources(good.state, data)}`);
     }
@@ -168,7 +168,7 @@ function writeNumbers(root, numbers, open, parts) {
     const item = numbers[key];
     const label = button.textContent.replace(item.text, "").trim() || key.replaceAll("_", " ");
     button.disabled = !item.formula;
-    button.onclick = () => open(key, item, label);
+    button.onclick = () => open(item, label);
     button.setAttribute("aria-haspopup", "dialog");
   }
 }

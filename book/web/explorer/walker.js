@@ -26,13 +26,19 @@ const ARITHMETIC = {
   "%": (a, b) => a - Math.floor(a / b) * b,
 };
 
-/** Walk formulas that are data: `call(name, args)` gives {value, lines, env}. */
+/**
+ * Walk formulas that are data: `call(name, args)` gives {value, lines, env}, each line as
+ * [name, expression, value, what was known before]. `origins` tells which call gave a record.
+ */
 export function makeWalker(texts) {
+  const origins = new WeakMap();
+
   function call(name, args) {
     const formula = texts.functions[name];
     const env = Object.fromEntries(formula.args.map((arg, index) => [arg, args[index]]));
     const lines = [];
     const value = run(formula.body, env, lines);
+    if (typeof value === "object" && !Array.isArray(value)) origins.set(value, [name, args]);
     return { value, env, lines };
   }
 
@@ -41,13 +47,15 @@ export function makeWalker(texts) {
       const [kind, target, source] = statement;
       if (kind === "return") return evaluate(target, env);
       if (kind === "=") {
-        env[target] = evaluate(source, env);
-        if (lines) lines.push([target, source]);
+        const value = evaluate(source, env);
+        lines?.push([target, source, value, { ...env }]);
+        env[target] = value;
       } else if (kind === "unpack") {
         const values = evaluate(source, env);
+        const before = { ...env };
         target.forEach((name, index) => {
           env[name] = values[index];
-          if (lines && source[0] === "list") lines.push([name, source[index + 1]]);
+          if (source[0] === "list") lines?.push([name, source[index + 1], values[index], before]);
         });
       } else if (kind === "put") {
         evaluate(target, env)[evaluate(source, env)] = evaluate(statement[3], env);
@@ -82,17 +90,25 @@ export function makeWalker(texts) {
     return name in BASIC ? BASIC[name](...values) : call(name, values).value;
   }
 
-  /** The names that an expression reads, itself and through dots. */
-  function reads(node, found = new Set()) {
+  /** What stands for an expression once the branches that are not taken are gone. */
+  function picked(node, env) {
+    if (!Array.isArray(node) || node[0] !== "call" || node[1] !== "where") return node;
+    return picked(evaluate(node[2], env) ? node[3] : node[4], env);
+  }
+
+  /** The names that an expression reads, itself and through dots, in branches that are taken. */
+  function reads(node, env, found = new Set()) {
     if (typeof node === "string") found.add(node);
     if (!Array.isArray(node)) return found;
-    const from = node[0] === "call" ? 2 : 1;
-    if (node[0] === "." || node[0] === "at") return reads(node[1], found);
-    for (const child of node.slice(from)) {
-      if (node[0] === "dict") reads(child[1], found);
-      else reads(child, found);
+    if (node[0] === "." || node[0] === "at") return reads(node[1], env, found);
+    if (node[0] === "call" && node[1] === "where") {
+      reads(node[2], env, found);
+      return reads(evaluate(node[2], env) ? node[3] : node[4], env, found);
+    }
+    for (const child of node.slice(node[0] === "call" ? 2 : 1)) {
+      reads(node[0] === "dict" ? child[1] : child, env, found);
     }
     return found;
   }
-  return { call, evaluate, reads, texts };
+  return { call, evaluate, origins, picked, reads, texts };
 }

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 from typing import Any
 
+from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
-from steptime.book.mangle import smallest_script
 from steptime.book.minify import small_style
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
@@ -53,7 +52,6 @@ _ALONE = """<!doctype html>
 <meta name="description" content="Does a layout fit, and how long does a step take?">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="style.css">
-{preload}
 </head>
 <body class="st-alone">
 <main>
@@ -101,11 +99,26 @@ def style_text() -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
-def preload() -> str:
-    """Return the links by which a browser asks for every script at once."""
-    first = (WEB / "explorer" / "index.js").read_text(encoding="utf-8")
-    names = re.findall(r'^import .*"(\.\.?/[\w/-]+\.js)";$', first, re.MULTILINE)
-    return "\n".join(f'<link rel="modulepreload" href="{name}">' for name in names)
+def modules() -> dict[str, str]:
+    """Return every module of the page by its path: written by hand, or made from Python."""
+    found = {
+        path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")])
+    }
+    found["explorer/data.js"] = data_text()
+    found["explorer/formulas.js"] = bundle(*ROOTS)
+    return found
+
+
+def write_modules(out: Path) -> None:
+    """Write the modules one by one, as a test or another page may import them.
+
+    Args:
+        out: A folder.
+    """
+    for path, text in modules().items():
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        (out / path).write_text(text, encoding="utf-8")
 
 
 def write_explorer(out: Path) -> list[Path]:
@@ -117,17 +130,12 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     made = {
         "explorer.html": stand_in,
-        "explorer/index.html": _ALONE.format(fragment=stand_in, preload=preload()),
-        "explorer/data.js": data_text(),
+        "explorer/index.html": _ALONE.format(fragment=stand_in),
+        "explorer/index.js": one_script("explorer/index.js", modules()),
         "explorer/formula-text.js": module_text("texts", formula_texts(OPENED)),
-        "explorer/formulas.js": bundle(*ROOTS),
+        "explorer/style.css": small_style(style_text()),
     }
-    # What is written by hand goes out smaller: these copies stand in for the originals.
-    for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")]):
-        made[path.relative_to(WEB).as_posix()] = smallest_script(path.read_text(encoding="utf-8"))
-    made["explorer/style.css"] = small_style(style_text())
     (out / "explorer").mkdir(parents=True, exist_ok=True)
-    (out / "shared").mkdir(exist_ok=True)
     for name, text in made.items():
         (out / name).write_text(text, encoding="utf-8")
     return [out / name for name in made]

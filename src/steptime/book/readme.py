@@ -14,6 +14,7 @@ from pathlib import Path
 from steptime.book.results.notebooks import ROOT
 from steptime.book.site.notebook_figure import figure_markup, standalone_svg
 from steptime.book.site.values import all_values
+from steptime.inputs.datafiles import write_whole
 
 README = ROOT / "README.md"
 PICTURE = ROOT / "book" / "accuracy.svg"
@@ -43,13 +44,10 @@ def changes(path: Path, text: str, check: bool) -> bool:
         text: What it should hold.
         check: Whether to leave it alone.
     """
-    wanted = text.encode()
-    if path.is_file() and path.read_bytes() == wanted:
+    if path.is_file() and path.read_bytes() == text.encode():
         return False
     if not check:
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(wanted)
-        part.replace(path)
+        write_whole(path, text)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,7 +90,10 @@ def refusal(message: str) -> int:
     Args:
         message: What is wrong and the way out.
     """
-    print("steptime: " + " ".join(message.split()), file=sys.stderr)
+    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(message.split()))
+    # A name without end, or what a terminal would obey, came from outside.
+    line = re.sub(r"\S{300,}", lambda word: word[0][:297] + "...", line)
+    print(f"steptime: {line}", file=sys.stderr)
     return 2
 
 

@@ -79,6 +79,8 @@ def print_measured(found: Measured, device: Accelerator) -> None:
     title = f"{found.device.name}, {found.device.versions}"
     print_table(title, columns, (_cells(one, found, device) for one in found.timings))
     out = console()
+    if device.generation:
+        out.print("model: share of the best rate that the roofline model's curve gives the shape")
     slow = [note for note in found.notes if "too slow" in note]
     for note in found.notes:
         if note not in slow:

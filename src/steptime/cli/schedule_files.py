@@ -6,6 +6,7 @@ import os
 import stat
 from pathlib import Path
 
+from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_count
 
 LARGEST_ORDER_BYTES = 20_000_000
@@ -73,7 +74,7 @@ def read_order(path: Path) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file.
+    """Write a file, whole or not at all.
 
     Args:
         path: Where.
@@ -83,6 +84,6 @@ def write(path: Path, text: str) -> None:
         ConfigError: If that is not possible.
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}") from None

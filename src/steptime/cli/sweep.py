@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -125,6 +126,7 @@ def sweep_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no progress.")] = False,
 ) -> None:
     """Search every combination of a plan; a second start skips what is there."""
+    from rich.console import Console
     from rich.progress import Progress
 
     from steptime.planning.sweep import run_sweep
@@ -133,7 +135,7 @@ def sweep_command(
     questions = plan_questions(plan)
     with (
         executor_for(processes, scheduler) as executor,
-        Progress(console=console(), disable=as_json) as bar,
+        Progress(console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar,
     ):
         task = bar.add_task("questions", total=len(questions))
 

@@ -37,7 +37,7 @@ columns of data/published_runs.csv or under usual other names (`num_layers`, `wo
 - What was measured, one of: `step_time_s`, `tokens_per_s_per_gpu`, `tflops_per_gpu` (say how FLOP
   count in `flop_convention`: model-full, model-causal, hardware-full, 6N), `mfu_pct`, `hfu_pct`
 
-- What helps: `source` or `notes` that name the software, `network`, `zero`, `overlap`, `ep`
+- What helps: `software` (or `notes` that name it), `network`, `zero`, `overlap`, `ep`, `source`
 
 What a row lacks and a default can stand for is listed under `assumed` in --json; a row that lacks
 more is skipped with its reason. Rows that stand out are named, with the reading that would fit.

@@ -89,7 +89,7 @@ def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
             yield (
                 f"the {found.rows} rows of {name} are {percent(math.expm1(abs(bias)), 0)} {side} "
                 "than predicted, nearly all of them: name their software and network (columns "
-                "notes, network, overlap), or fit the constants with --fit"
+                "software, network, overlap), or fit the constants with --fit"
             )
 
 

@@ -18,6 +18,8 @@ _STANDS_OUT = 3.5
 # ... and at least this large; a mend must leave at most a third of it.
 _LEAST = math.log(1.15)
 _FEWEST_ROWS = 3
+# Other readings are tried for the worst of a large file only.
+_MOST_MENDED = 200
 _MENDED = 1.0 / 3.0
 
 
@@ -181,18 +183,21 @@ def diagnoses(
     spread = (
         max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03) if errors else 1.0
     )
-    found = []
+    far = max(_STANDS_OUT * spread, _LEAST)
+    odd = []
     for row in rows:
-        error = errors.get(row.id)
-        if error is None:
+        if row.id not in by_id:
             continue
         impossible = _over_peak(row, by_id[row.id])
-        far = not alone and abs(error - typical) >= max(_STANDS_OUT * spread, _LEAST)
-        if not (impossible or far):
-            continue
-        mend = _mend(row, error, typical, constants)
-        twin = _twin(row, rows)
+        if impossible or (not alone and abs(errors[row.id] - typical) >= far):
+            odd.append((row, impossible))
+    odd.sort(key=lambda pair: -abs(errors[pair[0].id] - typical))
+    found = []
+    for place, (row, impossible) in enumerate(odd):
+        error, mend, twin = errors[row.id], None, None
+        if place < _MOST_MENDED:
+            mend, twin = _mend(row, error, typical, constants), _twin(row, rows)
         fits = twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread
         suspicion, why = _verdict(error, mend, impossible, twin.id if twin and fits else "")
         found.append(Diagnosis(row.id, error, typical, suspicion, why))
-    return tuple(sorted(found, key=lambda one: -abs(one.error - one.typical)))
+    return tuple(found)

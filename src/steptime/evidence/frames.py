@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from steptime.evidence.schema import PublishedRow, published_rows
-from steptime.evidence.validate import Validation
+from steptime.evidence.validate import RowResult, Validation
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,9 @@ def results_frame(result: Validation) -> pd.DataFrame:
         parts = record.pop("breakdown_s")
         record["assumed"] = "; ".join(row.assumed)
         records.append(record | {f"{part}_s": time_s for part, time_s in parts.items()})
-    frame = pd.DataFrame(records)
-    return frame.set_index("id") if len(frame) else frame
+    names = [entry.name for entry in fields(RowResult) if entry.name != "breakdown_s"]
+    frame = pd.DataFrame(records) if records else pd.DataFrame(columns=names)
+    return frame.set_index("id")
 
 
 def errors_by_source(

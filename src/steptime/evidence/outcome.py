@@ -88,7 +88,10 @@ def published_step_time_s(run: Run) -> float:
     if row.tflops_per_gpu is not None:
         return counted_flop_per_device(run) / (row.tflops_per_gpu * 1e12)
     if row.mfu_pct is not None:
-        return counted_flop_per_device(run) / (row.mfu_pct / 100 * _peak_flop_per_s(run))
+        # Whatever else the source counts, model FLOP utilisation leaves recomputation out.
+        said = flop_convention(row.flop_convention)
+        counted = counted_flop_per_token(run.job(), "model" if said == "hardware" else said)
+        return tokens * counted / (row.mfu_pct / 100 * _peak_flop_per_s(run))
     if row.hfu_pct is not None:
         executed = tokens * hardware_flop_per_token(run.job())
         return float(executed / (row.hfu_pct / 100 * _peak_flop_per_s(run)))
@@ -100,12 +103,8 @@ def published_step_time_s(run: Run) -> float:
 
 def _peak_flop_per_s(run: Run) -> float:
     """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer."""
-    device = run.accelerator
-    if run.layout.precision in ("fp16", "bf16"):
-        return device.peak_flop_per_s
-    if not device.peak_fp8_flop_per_s:
-        raise Incomplete(f"{device.name} has no peak rate in {run.layout.precision}")
-    return device.peak_fp8_flop_per_s
+    wide = run.layout.precision in ("fp16", "bf16")
+    return run.accelerator.peak_flop_per_s if wide else run.accelerator.peak_fp8_flop_per_s
 
 
 def _rounded(run: Run) -> bool:

@@ -57,7 +57,7 @@ _OTHER_NAMES = {
     "flop_convention": ("flops", "flopconvention", "flopscounted"),
     "network": ("interconnect",),
 }
-# Columns of another unit, each turned into one of ours by `steptime.evidence.own_rows`.
+# Columns in another unit or apart, each turned into one of ours by `steptime.evidence.own_rows`.
 OTHER_UNITS = {
     "steptimems": "step_time_ms",
     "iterationtimems": "step_time_ms",
@@ -75,6 +75,9 @@ OTHER_UNITS = {
     "globalbatchtokens": "gbs_tokens",
     "globalbatchsizetokens": "gbs_tokens",
     "tokensperstep": "gbs_tokens",
+    "software": "software",
+    "framework": "software",
+    "stack": "software",
 }
 BLANK = {
     *("", "n/a", "na", "-", "--", "nan", "none", "null", "?", "tbd", "unknown", "unstated"),
@@ -124,7 +127,8 @@ def _types(column: str) -> set[type[Any]]:
 
 
 _COUNTS = {name for name in COLUMNS if int in _types(name)}
-_NUMBERS = _COUNTS | {name for name in COLUMNS if float in _types(name)} | set(OTHER_UNITS.values())
+_NUMBERS = _COUNTS | {name for name in COLUMNS if float in _types(name)}
+_NUMBERS |= set(OTHER_UNITS.values()) - {"software"}
 _YES_NO = {"gated_mlp", "tied", "sp"}
 
 

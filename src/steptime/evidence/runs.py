@@ -113,6 +113,14 @@ def _convention_note(row: PublishedRow) -> str:
     return "flop_convention: not stated, model FLOP with attention in full assumed"
 
 
+def _check_precision(layout: Layout, device: Accelerator) -> None:
+    """Refuse products in fewer bits than the device has."""
+    narrow = layout.precision not in ("fp16", "bf16")
+    four = layout.precision == "nvfp4" and device.generation in ("ampere", "hopper")
+    if four or (narrow and not device.peak_fp8_flop_per_s):
+        raise Incomplete(f"{device.name} has no products in {layout.precision}")
+
+
 def _without_ep(layout: Layout) -> str:
     """Return the sentence for experts whose spread is not stated, where it can be assumed."""
     if layout.zero_stage != 3 and layout.tp * layout.cp * layout.dp > 1:
@@ -139,6 +147,7 @@ def run_of(row: PublishedRow) -> Run:
         shape = shape_of(full, assumed)
         layout = layout_of(full, shape.num_layers, assumed)
         device = device_of(full, assumed)
+        _check_precision(layout, device)
         if full.mbs is None:
             assumed.append("mbs: not stated, 1 assumed")
         if shape.experts and full.ep is None:

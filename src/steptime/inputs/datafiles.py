@@ -1,4 +1,7 @@
-"""Where the data files are: beside the package when installed, else in the repository."""
+"""Where the data files are, and files read or written whole.
+
+Data lies beside the package when installed, else in the repository.
+"""
 
 from __future__ import annotations
 
@@ -72,3 +75,24 @@ def data_table(name: str) -> dict[str, Any]:
         name: Path below ``data/``.
     """
     return read_toml(data_path(name))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half.
+
+    Args:
+        path: Where; a device or a pipe is written as it is.
+        text: What.
+
+    Raises:
+        OSError: If that is not possible.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -152,6 +152,20 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
             "Chunks v = 13 leaves chunks without a layer: 96 layers over p = 8 "
             "allow chunks v ≤ 12.",
         ),
+        (
+            "?l.n=64&l.pp=8&l.batch=10&l.schedule=dualpipe",
+            "DualPipe needs 2 p = 16 micro-batches, got 10; "
+            "use a larger batch, a smaller d or p, or ZB-V.",
+        ),
+        (
+            "?l.n=64&l.pp=8&l.batch=17&l.schedule=interleaved-zb",
+            "Interleaved zero-bubble runs equal rounds of at least p = 8 micro-batches, and 17 "
+            "do not fall into such; use 16 or 24.",
+        ),
+        (
+            "?l.n=64&l.pp=8&l.schedule=zb-v&l.vpp=4",
+            "ZB-V has two chunks a device; use chunks v = 2, got chunks v = 4.",
+        ),
     ],
 )
 def test_a_refusal_names_the_fields_as_the_form_does(
@@ -160,11 +174,29 @@ def test_a_refusal_names_the_fields_as_the_form_does(
     assert open_explorer(query).page.inner_text('[data-out="detail"]').startswith(says)
 
 
-def test_the_timeline_stays_at_many_micro_batches(open_explorer: Open) -> None:
-    page = open_explorer("?l.pp=8&l.n=64").page
-    link = page.locator("a.timeline")
-    assert link.inner_text() == "See this bubble as a timeline, drawn with 512 micro-batches"
-    assert "m=512" in link.get_attribute("href")
-    page = open_explorer("?l.pp=8&l.n=64&l.batch=64").page
-    assert page.inner_text("a.timeline") == "See this bubble as a timeline"
-    assert "m=64" in page.get_attribute("a.timeline", "href")
+def test_the_timeline_has_the_schedule_and_sizes_of_the_page(open_explorer: Open) -> None:
+    seen = open_explorer("?l.pp=8&l.n=64")
+    link = seen.page.locator("a.timeline")
+    asked = {
+        "l.pp=8&l.n=64": ("s=1f1b&p=8&m=512&v=1&ti=2", 512),
+        "l.pp=8&l.n=64&l.batch=64": ("s=1f1b&p=8&m=64&v=1&ti=2", 64),
+        "l.pp=8&l.n=64&l.batch=17&l.schedule=interleaved-1f1b&l.recompute=none": (
+            "s=interleaved-1f1b&p=8&m=16&v=2",
+            16,
+        ),
+        "l.pp=4&l.n=32&l.batch=18&l.schedule=dualpipe&l.recompute=none": (
+            "s=dualpipe&p=4&m=18&v=1",
+            18,
+        ),
+    }
+    for query, (size, drawn) in asked.items():
+        seen.page.evaluate(
+            """query => {
+              history.replaceState(null, '', '?' + query);
+              dispatchEvent(new PopStateEvent('popstate'));
+            }""",
+            query,
+        )
+        assert link.get_attribute("href").endswith(f"?w=sched&{size}")
+        less = f", drawn with {drawn} micro-batches" if drawn < seen.value("m") else ""
+        assert link.inner_text() == f"See this bubble as a timeline{less}"

@@ -120,6 +120,36 @@ def test_controls_have_names_values_and_one_live_region(open_explorer: Open) -> 
     assert "does not divide" in page.inner_text("#layout [aria-live]")
 
 
+def test_fields_take_what_readers_write(open_explorer: Open) -> None:
+    seen = open_explorer("?l.gpu=gb200")
+    page = seen.page
+    seen.open_details()
+    days = seen.value("days")
+    for control, typed, shown, key, held in [
+        ("tokens", "15.6T", "15.6 T", "tokens", 15.6e12),
+        ("tokens", "1,234,567,890", "1,234,567,890", "tokens", 1234567890),
+        ("seq", "4k", "4k", "seq", 4096),
+        ("batch", "1 000", "1,000", "batch", 1000),
+        ("domain", "36", "36", "domain", 36),
+        ("domain", "72", "72", "domain", 0),
+    ]:
+        field = page.locator(f"[data-control={control}] input")
+        field.fill(typed)
+        field.press("Enter")
+        assert field.input_value() == shown
+        assert page.evaluate(f"stExplorer.state().{key}") == held
+    assert seen.value("days") != days
+    for typed in ("x", "-4", "2.5", "1e9", "9T"):
+        field = page.locator("[data-control=n] input")
+        field.fill(typed)
+        field.press("Enter")
+        assert "a whole number from 1 to 1,048,576" in page.inner_text("[data-control=n] .note")
+    page.click("[data-control=domain] button >> nth=0")
+    assert page.evaluate("stExplorer.state().domain") == 8
+    pressed = page.get_attribute("[data-control=domain] button >> nth=0", "aria-pressed")
+    assert pressed == "true"
+
+
 # --- 12: motion
 def test_nothing_moves_by_itself(open_explorer: Open) -> None:
     seen = open_explorer()

@@ -12,6 +12,7 @@ from steptime.book.results.notebooks import OUTPUT, ROOT, Notebook, all_notebook
 from steptime.book.results.page import NotebookError, assemble
 from steptime.book.results.pool import run_all
 from steptime.book.results.progress import reporter
+from steptime.inputs.datafiles import write_whole
 
 RESULTS = ROOT / "results.md"
 
@@ -101,9 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(changed or f"{options.out.name} is what the notebooks give.")
         return 1 if changed else 0
     if changed:
-        part = options.out.with_name(options.out.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(options.out)
+        write_whole(options.out, text)
     print(f"{options.out.name} {'written' if changed else 'unchanged'}.")
     return 0
 

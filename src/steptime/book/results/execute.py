@@ -13,6 +13,7 @@ from typing import Any
 
 from steptime.book.results.clean import UnstableOutputError, cleaned, stderr_of
 from steptime.book.results.notebooks import ROOT, Notebook
+from steptime.inputs.datafiles import write_whole
 
 CELL_TIMEOUT_S = 600
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -109,9 +110,9 @@ def execute(notebook: Notebook, folder: Path, stamp: str = "", quick: bool = Fal
         text, error, stderr = _attempt(notebook, quick)
     if not error:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_whole(folder / f"{notebook.name}.ipynb", text + "\n")
+        write_whole(folder / f"{notebook.name}.ipynb", text + "\n")
         if stamp:
-            _write_whole(folder / f"{notebook.name}.key", stamp)
+            write_whole(folder / f"{notebook.name}.key", stamp)
     seconds = time.perf_counter() - began
     return Outcome(name=notebook.name, seconds=seconds, error=error, stderr=stderr)
 
@@ -143,10 +144,3 @@ def _attempt(notebook: Notebook, quick: bool) -> tuple[str, str, str]:
     except Exception as problem:  # a dead kernel or a time-out must name its notebook too
         return "", f"{where}: {type(problem).__name__}: {problem}", ""
     return text, "", stderr
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

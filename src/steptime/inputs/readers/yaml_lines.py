@@ -1,36 +1,24 @@
-"""The YAML that training configurations use, read line by line.
+"""The values of a YAML file with their keys and lines, from PyYAML's stream of events.
 
-Mappings, lists, quoted and plain scalars, flow lists, literal blocks, and simple anchors.
-A file that goes beyond is refused with the line. A full YAML parser would be a dependency,
-forgets the lines, and takes many seconds for a hostile megabyte.
+Events come one after another whatever the file: nothing is built, so no alias can make a
+small file large, and nesting ends where it passes what real files hold. Words and numbers are
+read as launchers read them, ``1e-5`` as a number too, which YAML 1.1 takes for text.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.readers.safe import DEEPEST, shown
 
 MOST_LEAVES = 50_000
-_KEY = re.compile(
-    r"""((?:"[^"]*"|'[^']*'|[^\s#:\[\]{},&*!|>'"%@`-](?:[^#:]|:(?=\S))*?|-\S(?:[^#:]|:(?=\S))*?))\s*:(?=\s|$)"""
-)
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*)?\.?\d[\d_]*([eE][-+]?\d{1,4})?\Z|[-+]?\d[\d_]*\.\Z")
-_WORDS = {
-    "": None,
-    "null": None,
-    "~": None,
-    "none": None,
-    "true": True,
-    "yes": True,
-    "on": True,
-    "false": False,
-    "no": False,
-    "off": False,
-}
+_WORDS: dict[str, bool | None] = {"null": None, "~": None, "none": None}
+_WORDS |= {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,176 +36,147 @@ class Leaf:
     line: int
 
 
-class _Lines:
-    """Walks down the lines, with the keys that are open above the present one."""
+@dataclass(slots=True)
+class _Open:
+    """A mapping or a list that is open.
 
-    def __init__(self, text: str, name: str) -> None:
-        self.lines = text.split("\n")
-        self.name, self.at = name, 0
+    Attributes:
+        is_list: Whether it is a list.
+        line: Where it starts.
+        key: The last key, or the number of the last item; None where a key comes next.
+        values: Items of a list written in brackets, None for any other.
+    """
+
+    is_list: bool
+    line: int
+    key: str | None = None
+    values: list[object] | None = None
+    count: int = field(default=0)
+
+
+class _Walk:
+    """Takes events in turn; ``open`` holds what is open, from the outermost in."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.leaves: list[Leaf] = []
         self.anchors: dict[str, object] = {}
-        self.open: list[tuple[float, str]] = []
-        self.counters: dict[tuple[str, ...], int] = {}
-        self.scalar_indent: float = -1
+        self.open: list[_Open] = []
 
-    def refuse(self, why: str) -> ConfigError:
-        return ConfigError(f"{self.name}:{self.at}: {why}")
+    def refuse(self, line: int, why: str) -> ConfigError:
+        return ConfigError(f"{self.name}:{line}: {why}")
 
-    def run(self) -> list[Leaf]:
-        """Return all leaves of the first document."""
-        while self.at < len(self.lines):
-            line = self.lines[self.at].rstrip()
-            self.at += 1
-            bare = line.lstrip(" ")
-            if not bare or bare.startswith("#"):
-                continue
-            if line.startswith(("---", "%")) or line == "...":
-                if self.leaves:
-                    break
-                continue
-            if bare.startswith("\t"):
-                raise self.refuse("a tab where spaces must stand")
-            self._entry(bare, len(line) - len(bare))
-        return self.leaves
+    def take(self, event: Any) -> None:
+        """Take one event."""
+        line = event.start_mark.line + 1
+        kind = type(event).__name__
+        if kind in ("MappingStartEvent", "SequenceStartEvent"):
+            self._start(line, is_list=kind[0] == "S", in_brackets=event.flow_style)
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self._end()
+        elif kind == "AliasEvent":
+            if event.anchor not in self.anchors:
+                raise self.refuse(line, f"alias {shown('*' + event.anchor)} names no single value")
+            self._value(self.anchors[event.anchor], line)
+        elif kind == "ScalarEvent":
+            self._scalar(event, line)
 
-    def _entry(self, bare: str, indent: int) -> None:
-        """Read ``key: value`` or ``- value`` at a depth of ``indent`` spaces."""
-        while bare == "-" or bare.startswith("- "):
-            # An item may stand right under its key, so it lies half a step further in.
-            self._close(indent + 0.5)
-            path = tuple(key for _, key in self.open)
-            number = self.counters.get(path, 0)
-            self.counters[path] = number + 1
-            self._push(indent + 0.5, str(number))
-            rest = bare[1:].lstrip(" ")
-            indent += len(bare) - len(rest)
-            bare = rest
-            if not bare or bare.startswith("#"):
-                return
-        match = _KEY.match(bare)
-        if match is None:
-            if self.open and self.open[-1][1].isdigit():
-                self.scalar_indent = self.open[-1][0]
-                self._leaf(self._value(bare))
-                self.open.pop()
-                return
-            if -1 < self.scalar_indent < indent:
-                # A plain text goes on over lines that stand further in.
-                return
-            raise self.refuse(f"expected 'key: value', got {shown(bare)}")
-        self._close(indent)
-        key = match[1].strip("'\"")
-        self._push(indent, key)
-        self.scalar_indent = -1
-        rest = bare[match.end() :].strip()
-        rest = self._without_tag(rest)
-        if rest[:1] in ("|", ">"):
-            self._leaf(self._block(indent))
-            self.open.pop()
-        elif rest and not rest.startswith("#"):
-            self.scalar_indent = indent
-            self._leaf(self._value(rest))
-            self.open.pop()
-
-    def _without_tag(self, text: str) -> str:
-        while text[:1] in ("!", "&"):
-            head, _, text = text.partition(" ")
-            text = text.lstrip()
-            if head[0] == "&" and text and not text.startswith("#"):
-                self.anchors[head[1:]] = self._scalar(text)
-        return text
-
-    def _close(self, indent: float) -> None:
-        while self.open and self.open[-1][0] >= indent:
-            self.open.pop()
-
-    def _push(self, indent: float, key: str) -> None:
+    def _start(self, line: int, *, is_list: bool, in_brackets: bool) -> None:
         if len(self.open) >= DEEPEST:
-            raise self.refuse(f"nested over {DEEPEST} deep")
-        self.open.append((indent, key[:200]))
+            raise self.refuse(line, f"nested over {DEEPEST} deep")
+        self._enter(line)
+        values: list[object] | None = [] if is_list and in_brackets else None
+        self.open.append(_Open(is_list, line, values=values))
 
-    def _leaf(self, value: object) -> None:
+    def _enter(self, line: int) -> None:
+        """Name the place of what comes now: an item's number, or the key before it."""
+        if not self.open:
+            return
+        outer = self.open[-1]
+        if outer.is_list:
+            outer.key, outer.count = str(outer.count), outer.count + 1
+        elif outer.key is None:
+            raise self.refuse(line, "a key must be a single word")
+
+    def _end(self) -> None:
+        closed = self.open.pop()
+        # A list that holds lists has given each of its values already.
+        if closed.values and len(closed.values) == closed.count:
+            self._leaf(closed.values, closed.line)
+        self._leave()
+
+    def _leave(self) -> None:
+        if self.open and not self.open[-1].is_list:
+            self.open[-1].key = None
+
+    def _scalar(self, event: Any, line: int) -> None:
+        if not self.open:
+            raise self.refuse(line, f"expected 'key: value', got {shown(event.value)}")
+        inner = self.open[-1]
+        if not inner.is_list and inner.key is None:
+            inner.key = event.value[:200]
+            return
+        if not event.value and not event.style:
+            self._enter(line)
+            self._leave()
+            return
+        value = event.value.strip()[:1000] if event.style else _plain(event.value)
+        if event.anchor is not None:
+            self.anchors[event.anchor] = value
+        self._value(value, line)
+
+    def _value(self, value: object, line: int) -> None:
+        self._enter(line)
+        inner = self.open[-1]
+        if inner.values is not None:
+            inner.values.append(value)
+        else:
+            self._leaf(value, line)
+        self._leave()
+
+    def _leaf(self, value: object, line: int) -> None:
         if len(self.leaves) >= MOST_LEAVES:
-            raise self.refuse(f"over {MOST_LEAVES} values")
-        self.leaves.append(Leaf(tuple(key for _, key in self.open), value, self.at))
-
-    def _block(self, indent: int) -> str:
-        """Skip a literal or folded text and return it."""
-        start = self.at
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
-            if line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
-                break
-            self.at += 1
-        return " ".join(line.strip() for line in self.lines[start : self.at])[:1000]
-
-    def _value(self, text: str) -> object:
-        """Return a scalar or a flow list; a flow list may go on over lines."""
-        if text[0] not in "[{":
-            return self._scalar(text)
-        pieces = [_without_comment(text)]
-        level = pieces[0].count("[") + pieces[0].count("{")
-        level -= pieces[0].count("]") + pieces[0].count("}")
-        start = self.at
-        while level > 0:
-            if self.at >= len(self.lines):
-                self.at = start
-                raise self.refuse("a bracket is never closed")
-            piece = _without_comment(self.lines[self.at].strip())
-            self.at += 1
-            level += piece.count("[") + piece.count("{") - piece.count("]") - piece.count("}")
-            pieces.append(piece)
-        flow = " ".join(pieces)
-        if text[0] == "{" or "[" in flow[1:] or "{" in flow:
-            # Nested flow collections hold nothing that is read here.
-            return None if flow.strip("[]{} ") == "" else flow[:200]
-        inner = flow.strip()[1:].rsplit("]", 1)[0]
-        return [self._scalar(item.strip()) for item in inner.split(",") if item.strip()]
-
-    def _scalar(self, text: str) -> object:
-        if text[:1] in ("'", '"'):
-            end = text.find(text[0], 1)
-            if end < 0:
-                raise self.refuse("a quote is never closed")
-            return text[1:end]
-        text = _without_comment(text)
-        if text.startswith("*"):
-            if text[1:] not in self.anchors:
-                raise self.refuse(f"alias {shown(text)} is not known")
-            return self.anchors[text[1:]]
-        if text.lower() in _WORDS:
-            return _WORDS[text.lower()]
-        if _INTEGER.match(text) and len(text) < 40:
-            return int(text.replace("_", ""))
-        if len(text) < 40 and _FLOAT.match(text):
-            return float(text.replace("_", ""))
-        return text
+            raise self.refuse(line, f"over {MOST_LEAVES} values")
+        path = tuple(one.key for one in self.open if one.key is not None)
+        self.leaves.append(Leaf(path, value, line))
 
 
-def _without_comment(text: str) -> str:
-    """Return a plain value without the comment behind it."""
-    place = text.find(" #")
-    if place < 0:
-        return text.rstrip()
-    quoted = ""
-    for at, letter in enumerate(text):
-        if quoted:
-            quoted = "" if letter == quoted else quoted
-        elif letter in "'\"":
-            quoted = letter
-        elif letter == "#" and at and text[at - 1] in " \t":
-            return text[:at].rstrip()
-    return text.rstrip()
+def _plain(text: str) -> object:
+    """Return what a word without quotes stands for."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INTEGER.match(text) and len(text) < 40:
+        return int(text.replace("_", ""))
+    if len(text) < 40 and _FLOAT.match(text):
+        return float(text.replace("_", ""))
+    return text
 
 
 def yaml_leaves(text: str, name: str) -> list[Leaf]:
-    """Return every value of a YAML text with its keys and its line.
+    """Return every value of the first document of a YAML text.
 
     Args:
         text: The file's text.
         name: What to call it in a refusal.
 
     Raises:
-        ConfigError: With the line, for what is not YAML or beyond the YAML read here.
+        ConfigError: With the line, for what is not YAML, too deep, too long or no mapping.
     """
-    return _Lines(text.replace("\r\n", "\n"), name).run()
+    import yaml
+
+    walk = _Walk(name)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for event in yaml.parse(text, Loader=loader):
+            if isinstance(event, yaml.DocumentEndEvent) and walk.leaves:
+                break
+            walk.take(event)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        why = f"not valid YAML: {error.problem}"
+        if error.context and error.context_mark:
+            why += f" ({error.context} from line {error.context_mark.line + 1} on)"
+        raise walk.refuse(line, why) from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{name}: not valid YAML: {shown(str(error))}") from None
+    return walk.leaves
