@@ -18,7 +18,7 @@ def test_json_has_bytes_by_part_and_by_rank(capsys: pytest.CaptureFixture[str]) 
     assert run([*LLAMA, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["fits"] is True
-    assert found["limit_bytes"] == 80e9
+    assert found["limit_bytes"] == 81559 * 2**20
     assert found["num_gpus"] == 8192
     assert found["would_help"] == []
     assert found["nearest"] is None

@@ -56,7 +56,7 @@ def test_both_answers_come_with_memory(steptime: Call) -> None:
     assert math.fsum(answer["memory"]["bytes"].values()) == pytest.approx(
         answer["memory"]["total_bytes"]
     )
-    assert answer["memory"]["limit_bytes"] == 80e9
+    assert answer["memory"]["limit_bytes"] == 81559 * 2**20
 
 
 def test_python_takes_a_path_and_refuses_unknown_inputs(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,8 +51,12 @@ def test_nanotron_rows() -> None:
     assert skipped == ()
     assert len(rows) == 40
     assert narrow is not None
-    assert narrow.mean_fraction < 0.07
-    assert narrow.median_fraction < 0.06
+    assert narrow.mean_fraction < 0.06
+    assert narrow.median_fraction < 0.05
+    whole = memory_summary(memory_rows(published_rows())[0])
+    assert whole is not None
+    assert whole.rows == 68
+    assert whole.mean_fraction < 0.06
 
 
 def test_nanotron_sweep() -> None:
@@ -58,11 +64,15 @@ def test_nanotron_sweep() -> None:
     assert skipped == ()
     assert len(rows) == 1078
     without = memory_summary([row for row in rows if row.run.layout.tp == 1])
-    narrow = memory_summary([row for row in rows if row.run.layout.tp <= 8])
+    narrow = memory_summary([row for row in rows if 1 < row.run.layout.tp <= 8])
+    wide = memory_summary([row for row in rows if row.run.layout.tp > 8])
     assert without is not None
     assert narrow is not None
-    assert without.mean_fraction < 0.055
-    assert narrow.median_fraction < 0.055
+    assert wide is not None
+    assert without.mean_fraction < 0.04
+    assert narrow.mean_fraction < 0.06
+    assert wide.mean_fraction < 0.105
+    assert wide.median_fraction < 0.06
 
 
 def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
@@ -71,16 +81,66 @@ def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
 
 
 def test_runs_that_ran_are_said_to_fit() -> None:
-    """Where the row says what is recomputed; the rest are within a fifth of the device."""
+    """Where the row says what is recomputed; the rest are within a tenth of the device."""
     found = [one for one in ran(published_rows()) if one.recompute_stated]
     assert len(found) > 250
-    assert sum(one.memory.fits for one in found) / len(found) > 0.95
-    unlike = [one for one in found if one.share > 1.2]
-    assert {one.run.layout.zero_stage for one in unlike} == {3}
+    assert sum(one.memory.fits for one in found) / len(found) > 0.97
+    unlike = [one for one in found if not one.memory.fits]
+    assert max(one.share for one in unlike) < 1.1
     assert all("GB" in one.memory.reason for one in unlike)
 
 
 # limit
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        ({"tp": 1}, 0.0),
+        ({"tp": 8, "pp": 1}, 0.75),
+        ({"tp": 8, "pp": 1, "gpus": 256}, 0.0),
+        ({"tp": 8, "pp": 8}, 0.5625),
+        ({"tp": 8, "pp": 8, "gpus": 512}, 0.0),
+        ({"tp": 8, "pp": 8, "hidden": 8192}, 0.0),
+        ({"tp": 4, "pp": 2}, 0.0),
+        ({"tp": 4, "pp": 2, "mbs": 8}, 0.75),
+        ({"tp": 2, "pp": 2}, 1.75),
+        ({"tp": 2, "pp": 2, "num_microbatches": 2}, 0.0),
+        ({"tp": 32, "pp": 2}, 0.0),
+        ({"tp": 16, "pp": 1}, 0.75),
+        ({"tp": 16, "pp": 1, "num_microbatches": 4}, 0.0),
+        ({"tp": 16, "pp": 1, "gpus": 512}, 0.0),
+        ({"tp": 32, "pp": 1, "gpus": 512}, 0.75),
+    ],
+)
+def test_gathered_inputs_that_stay_follow_the_layout(changes: dict[str, int], kept: float) -> None:
+    row = {"hidden": 2048, "ffn": 8192, "mbs": 1, "seq_len": 4096, "gpus": 64, "dp": 1}
+    found = PublishedRow(id="nanotron-1", **row | {"num_microbatches": 64} | changes)  # type: ignore[arg-type]
+    assert reading_of(found).facts.gathered_inputs == kept
+
+
+def test_bridge_rows_say_their_modules_or_take_the_recipes() -> None:
+    """megatronbridge2026: what a row names, what its recipe states, what waits on the host."""
+    row = {"id": "mbridge-1", "model": "DeepSeek-V3 (MLA)", "gpu": "GB200"}
+    named = PublishedRow(**row | {"recompute": "selective modules [mla_up_proj, mlp]"})
+    facts = reading_of(named).facts
+    assert (facts.recompute_up_projection, facts.recompute_mlp) == (1.0, 1.0)
+    assert facts.recompute_norms == 0.0
+    none = reading_of(PublishedRow(**row | {"recompute": "none"}))
+    assert none.facts.recompute_up_projection == 0.0
+    blank = reading_of(PublishedRow(**row))
+    assert blank.facts.recompute_up_projection == 1.0
+    assert "newest recipe" in blank.inferred[0]
+    sharded = {"id": "mbridge-2", "model": "Llama-3-70B", "gpu": "GB300", "zero": "FSDP"}
+    assert reading_of(PublishedRow(**sharded)).facts.offloaded_layers == 20.0
+
+
+def test_a_run_that_ran_did_not_keep_more_than_the_device_has() -> None:
+    """With micro-batches of 32 sequences all inputs would not fit, with 16 they do."""
+    rows = {row.id: row for row in nanotron_sweep()}
+    for line, share in ((517, 0.0), (518, 0.0), (519, 0.75)):
+        found = memory_row(rows[f"sweep-{line:04d}"])
+        assert found.reading.facts.gathered_inputs == share
 
 
 def test_the_first_rank_is_read_where_the_source_reads_it() -> None:
@@ -96,8 +156,6 @@ def test_stacks_are_told_from_the_row() -> None:
     assert reading_of(PublishedRow(id="1", source="narayanan2021")).stack == "megatron-2021"
     assert reading_of(PublishedRow(id="1", zero="FSDP2 (ZeRO-3)")).stack == "fsdp"
     assert reading_of(PublishedRow(id="1")).stack == "megatron"
-    assert reading_of(PublishedRow(id="nanotron-1", tp=8, pp=1)).facts.gathered_inputs == 0.7
-    assert reading_of(PublishedRow(id="nanotron-1", tp=8, pp=2)).facts.gathered_inputs == 0.0
 
 
 def test_more_chunks_are_not_assumed_for_memory() -> None:
@@ -125,8 +183,11 @@ def test_the_wrapper_says_what_the_formula_says() -> None:
     assert found.fits is (parts["total"] <= step.accelerator.hbm_bytes)
     assert len(found.ranks) == 16
     assert max(rank.total_bytes for rank in found.ranks) == found.total_bytes
-    assert found.tight
-    assert found.reason.startswith("fits tightly: ")
+    assert not found.tight
+    assert found.reason.startswith("fits: ")
+    small = replace(step, accelerator=replace(step.accelerator, hbm_bytes=80e9))
+    assert step_memory(small).tight
+    assert step_memory(small).reason.startswith("fits tightly: ")
     assert f"pipeline rank {found.fullest.rank}" in found.reason
 
 

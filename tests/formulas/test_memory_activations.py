@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steptime.formulas.memory import activations, buffers, stored
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 FIELDS = (
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "
@@ -106,10 +106,18 @@ def test_flash_keeps_one_number_a_head() -> None:
     assert activations.score_token_bytes(record, MemoryFacts(flash=0.0)) == 2 * 96 * 2048
 
 
+def test_whole_sequences_for_a_moment_by_hand() -> None:
+    """tazi2025, nanotron: four of 2 b s h bytes, here 2 x 2048 tokens of 12288 values."""
+    record = job(tp=8.0, micro_batch_size=2.0, sequence_parallel=1.0)
+    whole = 2.0 * 2 * 2048 * 12288
+    assert buffers.gathered_sequence_bytes(record, MemoryFacts()) == whole
+    assert buffers.gathered_sequence_bytes(record, memory_facts("nanotron")) == 4 * whole
+
+
 def test_no_buffers_without_the_parallelism_that_needs_them() -> None:
     record = job(pp=1.0, ep=1.0)
     assert buffers.message_bytes(record, 1.0) == 0
-    assert buffers.gathered_sequence_bytes(record) == 0
+    assert buffers.gathered_sequence_bytes(record, MemoryFacts()) == 0
     assert buffers.gathered_keys_bytes(record) == 0
     assert buffers.dispatch_bytes(record, MemoryFacts()) == 0
 
@@ -126,6 +134,23 @@ def test_8_bit_training_keeps_inputs_of_products_in_8_bits() -> None:
     """Two normed inputs and the second product's in 1 byte; attention's output once more."""
     wide, narrow = (layer(job(fp8=fp8, gated=1.0), MemoryFacts()) for fp8 in (0.0, 1.0))
     assert wide - narrow == 2 * 12288 + 49152 - 96 * 128
+
+
+def test_inputs_of_swiglu_in_8_bits_by_hand() -> None:
+    """deepseek2024, Sec. 3.3.3: both halves of the gate and their product, one byte each."""
+    narrow = MemoryFacts(fp8_activation_bytes=1.0)
+    for fp8, value in ((0.0, 2), (1.0, 1)):
+        record = job(fp8=fp8, gated=1.0)
+        kept = activations.feed_forward_token_bytes(record, narrow, 1.0)
+        assert kept == value * (3 * 49152 + 12288)
+
+
+def test_attention_output_in_12_bits_by_hand() -> None:
+    """deepseek2024, Sec. 3.3.3: half a byte a value less than in 16 bits."""
+    record = job(fp8=1.0)
+    facts = MemoryFacts(fp8_output_bytes=1.5)
+    kept = 2 * 3 * 12288 + 1.5 * 12288 + 12288
+    assert activations.attention_token_bytes(record, facts, 1.0) == kept
 
 
 def test_fewer_key_heads_than_ranks_are_repeated() -> None:
@@ -152,6 +177,35 @@ def test_experts_by_hand() -> None:
     record = job(**sizes, expert_ffn_hidden_size=100.0, gated=1.0, hidden_size=64.0)
     expected = 2 * 2 * 64 + 2 * 6 * 100 + 6 * 100 + 8 * 8 + 2 * 64
     assert activations.expert_token_bytes(record, MemoryFacts(), 1.0) == expected
+
+
+def test_modules_of_latent_attention_and_norms_by_hand() -> None:
+    """megatronlm2026, --recompute-modules: what is discarded is not kept, one value at a time."""
+    shape = {"hidden_size": 7168.0, "num_attention_heads": 128.0, "q_lora_rank": 1536.0}
+    shape |= {"kv_lora_rank": 512.0, "qk_nope_head_dim": 128.0, "qk_rope_head_dim": 64.0}
+    record = job(**shape, v_head_dim=128.0)
+    facts = MemoryFacts(recompute_up_projection=1.0, recompute_norms=1.0)
+    kept = 2 * 2 * (1536 + 512) + 2 * 64 + 2 * 128 * 128
+    assert activations.attention_token_bytes(record, facts, 1.0) == kept
+    assert activations.feed_forward_token_bytes(record, facts, 1.0) == 2 * 2 * 49152
+    alone = MemoryFacts(recompute_mlp=1.0)
+    assert activations.feed_forward_token_bytes(record, alone, 1.0) == 2 * 7168
+
+
+@pytest.mark.parametrize(
+    ("module", "kept"),
+    [
+        ("recompute_expert_activation", 2 * 2 * 64 + 2 * 4 * 100 + 6 * 100 + 8 * 8 + 2 * 64),
+        ("recompute_shared_experts", 2 * 2 * 64 + 2 * 6 * 100 + 8 * 8 + 2 * 64),
+        ("recompute_experts", 2 * 64),
+        ("recompute_norms", 2 * 2 * 64 + 2 * 6 * 100 + 6 * 100 + 8 * 8),
+    ],
+)
+def test_modules_of_experts_by_hand(module: str, kept: int) -> None:
+    """The layer of the test above, megatronlm2026, --recompute-modules."""
+    sizes = {"num_experts": 8.0, "top_k": 2.0, "num_shared_experts": 1.0}
+    record = job(**sizes, expert_ffn_hidden_size=100.0, gated=1.0, hidden_size=64.0)
+    assert activations.expert_token_bytes(record, MemoryFacts(**{module: 1.0}), 1.0) == kept
 
 
 # invariant
@@ -188,3 +242,16 @@ def test_recomputation_keeps_inputs_and_works_on_one_layer() -> None:
     grouped = stored.stored_token_bytes(record, uniform, shared, stage)
     assert grouped["checkpoints"] == 3 * 2 * 12288
     assert stored.at_work_token_bytes(record, uniform, shared, stage, 1.0) == 4 * one["dense"]
+
+
+def test_offloaded_layers_wait_on_the_host_but_two() -> None:
+    """megatronlm2026, --cpu-offloading-num-layers: 5 of 12 layers away, two of them back."""
+    record = job()
+    one = stored.layer_token_bytes(record, activations.token_bytes(record, OLD))["dense"]
+    facts = MemoryFacts(flash=0.0, dropout=1.0, offloaded_layers=5.0)
+    shared = dict.fromkeys(("experts_token", "mixture_token", "checkpoint", "again_token"), 0.0)
+    shared["dense_token"] = one
+    stage = {"layers": 12.0, "experts": 0.0}
+    kept = stored.stored_token_bytes(record, facts, shared, stage)
+    assert kept["layers"] == pytest.approx(7 * one, rel=1e-15)
+    assert stored.at_work_token_bytes(record, facts, shared, stage, 0.0) == 2 * one

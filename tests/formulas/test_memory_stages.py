@@ -48,12 +48,13 @@ def test_bloom_counts_embedding_and_head_as_layers() -> None:
 
 
 def test_nanotron_cuts_by_cost() -> None:
-    """tazi2025, nanotron's `build_model`: a block starts the next rank once the sum is passed.
+    """tazi2025, nanotron's `build_model`: a stage takes blocks until their sum has its share.
 
     Here the head costs as much as four layers, and 20 / 8 = 2.5 a stage.
     """
-    assert layers(16, 8, memory_facts("nanotron")) == [3, 3, 2, 3, 2, 3, 0, 0]
-    assert layers(16, 2, memory_facts("nanotron")) == [11, 5]
+    assert layers(16, 8, memory_facts("nanotron")) == [3, 2, 3, 2, 3, 2, 1, 0]
+    assert layers(16, 4, memory_facts("nanotron")) == [5, 5, 5, 1]
+    assert layers(16, 2, memory_facts("nanotron")) == [10, 6]
 
 
 # limit
@@ -98,10 +99,14 @@ def test_every_layer_has_one_stage(
 
 
 @settings(deadline=None)
-@given(num_layers=st.integers(1, 200), pp=st.integers(1, 64))
-def test_no_middle_rank_beats_the_candidates(num_layers: int, pp: int) -> None:
+@given(
+    num_layers=st.integers(1, 200),
+    pp=st.integers(1, 64),
+    extra=st.sampled_from([0.0, 0.25, 1.0 - 2.0**-12, 1.0]),
+)
+def test_no_middle_rank_beats_the_candidates(num_layers: int, pp: int, extra: float) -> None:
     pp = min(pp, num_layers)
-    facts = MemoryFacts()
+    facts = MemoryFacts(first_stage_extra=extra)
     record: Any = SimpleNamespace(**SHAPE | {"num_layers": float(num_layers), "pp": float(pp)})
     cut = stage_cut(record, facts)
     ranks = set(candidate_ranks(record, cut).values())

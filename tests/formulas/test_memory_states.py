@@ -68,6 +68,14 @@ def test_deepspeed_zero_3_prints_6_09_gb() -> None:
     assert held / GIB == pytest.approx(6.09, abs=0.005)
 
 
+def test_nanotron_holds_a_flat_copy_where_ranks_exchange() -> None:
+    """tazi2025, nanotron: 16-bit weights, 32-bit gradients and a flat 16-bit copy, 12/d more."""
+    facts = memory_facts("nanotron")
+    assert bytes_per_parameter(job(zero_stage=1.0), facts, 4.0) == 2.0 + 4.0 + 2.0 + 12.0 / 4.0
+    assert bytes_per_parameter(job(), facts, 4.0) == 2.0 + 4.0 + 2.0 + 12.0
+    assert bytes_per_parameter(job(), facts, 1.0) == 2.0 + 4.0 + 12.0
+
+
 # limit
 
 

@@ -72,6 +72,14 @@ def test_gpt_3_on_eight_devices_does_not_fit() -> None:
 # limit
 
 
+def test_deepseek_v3_ran_in_80_gb_as_its_report_says() -> None:
+    """deepseek2024, Sec. 3.1 to 3.3: p = 16, 64-way experts, ZeRO-1, DualPipe, 8 bits, H800."""
+    layout = {"pp": 16, "dp": 128, "ep": 64, "zero_stage": 1, "schedule": "dualpipe"}
+    asked = record("deepseek-v3", (15360, 4096), "h800", precision="fp8", **layout)
+    assert memory_total_bytes(asked, memory_facts("deepseek-v3")) <= asked.hbm_bytes
+    assert memory_total_bytes(asked, FACTS) > asked.hbm_bytes
+
+
 def test_without_a_pipeline_there_is_one_rank() -> None:
     asked = record("llama2-7b", (8, 4096))
     assert worst_rank(asked, FACTS) == {"rank": 0.0, "total": memory_total_bytes(asked, FACTS)}
@@ -89,7 +97,12 @@ def test_parts_add_up_to_the_total() -> None:
 @pytest.mark.parametrize("stack", ["megatron-2021", "deepspeed-bf16", "nanotron"])
 def test_activations_by_part_add_up(recompute: str, stack: str) -> None:
     asked = record("deepseek-v3", (960, 4096), tp=2, pp=8, dp=8, ep=8, recompute=recompute)
-    facts = memory_facts(stack, recompute_layers=3.0 if recompute == "full" else 0.0)
+    facts = memory_facts(
+        stack,
+        recompute_layers=3.0 if recompute == "full" else 0.0,
+        recompute_up_projection=1.0,
+        offloaded_layers=2.0,
+    )
     for rank in range(8):
         whole = rank_memory_bytes(asked, facts, float(rank))["activations"]
         parts = activation_parts(asked, facts, float(rank))

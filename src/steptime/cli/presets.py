@@ -74,7 +74,7 @@ def accelerators(as_json: AsJson = False) -> None:
             device.name,
             f"{device.peak_flop_per_s / 1e12:,.0f}",
             f"{device.peak_fp8_flop_per_s / 1e12:,.0f}" if device.peak_fp8_flop_per_s else "",
-            f"{device.hbm_bytes / 1e9:.0f}",
+            f"{(device.hbm_sold_bytes or device.hbm_bytes) / 1e9:.0f}",
             f"{device.hbm_bytes_per_s / 1e12:.2f}",
             f"{device.nvlink_bytes_per_s / 1e9:.0f}",
             str(device.nvlink_domain),

@@ -50,7 +50,7 @@ class Memory:
         fullest: The rank that needs the most.
         ranks: Every pipeline rank, first to last.
         activations_bytes: The fullest rank's activations by what leaves them.
-        limit_bytes: Memory of the device, as its data sheet prints it.
+        limit_bytes: Memory that the device reports; what its data sheet prints where unknown.
         facts: What was taken for the software.
         assumed: A sentence for each thing that was not given.
     """
@@ -84,7 +84,7 @@ class Memory:
         needed, limit = self.total_bytes / 1e9, self.limit_bytes / 1e9
         verdict = ("fits tightly" if self.tight else "fits") if self.fits else "does not fit"
         return (
-            f"{verdict}: {needed:.1f} of {limit:.0f} GB on pipeline rank {self.fullest.rank}, "
+            f"{verdict}: {needed:.1f} of {limit:.1f} GB on pipeline rank {self.fullest.rank}, "
             f"most of it {name} ({largest / 1e9:.1f} GB)"
         )
 

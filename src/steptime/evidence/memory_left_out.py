@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from steptime.evidence.memory_nanotron import SHOWN
 from steptime.evidence.memory_rows import GIB, MemoryRow
 from steptime.formulas.memory import rank_memory_bytes
 
-FILLING = (0.1, 0.12, 0.15, 0.18, 0.2)
-TURNS = (0.2, 0.25, 0.3, 0.35)
-ALONE = (0.15, 0.2, 0.25, 0.3)
-GATHERED = (0.0, 0.3, 0.5, 0.7, 0.85, 1.0)
+LOOSE = (0.1, 0.12, 0.14, 0.15, 0.16, 0.18, 0.2)
+SHARES = (0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 
-Setting = tuple[float, float, float, float]
+Setting = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +23,7 @@ class LeftOut:
 
     Attributes:
         model: Its name.
-        setting: Share held beyond need while filling, in turns, without a pipeline; share of
-            gathered inputs that stays without a pipeline.
+        setting: Share held beyond need; share that shows of gathered inputs that stay.
         errors: Predicted over measured, less one, a row each.
     """
 
@@ -51,33 +49,31 @@ class _Terms:
     states: float
     moving: float
     gathered: float
-    kind: int
     published: float
 
     def error(self, setting: Setting) -> float:
         """Return predicted over measured, less one."""
-        moving = self.moving + (setting[3] * self.gathered if self.kind == 2 else 0.0)
-        return (self.states + moving * (1.0 + setting[self.kind])) / self.published - 1.0
+        loose, share = setting
+        moving = self.moving + share / SHOWN * self.gathered
+        return (self.states + moving * (1.0 + loose)) / self.published - 1.0
 
 
 def _terms(row: MemoryRow) -> _Terms:
     record = row.run.job()
-    facts = replace(row.reading.facts, fragmentation=0.0, gathered_inputs=0.0)
-    bare = rank_memory_bytes(record, facts, 0.0)
-    full = rank_memory_bytes(record, replace(facts, gathered_inputs=1.0), 0.0)
-    states = bare["weights"] + bare["gradients"] + bare["optimizer"]
-    filling = record.tp == 1.0 or row.run.row.num_microbatches <= record.pp
+    facts = replace(row.reading.facts, fragmentation=0.0)
+    kept = rank_memory_bytes(record, facts, 0.0)
+    bare = rank_memory_bytes(record, replace(facts, gathered_inputs=0.0), 0.0)
+    states = bare["weights"] + bare["gradients"] + bare["optimizer"] + bare["reserve"]
     return _Terms(
         states=states / GIB,
         moving=(bare["total"] - states) / GIB,
-        gathered=(full["total"] - bare["total"]) / GIB,
-        kind=0 if filling else 2 if record.pp == 1.0 else 1,
+        gathered=(kept["total"] - bare["total"]) / GIB,
         published=row.published_gb,
     )
 
 
 def left_out(rows: Sequence[MemoryRow]) -> list[LeftOut]:
-    """Return each model's errors with the four numbers set on the other models.
+    """Return each model's errors with the two numbers set on the other models.
 
     Args:
         rows: Rows of the sweep; those with t ≤ 8 are used.
@@ -86,7 +82,7 @@ def left_out(rows: Sequence[MemoryRow]) -> list[LeftOut]:
     for row in rows:
         if row.run.layout.tp <= 8:
             by_model.setdefault(row.run.model.name, []).append(_terms(row))
-    settings = list(product(FILLING, TURNS, ALONE, GATHERED))
+    settings = list(product(LOOSE, SHARES))
     sums = {
         name: [sum(abs(term.error(setting)) for term in terms) for setting in settings]
         for name, terms in by_model.items()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steptime.evidence.memory import Memory, job_memory
-from steptime.evidence.memory_rows import reading_of, with_sequence_parallel
+from steptime.evidence.memory import Memory
+from steptime.evidence.memory_rows import ran_in, with_recomputation, with_sequence_parallel
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 
@@ -42,12 +42,12 @@ def ran(rows: Iterable[PublishedRow]) -> tuple[Ran, ...]:
     found = []
     for row in rows:
         try:
-            run = with_sequence_parallel(run_of(row))
+            run = with_recomputation(with_sequence_parallel(run_of(row)))
         except Incomplete:
             continue
         if not run.micro_batch_stated:
             continue
         stated = bool(row.recompute.strip())
-        memory = job_memory(run.job(), reading_of(row).facts, run.assumed)
+        _, memory = ran_in(run)
         found.append(Ran(run=run, memory=memory, recompute_stated=stated))
     return tuple(found)

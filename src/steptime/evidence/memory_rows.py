@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.evidence.memory import Memory, RankMemory, job_memory
+from steptime.evidence.memory_bridge import bridge_changes
+from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
@@ -69,6 +71,11 @@ def _text(row: PublishedRow) -> str:
     return " ".join((row.id, row.source, row.url_or_path, row.location)).lower()
 
 
+def _of_2021(row: PublishedRow) -> bool:
+    keys = ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022")
+    return any(key in _text(row) for key in keys)
+
+
 def _bigscience(row: PublishedRow) -> Reading:
     """BLOOM's rehearsals: nvidia-smi on the fullest node, Megatron-DeepSpeed with ZeRO-1."""
     wide = "fp32 gradient" in row.notes.lower() or row.precision.lower() == "bf16"
@@ -88,33 +95,19 @@ def _bigscience(row: PublishedRow) -> Reading:
     )
 
 
-def _nanotron_overhead(row: PublishedRow) -> tuple[float, float]:
-    """Return what stays of gathered inputs, and what the allocator holds beyond need.
-
-    Tensor parallelism sends on streams of its own, and a block that another stream has used
-    comes back late: it costs nothing while a step only fills memory, more once forward and
-    backward passes take turns. Without a pipeline nothing holds the host back, and whole
-    gathered inputs pile up. The four numbers were set after seeing this source's errors.
-    """
-    stages = row.pp or 1
-    ranks = (row.dp or 1) * (row.mbs or 1)
-    micro_batches = row.num_microbatches or (row.gbs or 2 * stages * ranks) // ranks
-    if (row.tp or 1) == 1 or micro_batches <= stages:
-        return 0.0, 0.15
-    return (0.7, 0.2) if stages == 1 else (0.0, 0.3)
-
-
 def _nanotron(row: PublishedRow) -> Reading:
     """nanotron: the first rank's allocator, in 2**30 bytes."""
-    kept, loose = _nanotron_overhead(row)
+    kept = gathered_share(row)
+    facts = memory_facts("nanotron", gathered_inputs=kept)
+    how = f"{kept:.0%} of the gathered inputs stay" if kept else "inputs are gathered again"
     return Reading(
         stack="nanotron",
-        facts=memory_facts("nanotron", gathered_inputs=kept, fragmentation=loose),
+        facts=facts,
         first_rank=True,
         unit_bytes=GIB,
         inferred=(
             "the reading is the allocator's peak on the first rank, in 2**30 bytes",
-            f"{kept:.0%} of the gathered inputs stay, the allocator holds {loose:.0%} more",
+            f"{how}, the allocator holds {facts.fragmentation:.0%} more",
         ),
     )
 
@@ -130,17 +123,22 @@ def reading_of(row: PublishedRow) -> Reading:
         return _bigscience(row)
     if "nanotron" in text or "tazi2025" in text or "playbook" in text:
         return _nanotron(row)
-    old = any(key in text for key in ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022"))
     sharded = "fsdp" in row.zero.lower() or row.zero.strip() == "3"
-    bridge = "mbridge" in text or "megatronbridge" in text
-    usual = "megatron-bridge" if bridge else "megatron"
-    stack = "megatron-2021" if old else "fsdp" if sharded else usual
+    changes: dict[str, float] = {}
+    inferred: tuple[str, ...] = ()
+    if "mbridge" in text or "megatronbridge" in text:
+        stack = "megatron-bridge-fsdp" if sharded else "megatron-bridge"
+        changes, inferred = bridge_changes(row)
+    else:
+        wide = "llm-foundry" if "foundry" in text else "fsdp"
+        stack = "megatron-2021" if _of_2021(row) else wide if sharded else "megatron"
+        inferred = (f"software: not known, {stack} assumed",)
     return Reading(
         stack=stack,
-        facts=memory_facts(stack),
+        facts=memory_facts(stack, **changes),
         first_rank=False,
         unit_bytes=1e9,
-        inferred=(f"software: not known, {stack} assumed",),
+        inferred=inferred,
     )
 
 
@@ -157,6 +155,22 @@ def with_sequence_parallel(run: Run) -> Run:
     return replace(run, layout=layout, assumed=assumed)
 
 
+def with_recomputation(run: Run) -> Run:
+    """Return the run with full recomputation where its row does not say and its era implies it.
+
+    Scores were stored then, and Megatron-LM knew no other kind: without it these runs would need
+    more than their devices had (smith2022, narayanan2021: MT-NLG and the ZeRO-3 rows).
+
+    Args:
+        run: A published run.
+    """
+    stated = run.row.recompute.strip() or not _of_2021(run.row)
+    if stated:
+        return run
+    assumed = (*run.assumed, "recompute: not stated, full assumed, as was usual in 2021")
+    return replace(run, layout=replace(run.layout, recompute="full"), assumed=assumed)
+
+
 def shown_bytes(rank: RankMemory, reading: Reading) -> float:
     """Return what the source's tool would show: never more than a device has, if that is enough.
 
@@ -171,6 +185,24 @@ def shown_bytes(rank: RankMemory, reading: Reading) -> float:
     return min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES))
 
 
+def ran_in(run: Run) -> tuple[Reading, Memory]:
+    """Return how a run's memory is read, and the memory.
+
+    A run that would not fit with gathered inputs that stay is taken to have gathered them again.
+
+    Args:
+        run: A published run: it ran, so it fits.
+    """
+    reading = reading_of(run.row)
+    memory = job_memory(run.job(), reading.facts, run.assumed)
+    if reading.facts.gathered_inputs and memory.total_bytes > CEILING_BYTES:
+        facts = replace(reading.facts, gathered_inputs=0.0)
+        inferred = (*reading.inferred[:-1], "inputs are gathered again: it would not fit else")
+        reading = replace(reading, facts=facts, inferred=inferred)
+        memory = job_memory(run.job(), facts, run.assumed)
+    return reading, memory
+
+
 def memory_row(row: PublishedRow) -> MemoryRow:
     """Return the comparison for one row.
 
@@ -182,9 +214,8 @@ def memory_row(row: PublishedRow) -> MemoryRow:
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
-    run = with_sequence_parallel(run_of(row))
-    reading = reading_of(row)
-    memory = job_memory(run.job(), reading.facts, run.assumed)
+    run = with_recomputation(with_sequence_parallel(run_of(row)))
+    reading, memory = ran_in(run)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(
         id=row.id,

@@ -19,7 +19,8 @@ class Accelerator:
         peak_fp8_flop_per_s: The same in 8 bits; 0 where there is none.
         matmul_flop_per_s: Largest rate measured on 16-bit matrix products.
         matmul_fp8_flop_per_s: The same in 8 bits; 0 where unknown.
-        hbm_bytes: Memory.
+        hbm_bytes: Memory that the device itself reports, where that is known.
+        hbm_sold_bytes: Memory as its data sheet prints it; 0 if not given.
         hbm_bytes_per_s: Its bandwidth.
         nvlink_bytes_per_s: Bandwidth inside the NVLink domain.
         nvlink_domain: Accelerators in one NVLink domain: 8 in a server, 72 in an NVL72 rack.
@@ -41,6 +42,7 @@ class Accelerator:
     matmul_flop_per_s: float = 0.0
     matmul_fp8_flop_per_s: float = 0.0
     num_sms: int = 0
+    hbm_sold_bytes: float = 0.0
     watt: float = 0.0
     generation: str = ""
     source: str = ""
@@ -54,7 +56,13 @@ class Accelerator:
             "network_bytes_per_s",
         ):
             check_number(field, getattr(self, field))
-        for field in ("peak_fp8_flop_per_s", "matmul_flop_per_s", "matmul_fp8_flop_per_s", "watt"):
+        for field in (
+            "peak_fp8_flop_per_s",
+            "matmul_flop_per_s",
+            "matmul_fp8_flop_per_s",
+            "hbm_sold_bytes",
+            "watt",
+        ):
             check_number(field, getattr(self, field), above=-1e-300)
         check_count("nvlink_domain", self.nvlink_domain)
         check_count("num_sms", self.num_sms, least=0)

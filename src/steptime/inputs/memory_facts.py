@@ -15,7 +15,10 @@ class MemoryFacts:
         weight_bytes: Bytes of a weight that the model multiplies by.
         fp8_copy_bytes: Bytes of its 8-bit copies (rows and columns) in 8-bit training.
         fp8_input_bytes: Bytes of a stored input of a product in 8-bit training.
+        fp8_output_bytes: Bytes of attention's output in it: 16 bits and an 8-bit copy.
+        fp8_activation_bytes: Bytes of a stored input of an activation in 8-bit training.
         gradient_bytes: Bytes of the gradient that micro-batches add up in.
+        exchange_bytes: Bytes of a flat copy that a data-parallel exchange sends from.
         extra_gradient_bytes: Bytes of a second copy beside it, such as 16-bit ``.grad``.
         master_bytes: Bytes of the 32-bit weight that the optimizer updates.
         moment_bytes: Bytes of the optimizer's moments: 8 for Adam.
@@ -28,15 +31,24 @@ class MemoryFacts:
         expert_imbalance: Tokens of the busiest rank's experts over the mean.
         gathered_inputs: Share of the inputs gathered for sequence parallelism that stays
             until the backward pass: 0 if they are gathered again.
+        whole_sequences: Whole sequences held for a moment where sequence parallelism is on.
         stage_outputs: 1 if a stage keeps what it sent until the backward pass.
         sliced_checkpoints: 1 if recomputation's inputs are saved in slices over tp.
         recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
+        recompute_norms: 1 if a layer's two normed inputs are recomputed (layernorm).
+        recompute_up_projection: 1 if latent attention's Q, K and V are (mla_up_proj).
+        recompute_mlp: 1 if a dense feed-forward network is (mlp).
+        recompute_expert_activation: 1 if an expert's product is (moe_act).
+        recompute_shared_experts: 1 if shared experts are (shared_experts).
+        recompute_experts: 1 if a mixture layer's whole feed-forward part is (moe).
+        offloaded_layers: Layers of a rank whose activations wait in the host's memory.
         recompute_group: Layers recomputed from one saved input.
         gathered_layers: Layers whose weights ZeRO-3 holds whole at once.
         embedding_slots: Layers that the embedding counts for where stages are cut.
         head_slots: The same for the output head.
         balance_by_cost: 1 if the head counts for as many layers as it has parameters.
-        first_stage_extra: Layers that the first stage has beyond an even cut.
+        first_stage_extra: Layers by which each cut comes later than an even one, before it is
+            rounded down: just under 1 rounds up.
         reserve_bytes: Context of the device, communication library, and the like.
         fragmentation: Share that the allocator holds beyond activations and buffers.
     """
@@ -44,8 +56,11 @@ class MemoryFacts:
     weight_bytes: float = 2.0
     fp8_copy_bytes: float = 2.0
     fp8_input_bytes: float = 1.0
+    fp8_output_bytes: float = 3.0
+    fp8_activation_bytes: float = 2.0
     gradient_bytes: float = 4.0
     extra_gradient_bytes: float = 0.0
+    exchange_bytes: float = 0.0
     master_bytes: float = 4.0
     moment_bytes: float = 8.0
     update_bytes: float = 0.0
@@ -56,9 +71,17 @@ class MemoryFacts:
     logit_bytes: float = 10.0
     expert_imbalance: float = 1.0
     gathered_inputs: float = 0.0
+    whole_sequences: float = 1.0
     stage_outputs: float = 0.0
     sliced_checkpoints: float = 0.0
     recompute_layers: float = 0.0
+    recompute_norms: float = 0.0
+    recompute_up_projection: float = 0.0
+    recompute_mlp: float = 0.0
+    recompute_expert_activation: float = 0.0
+    recompute_shared_experts: float = 0.0
+    recompute_experts: float = 0.0
+    offloaded_layers: float = 0.0
     recompute_group: float = 1.0
     gathered_layers: float = 2.0
     embedding_slots: float = 0.0
@@ -80,12 +103,32 @@ _UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
 STACKS = {
     # Attention with a flash kernel, 32-bit gradients, stages' outputs freed: Megatron-LM now.
     "megatron": MemoryFacts(),
-    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns.
-    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0),
+    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns; a
+    # fused loss puts the logits' gradient in their place, beside one 16-bit copy.
+    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0),
+    # The same with Megatron's FSDP, two layers' weights at once.
+    "megatron-bridge-fsdp": MemoryFacts(
+        gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0, master_bytes=4.0
+    ),
+    # deepseek2024, Sec. 3.2.3 and 3.3.3: norms, up-projections and SwiGLU's output recomputed, its
+    # inputs and the weights in 8 bits, attention's output in 12, moments in 16; blocks of weights
+    # serve both directions.
+    "deepseek-v3": MemoryFacts(
+        weight_bytes=1.0,
+        fp8_copy_bytes=0.0,
+        fp8_output_bytes=1.5,
+        fp8_activation_bytes=1.0,
+        moment_bytes=4.0,
+        recompute_norms=1.0,
+        recompute_up_projection=1.0,
+        recompute_expert_activation=1.0,
+    ),
     # narayanan2021, korthikanti2022: scores in memory, dropout on.
     "megatron-2021": _UNFUSED,
     # Weights and gradients sharded by layer: zhao2023. No 16-bit copy beside the 32-bit weight.
     "fsdp": MemoryFacts(master_bytes=2.0),
+    # llmfoundry2024: the same with a fused loss that reads 16-bit logits (inferred: its default).
+    "llm-foundry": MemoryFacts(master_bytes=2.0, logit_bytes=4.0),
     # bigscience2022prequel: 16-bit gradients, a flat copy of them to reduce (inferred), their
     # 32-bit shard for the update; 1.6 GB of kernels (stated) and as much for communicators.
     "deepspeed-fp16": replace(
@@ -106,15 +149,19 @@ STACKS = {
         reserve_bytes=3e9,
         fragmentation=0.1,
     ),
-    # tazi2025: eager SwiGLU, 16-bit gradients beside the 32-bit ones, stages cut by cost; the
-    # reading is what the allocator holds, without the device's own context.
+    # tazi2025, nanotron: eager SwiGLU; gradients in 16-bit buckets, or weights flattened to be
+    # gathered; two buffers for gathered sequences, a product and a gradient before they are
+    # scattered; stages cut by cost, rounded up (where sum and share are equal the code gives one
+    # layer more, the peaks do not show it). The reading is what the allocator holds, without the
+    # device's own context; what it holds beyond need is inferred.
     "nanotron": MemoryFacts(
-        extra_gradient_bytes=2.0,
+        exchange_bytes=2.0,
         gated_values=4.0,
+        whole_sequences=4.0,
         balance_by_cost=1.0,
-        first_stage_extra=1.0,
-        reserve_bytes=0.0,
-        fragmentation=0.18,
+        first_stage_extra=1.0 - 2.0**-12,
+        reserve_bytes=0.2e9,
+        fragmentation=0.15,
     ),
 }
 

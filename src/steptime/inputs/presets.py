@@ -12,6 +12,7 @@ from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 
 _TERA, _GIGA = 1e12, 1e9
+_MEBI = 2.0**20
 _MODEL_NOTES = ("aliases", "params_billion")
 
 
@@ -43,7 +44,10 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             peak_fp8_flop_per_s=entry.get("peak_fp8_tflop_per_s", 0) * _TERA,
             matmul_flop_per_s=entry.get("matmul_tflop_per_s", 0) * _TERA,
             matmul_fp8_flop_per_s=entry.get("matmul_fp8_tflop_per_s", 0) * _TERA,
-            hbm_bytes=entry["hbm_gbyte"] * _GIGA,
+            hbm_bytes=(
+                entry["hbm_mib"] * _MEBI if "hbm_mib" in entry else entry["hbm_gbyte"] * _GIGA
+            ),
+            hbm_sold_bytes=entry["hbm_gbyte"] * _GIGA,
             hbm_bytes_per_s=entry["hbm_gbyte_per_s"] * _GIGA,
             # Data sheets add both directions; a byte goes one way.
             nvlink_bytes_per_s=entry["nvlink_gbyte_per_s_both"] * _GIGA / 2,

@@ -229,7 +229,7 @@ def check_verdict_stays_small(page: Any) -> None:
         return hit?.closest('.verdict, .verdict-bar');
     }).length / 74"""
     assert 0.01 < page.evaluate(covered) < 0.25
-    assert "400 of 80 GB" in page.inner_text(".verdict-bar")
+    assert "400 of 85.9 GB" in page.inner_text(".verdict-bar")
     page.evaluate("document.querySelector('[data-control=zero] input[value=\"3\"]').click()")
     assert page.inner_text('[data-out="verdict"]') in page.inner_text(".verdict-bar")
     page.evaluate("scrollTo(0, 0)")

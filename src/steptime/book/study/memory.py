@@ -18,7 +18,7 @@ from steptime.evidence.memory_rows import (
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.schema import published_rows
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import training_step
 
 NEAR = 0.06
@@ -70,7 +70,8 @@ def plain_facts(facts: MemoryFacts) -> MemoryFacts:
     """Return facts without those that no source states: what was set after seeing errors.
 
     These are the allocator's share, gathered inputs that stay, DeepSpeed's flat copy of 16-bit
-    gradients, and what communicators take beside the device's stated 1,573 MiB.
+    gradients, nanotron's constant, and what communicators take beside the device's stated
+    1,573 MiB.
 
     Args:
         facts: Of a stack.
@@ -81,7 +82,7 @@ def plain_facts(facts: MemoryFacts) -> MemoryFacts:
         fragmentation=0.0,
         gathered_inputs=0.0,
         extra_gradient_bytes=facts.extra_gradient_bytes - (2.0 if copied else 0.0),
-        reserve_bytes=min(facts.reserve_bytes, 1573.0 * 2**20),
+        reserve_bytes=min(facts.reserve_bytes, 1573.0 * 2**20) if copied else 0.0,
     )
 
 
@@ -240,7 +241,9 @@ ABLATIONS: tuple[tuple[str, dict[str, float]], ...] = (
     ("logits", {"logit_bytes": 0.0}),
     ("the second copy of the gradients", {"extra_gradient_bytes": 0.0}),
     ("32-bit gradients for the optimizer's shard", {"update_bytes": 0.0}),
+    ("a flat copy to exchange", {"exchange_bytes": 0.0}),
     ("cutting stages by cost", {"balance_by_cost": 0.0, "first_stage_extra": 0.0}),
+    ("whole sequences for a moment", {"whole_sequences": 0.0}),
     ("outputs that a stage has sent", {"stage_outputs": 0.0}),
     ("gathered inputs that stay", {"gathered_inputs": 0.0}),
     ("what the allocator holds beyond need", {"fragmentation": 0.0}),
@@ -274,13 +277,21 @@ def known_cases() -> list[tuple[str, Memory]]:
     """Return layouts of which it is known whether they fit, with their memory."""
     llama = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16}
     short = {"seq_length": 8192, "global_batch_size": 2048}
+    eight = {"vpp": 8, "schedule": "interleaved-1f1b"}
     long = {"seq_length": 131_072, "global_batch_size": 128}
+    deepseek = {"model": "deepseek-v3", "accelerator": "h800", "pp": 16, "dp": 128, "ep": 64}
+    deepseek |= {"seq_length": 4096, "global_batch_size": 15_360, "zero_stage": 1}
+    deepseek |= {"schedule": "dualpipe", "precision": "fp8"}
     gpt = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
     cases = (
         ("Llama 3 405B, 8,192 GPUs", llama | short | {"dp": 64}),
         ("Llama 3 405B, 16,384 GPUs", llama | short | {"dp": 128}),
         ("Llama 3 405B, 131,072 tokens", llama | long | {"cp": 16, "dp": 8}),
+        ("Llama 3 405B, 8,192 GPUs, v = 8", llama | short | {"dp": 64} | eight),
+        ("Llama 3 405B, 16,384 GPUs, v = 8", llama | short | {"dp": 128} | eight),
         ("GPT-3 175B, t = 8 alone", gpt | {"global_batch_size": 8}),
         ("GPT-3 175B, t = 8, p = 8", gpt | {"global_batch_size": 64, "pp": 8}),
     )
-    return [(name, step_memory(training_step(**asked))) for name, asked in cases]  # type: ignore[arg-type]
+    found = [(name, step_memory(training_step(**asked))) for name, asked in cases]  # type: ignore[arg-type]
+    own = step_memory(training_step(**deepseek), memory_facts("deepseek-v3"))  # type: ignore[arg-type]
+    return [*found, ("DeepSeek-V3, 2,048 GPUs", own)]

@@ -35,11 +35,25 @@ def input_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_input_bytes, 2.0)
 
 
+def activated_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes of one stored value that the activation function reads again.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        deepseek2024, Sec. 3.3.3 (SwiGLU's inputs kept in 8 bits).
+    """
+    return where(job.fp8 > 0.0, facts.fp8_activation_bytes, 2.0)
+
+
 def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
     Its normed input; Q, K and V; the output that the last product reads; a dropout mask.
-    Latent attention adds the compressed forms, before and after their norms.
+    Latent attention adds the compressed forms, before and after their norms; recomputing its
+    up-projection drops Q, K and V, recomputing norms the normed input.
 
     Args:
         job: The flat record.
@@ -47,7 +61,8 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
         split: From `sequence_split`.
 
     References:
-        korthikanti2022, Sec. 4.1 (attention block); deepseek2024, Sec. 2.1.
+        korthikanti2022, Sec. 4.1 (attention block); deepseek2024, Sec. 2.1;
+        megatronlm2026, --recompute-modules mla_up_proj and layernorm.
     """
     h = job.hidden_size
     t = job.tp
@@ -56,12 +71,27 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     ordinary = 4.0 * job.head_dim * (heads + key_value)
     query_width = job.qk_nope_head_dim + job.qk_rope_head_dim
     compressed = 4.0 * (job.q_lora_rank + job.kv_lora_rank) + 2.0 * job.qk_rope_head_dim
-    latent = compressed + 4.0 * heads * (query_width + job.v_head_dim)
+    projected = 2.0 * heads * (2.0 * query_width + job.v_head_dim)
+    latent = compressed + 2.0 * heads * job.v_head_dim
+    latent = latent + (1.0 - facts.recompute_up_projection) * projected
     core = where(job.kv_lora_rank > 0.0, latent, ordinary)
     out = heads * where(job.kv_lora_rank > 0.0, job.v_head_dim, job.head_dim)
     # The kernel's own backward pass reads its output in 16 bits: an 8-bit copy comes on top.
-    again = where(job.fp8 > 0.0, facts.fp8_input_bytes, 0.0) * out
-    return core + again + (input_bytes(job, facts) + facts.dropout) * h / split
+    again = where(job.fp8 > 0.0, facts.fp8_output_bytes - 2.0, 0.0) * out
+    return core + again + (normed_bytes(job, facts) + facts.dropout) * h / split
+
+
+def normed_bytes(job: Number, facts: Number) -> Number:
+    """Return the bytes of a value that a norm gives and a product reads; 0 if recomputed.
+
+    Args:
+        job: The flat record.
+        facts: Facts of the software.
+
+    References:
+        megatronlm2026, --recompute-modules layernorm (the output is discarded).
+    """
+    return input_bytes(job, facts) * (1.0 - facts.recompute_norms)
 
 
 def score_token_bytes(job: Number, facts: Number) -> Number:
@@ -100,7 +130,8 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     """Return the bytes per token of a dense feed-forward network.
 
     GELU keeps its input and output; a gate keeps both halves and their product, an
-    unfused stack the activated half too. Plus the normed input and a dropout mask.
+    unfused stack the activated half too. Plus the normed input and a dropout mask. Recomputed
+    as a module it keeps the last two alone.
 
     Args:
         job: The flat record.
@@ -108,19 +139,23 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
         split: From `sequence_split`.
 
     References:
-        korthikanti2022, Sec. 4.1 (MLP); shazeer2020, Sec. 2.
+        korthikanti2022, Sec. 4.1 (MLP); shazeer2020, Sec. 2; megatronlm2026,
+        --recompute-modules mlp.
     """
     read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
-    inside = (2.0 * (values - 1.0) + read) * job.ffn_hidden_size / job.tp
-    return inside + (read + facts.dropout) * job.hidden_size / split
+    gate = activated_bytes(job, facts) * (values - 1.0)
+    inside = (gate + read) * job.ffn_hidden_size / job.tp
+    kept = inside * (1.0 - facts.recompute_mlp)
+    return kept + (normed_bytes(job, facts) + facts.dropout) * job.hidden_size / split
 
 
 def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     """Return the bytes per token of a mixture layer's feed-forward part.
 
     Each of top_k copies of the token keeps its dispatched input and what the expert keeps
-    inside; the router its scores in 32 bits; shared experts are one dense network.
+    inside; the router its scores in 32 bits; shared experts are one dense network. Recomputing
+    the activation drops an expert's product, the whole module all but the normed input.
 
     Args:
         job: The flat record.
@@ -128,18 +163,24 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
         split: From `sequence_split`.
 
     References:
-        lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2.
+        lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2; megatronlm2026, --recompute-modules
+        moe_act, shared_experts and moe.
     """
     h = job.hidden_size
     t = job.tp
     read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
-    inside = (2.0 * (values - 1.0) + read) * job.expert_ffn_hidden_size / t
+    width = job.expert_ffn_hidden_size / t
+    product = read * (1.0 - facts.recompute_expert_activation)
     copies = job.top_k * facts.expert_imbalance
     dispatched = copies * read * h * job.etp / t
-    experts = (copies + job.num_shared_experts) * inside
+    gate = activated_bytes(job, facts) * (values - 1.0)
+    experts = copies * (gate + product) * width
+    shared = job.num_shared_experts * (gate + read) * width
+    shared = shared * (1.0 - facts.recompute_shared_experts)
     router = 8.0 * job.num_experts / split
-    return dispatched + experts + router + read * h / split
+    inside = (dispatched + experts + shared + router) * (1.0 - facts.recompute_experts)
+    return inside + normed_bytes(job, facts) * h / split
 
 
 def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:

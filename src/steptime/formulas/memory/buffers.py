@@ -42,17 +42,22 @@ def message_bytes(job: Number, split: Number) -> Number:
     return where(job.pp > 1.0, 4.0 * one, 0.0)
 
 
-def gathered_sequence_bytes(job: Number) -> Number:
-    """Return the gathered input that sequence parallelism needs; 0 without it.
+def gathered_sequence_bytes(job: Number, facts: Number) -> Number:
+    """Return the whole sequences that sequence parallelism holds; 0 without it.
+
+    The gathered input at least; a stack may keep one more for the backward pass, and has what
+    a row-parallel product gives before it is scattered, and the gradient of the gathered input.
 
     Args:
         job: The flat record.
+        facts: Facts of the software.
 
     References:
-        korthikanti2022, Sec. 4.2.2.
+        korthikanti2022, Sec. 4.2.2; tazi2025, nanotron, tensor_parallel/
+        functional.py (buffers allgather and allgather2, products before reduce-scatter).
     """
     on = where(job.tp > 1.0, job.sequence_parallel, 0.0)
-    return on * 2.0 * tokens(job) * job.hidden_size
+    return on * facts.whole_sequences * (2.0 * tokens(job) * job.hidden_size)
 
 
 def gathered_keys_bytes(job: Number) -> Number:
@@ -97,12 +102,13 @@ def work_bytes(job: Number) -> Number:
     return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
 
 
-def moment_bytes(job: Number, split: Number) -> Number:
+def moment_bytes(job: Number, facts: Number, split: Number) -> Number:
     """Return the messages and gathered values that every rank holds for a moment.
 
     Args:
         job: The flat record.
+        facts: Facts of the software.
         split: From `sequence_split`.
     """
-    gathered = gathered_sequence_bytes(job) + gathered_keys_bytes(job)
+    gathered = gathered_sequence_bytes(job, facts) + gathered_keys_bytes(job)
     return message_bytes(job, split) + gathered

@@ -3,8 +3,12 @@
 from steptime.formulas.memory.activations import token_bytes
 from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.shared import shared_terms
-from steptime.formulas.memory.stages import stage_layers
-from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
+from steptime.formulas.memory.stages import held_layers
+from steptime.formulas.memory.stored import (
+    at_work_token_bytes,
+    kept_scores,
+    stored_token_bytes,
+)
 from steptime.formulas.memory.total import rank_ends
 from steptime.formulas.number import Number
 
@@ -27,14 +31,14 @@ def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
     shared = shared_terms(job, facts)
     per_token = token_bytes(job, facts)
     ends = rank_ends(job, shared, rank)
-    stage = stage_layers(job, shared, rank)
+    stage = held_layers(job, shared, rank)
     stored = stored_token_bytes(job, facts, shared, stage)
     kept = shared["tokens"] * in_flight(shared, rank)
-    whole = kept * (1.0 - stored["share"])
+    whole = kept * stored["here"]
     dense = stage["layers"] - stage["experts"]
     edge = ends["first"] * shared["embedded"] + shared["sent"]
     again = at_work_token_bytes(job, facts, shared, stage, stored["share"])
-    scores = per_token["scores"] - shared["again_token"]
+    scores = kept_scores(job, per_token)
     return {
         "attention": whole * stage["layers"] * per_token["attention"],
         "scores": whole * stage["layers"] * scores,

@@ -62,7 +62,7 @@ def shared_terms(job: Number, facts: Number) -> Number:
         "routed_state": states["routed_all"],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
-        "moment": moment_bytes(job, per_token["split"]),
+        "moment": moment_bytes(job, facts, per_token["split"]),
         "dispatch": dispatch_bytes(job, facts),
         "work": work_bytes(job),
         "vee": vee_shape(job),

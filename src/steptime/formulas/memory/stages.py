@@ -72,7 +72,7 @@ def cut_before(job: Number, shared: Number, rank: Number) -> Number:
         shared: From `shared.shared_terms`.
         rank: Pipeline rank, 1 to p - 1.
     """
-    start = floor(rank * shared["stage_slots"]) + shared["shift"]
+    start = floor(rank * shared["stage_slots"] + shared["shift"])
     return minimum(maximum(start, 0.0), job.num_layers)
 
 
@@ -92,6 +92,31 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
+def held_layers(job: Number, shared: Number, rank: Number) -> Number:
+    """Return the layers of a rank as `stage_layers`; DualPipe's hold two stages, one each way.
+
+    Rank r has stages r and p - 1 - r, of which the longer counts for both, with half of the
+    leading dense layers that the two have.
+
+    Args:
+        job: The flat record.
+        shared: From `shared.shared_terms`.
+        rank: Pipeline rank.
+
+    References:
+        deepseek2024, Sec. 3.2.1 (both ends of the pipeline feed it).
+    """
+    one = stage_layers(job, shared, rank)
+    other = stage_layers(job, shared, job.pp - 1.0 - rank)
+    longer = maximum(one["layers"], other["layers"])
+    dense = one["layers"] - one["experts"] + other["layers"] - other["experts"]
+    mixed = where(job.num_experts > 0.0, longer - dense / 2.0, 0.0)
+    return {
+        "layers": where(shared["twice"] > 0.0, longer, one["layers"]),
+        "experts": where(shared["twice"] > 0.0, mixed, one["experts"]),
+    }
+
+
 def candidate_ranks(job: Number, shared: Number) -> Number:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
@@ -107,7 +132,8 @@ def candidate_ranks(job: Number, shared: Number) -> Number:
     dense = where(job.num_experts > 0.0, shared["dense_layers"], 0.0)
     full = maximum(ceil((dense - shared["shift"]) / slots), 1.0)
     rest = shared["slots"] - floor(slots) * job.pp
-    steps = (floor(full * rest / job.pp) + 1.0) * job.pp
+    part = shared["shift"] - floor(shared["shift"])
+    steps = (floor(full * rest / job.pp + part) + 1.0 - part) * job.pp
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
     return {
         "first": 0.0,

@@ -34,7 +34,26 @@ def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
         rajbhandari2020, Sec. 5.2 (stage 2); deepspeed2026, Memory Requirements.
     """
     added_up = facts.gradient_bytes / where(job.zero_stage > 1.0, ranks, 1.0)
-    return added_up + facts.extra_gradient_bytes / where(job.zero_stage > 2.0, ranks, 1.0)
+    second = facts.extra_gradient_bytes / where(job.zero_stage > 2.0, ranks, 1.0)
+    return added_up + second + exchange_bytes(facts, ranks)
+
+
+def exchange_bytes(facts: Number, ranks: Number) -> Number:
+    """Return bytes per parameter of the flat copy that a data-parallel exchange sends from.
+
+    One rank exchanges nothing. Buckets of gradients stand all the time; a flat output of the
+    last step's all-gather is not there at the peak, but no block of an activation is large
+    enough for it, so the allocator holds both.
+
+    Args:
+        facts: Facts of the software.
+        ranks: Ranks that hold the same parameter.
+
+    References:
+        li2020, Sec. 4.2 (gradient bucketing); tazi2025, nanotron, distributed.py
+        (all_gather_coalesced flattens what it gathers).
+    """
+    return where(ranks > 1.0, facts.exchange_bytes, 0.0)
 
 
 def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:

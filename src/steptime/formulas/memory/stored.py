@@ -17,12 +17,39 @@ def layer_token_bytes(job: Number, per_token: Number) -> Number:
         korthikanti2022, Sec. 5 (selective activation recomputation).
     """
     common = per_token["attention"] + per_token["norms"]
-    kept = where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
+    kept = kept_scores(job, per_token)
     return {
         "dense": common + kept + per_token["feed_forward"],
         "experts": common + kept + per_token["experts"],
         "again": per_token["scores"] - kept,
     }
+
+
+def kept_scores(job: Number, per_token: Number) -> Number:
+    """Return the scores that stay until the backward pass: none if selectively recomputed.
+
+    Args:
+        job: The flat record.
+        per_token: From `activations.token_bytes`.
+
+    References:
+        korthikanti2022, Sec. 5.
+    """
+    return where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
+
+
+def offloaded_share(facts: Number, layers: Number) -> Number:
+    """Return the share of a rank's layers whose activations wait in the host's memory.
+
+    Args:
+        facts: Facts of the software.
+        layers: Layers on the rank.
+
+    References:
+        megatronlm2026, --cpu-offloading-num-layers.
+    """
+    counted = where(facts.offloaded_layers > 0.0, layers, 1.0)
+    return minimum(facts.offloaded_layers / maximum(counted, 1.0), 1.0)
 
 
 def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
@@ -62,7 +89,7 @@ def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Num
 def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number) -> Number:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
-    Full recomputation keeps a layer's input alone.
+    Full recomputation keeps a layer's input alone, an offloaded layer nothing.
 
     Args:
         job: The flat record.
@@ -77,13 +104,16 @@ def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number
     dense = stage["layers"] - stage["experts"]
     inputs = stage["layers"] * shared["checkpoint"]
     kept = dense * shared["dense_token"] + stage["experts"] * shared["experts_token"]
-    return {"layers": (1.0 - again) * kept, "checkpoints": again * inputs, "share": again}
+    here = (1.0 - again) * (1.0 - offloaded_share(facts, stage["layers"]))
+    return {"layers": here * kept, "checkpoints": again * inputs, "share": again, "here": here}
 
 
 def at_work_token_bytes(
     job: Number, facts: Number, shared: Number, stage: Number, share: Number
 ) -> Number:
-    """Return per token what recomputation brings back for the layers at work.
+    """Return per token what recomputation or the host brings back for the layers at work.
+
+    Two layers come back from the host at once: one at work, and the next.
 
     Args:
         job: The flat record.
@@ -98,4 +128,5 @@ def at_work_token_bytes(
     heaviest = where(stage["experts"] > 0.0, shared["mixture_token"], shared["dense_token"])
     group = minimum(facts.recompute_group, stage["layers"])
     full = where(share > 0.0, group * heaviest, 0.0)
-    return full + shared["again_token"]
+    back = minimum(minimum(facts.offloaded_layers, stage["layers"]), 2.0) * heaviest
+    return full + back + shared["again_token"]

@@ -3,7 +3,7 @@
 from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.parameters import embedding_copies
 from steptime.formulas.memory.shared import shared_terms
-from steptime.formulas.memory.stages import candidate_ranks, stage_layers
+from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.number import Number, maximum, where
@@ -113,7 +113,7 @@ def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Numb
         rank: Pipeline rank.
     """
     ends = rank_ends(job, shared, rank)
-    stage = stage_layers(job, shared, rank)
+    stage = held_layers(job, shared, rank)
     held = in_flight(shared, rank)
     count = rank_parameters(job, shared, stage, ends)
     activations = rank_activations(job, facts, shared, stage, ends, held)
