@@ -10,7 +10,7 @@ FULL_WIDTH = 128.0
 """Width of a head at which it is at its best; at half of that it loses a seventh."""
 
 WITHOUT_TENSOR_CORES = 4.0
-"""Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020a100)."""
+"""Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020ampere, Table 1)."""
 
 
 def query_width(job: Number) -> Number:
