@@ -32,7 +32,6 @@ class RooflineConstants:
         experts_slowdown_per_year: Extra time per year before.
         overlapped_ep_share: Share of overlapped exchanges that still shows.
         hop_s: Time to pass one domain.
-        step_s: What every step costs besides.
         fp4_gain: Rate in four bits over that in eight.
         rowwise_slowdown: Extra time of 8-bit products that scale each row.
         block_cast_extra: Extra traffic of casts that scale blocks.
@@ -53,7 +52,6 @@ class RooflineConstants:
     experts_slowdown_per_year: float
     overlapped_ep_share: float
     hop_s: float
-    step_s: float
     fp4_gain: float
     rowwise_slowdown: float
     block_cast_extra: float
