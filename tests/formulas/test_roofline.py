@@ -12,7 +12,7 @@ from steptime.formulas.roofline.layer import across_wait_s, floors_s
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import product_s
 from steptime.formulas.roofline.sharing import tied_s
-from steptime.formulas.roofline.stages import cut_by_cost, pace
+from steptime.formulas.roofline.stages import cut_by_cost, pace, sends_s
 from steptime.inputs.constants import RooflineConstants, roofline_constants
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator
@@ -151,6 +151,18 @@ def test_only_a_pipeline_over_servers_with_tensor_parallelism_waits_for_its_stag
     assert floors_s(wide, stack) == {"host": 0.004, "staged": 0.004}
     assert across_wait_s(wide, stack) == 0.016
     assert across_wait_s(apart, stack) == 0.0
+
+
+def test_sends_that_overlap_show_while_the_pipeline_fills_and_drains_alone() -> None:
+    job, stack = step()
+    hidden = replace(stack, overlap_sends=1.0)
+    shown = sends_s(job, stack, CONSTANTS, 2048.0, 64.0)
+    ends = sends_s(job, hidden, CONSTANTS, 2048.0, 64.0)
+    messages = 64.0 * job.vpp + job.pp - 1.0
+    assert ends == pytest.approx(shown * (job.pp - 1.0) / messages, rel=1e-14)
+    single = replace(job, vpp=1.0)
+    both = (sends_s(single, one, CONSTANTS, 2048.0, 64.0) for one in (stack, hidden))
+    assert len(set(both)) == 1
 
 
 def test_a_tied_embedding_is_added_up_between_two_stages_alone() -> None:

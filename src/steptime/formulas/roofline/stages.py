@@ -120,8 +120,8 @@ def sends_s(
     Args:
         job: The flat record.
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
-            ``overlap_sends`` where sending and computing go on together: then only those
-            that fill and drain the pipeline show.
+            ``overlap_sends`` where sending and computing go on together, which takes more
+            chunks than one: then only those that fill and drain the pipeline show.
         constants: ``link_efficiency``, ``network_efficiency`` and ``hop_s``.
         tokens: Of a micro-batch on this device.
         num_microbatches: Per step and data-parallel rank.
@@ -136,5 +136,6 @@ def sends_s(
     )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
-    steady = where(stack.overlap_sends > 0.0, 0.0, num_microbatches * job.vpp)
+    hides = stack.overlap_sends * where(job.vpp > 1.0, 1.0, 0.0)
+    steady = where(hides > 0.0, 0.0, num_microbatches * job.vpp)
     return where(job.pp > 1.0, 2.0 * (steady + job.pp - 1.0) * one, 0.0)
