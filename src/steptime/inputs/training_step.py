@@ -98,20 +98,23 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     return model_preset(name)
 
 
-def device_named(name: str | Path | Accelerator) -> Accelerator:
+def device_named(name: str | Path | Accelerator, nvlink_domain: int | None = None) -> Accelerator:
     """Return an accelerator by preset name or from a ``.toml`` file.
 
     Args:
         name: A name, a path, or an accelerator, which is returned as it is.
+        nvlink_domain: Devices joined by NVLink; as it is built if None.
 
     Raises:
-        ConfigError: If there is no such preset or file.
+        ConfigError: If there is no such preset or file, or the domain is no count.
     """
-    if isinstance(name, Accelerator):
-        return name
-    if not isinstance(name, (str, Path)):
+    if not isinstance(name, (str, Path, Accelerator)):
         raise ConfigError(f"accelerator must be a name, a file or an Accelerator, got {name!r:.80}")
-    return accelerator_preset(str(name))
+    device = name if isinstance(name, Accelerator) else accelerator_preset(str(name))
+    if nvlink_domain is None:
+        return device
+    check_count("nvlink_domain", nvlink_domain, most=10**7)
+    return replace(device, nvlink_domain=nvlink_domain)
 
 
 def training_step(
@@ -164,10 +167,7 @@ def training_step(
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape = shape_named(model)
-    device = device_named(accelerator)
-    if nvlink_domain is not None:
-        check_count("nvlink_domain", nvlink_domain, most=10**7)
-        device = replace(device, nvlink_domain=nvlink_domain)
+    device = device_named(accelerator, nvlink_domain)
     assumed: list[str] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
