@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steptime.formulas.schedule_rules import mended_sizes, schedule_rule
+from steptime.formulas.schedule_rules import chunks_held, mended_sizes, schedule_rule
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.job import Job, job
@@ -208,10 +208,6 @@ def training_step(
     return step
 
 
-_TWO_CHUNKS = ("zb-v", "v-half", "v-min", "dualpipe-v")
-_MANY_CHUNKS = ("interleaved-1f1b", "looped-bfs", "interleaved-zb")
-
-
 # grattafiori2024, Sec. 3.3.2: gradients are sharded too, weights stay whole after the forward.
 _STATED_ZERO = {"Llama 3 405B": 2}
 
@@ -229,10 +225,10 @@ def _usual_schedule(chunks: int, pp: int) -> str:
 
 
 def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
-    if schedule in _TWO_CHUNKS:
-        return 2
-    if pp == 1 or schedule not in _MANY_CHUNKS:
-        return 1
+    code = SCHEDULES.index(schedule if schedule in SCHEDULES else "1f1b")
+    held = int(chunks_held(float(code)))
+    if held or pp == 1:
+        return held or 1
     layers = shape.num_layers
     most = -(-layers // pp)
     if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
