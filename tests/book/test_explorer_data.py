@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_runs import published_layouts
 from steptime.evidence.memory import default_stack as default_memory_stack
+from steptime.evidence.predict import predict
 from steptime.evidence.schema import published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.job import JOB_FIELDS
@@ -60,3 +65,32 @@ def test_a_published_layout_is_of_the_model_itself() -> None:
         row = rows[entry["id"]]
         assert model(row.model.split(" (")[0]).name == model(name).name
         assert entry["source"] == row.source
+
+
+# --- what the stories say beside their numbers
+def test_full_recomputation_fits_the_long_sequence_too_in_more_time() -> None:
+    shared: dict[str, Any] = {
+        "model": "llama3-8b",
+        "accelerator": "h100",
+        "tp": 8,
+        "seq_length": 131072,
+    }
+    shared |= {"global_batch_size": 64, "zero_stage": 0, "predictor": "baseline"}
+    kept = predict(**shared, cp=4, dp=1)
+    again = predict(**shared, cp=1, dp=4, recompute="full")
+    assert not predict(**shared, cp=1, dp=4).fits
+    assert kept.fits
+    assert again.fits
+    assert again.step_time_s > 1.1 * kept.step_time_s
+
+
+def test_memory_hardly_moves_with_the_number_of_micro_batches() -> None:
+    shared: dict[str, Any] = {
+        "model": "gpt3-175b",
+        "accelerator": "a100",
+        "tp": 8,
+        "pp": 8,
+        "seq_length": 2048,
+    }
+    few, many = (predict(**shared, global_batch_size=size, recompute="full") for size in (10, 64))
+    assert few.memory.total_bytes == pytest.approx(many.memory.total_bytes, rel=0.01)
