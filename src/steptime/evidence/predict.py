@@ -207,9 +207,7 @@ def predict_step(
     return roofline_prediction(step, record, stack)
 
 
-def predict(
-    *, predictor: str | None = None, stack: str | None = None, **inputs: Any
-) -> Prediction:
+def predict(*, predictor: str | None = None, stack: str | None = None, **inputs: Any) -> Prediction:
     """Return the predicted step time and memory of a model, an accelerator and a layout.
 
     Args:
