@@ -75,7 +75,7 @@ def test_every_constant_lies_in_its_plausible_range() -> None:
 def test_a_refit_changes_the_files_fitted_values_alone() -> None:
     text = data_path("roofline_constants.toml").read_text(encoding="utf-8")
     assert with_values(text, roofline_constants()) == text
-    changed = with_values(text, replace(roofline_constants(), contention=0.123456, step_s=9.0))
+    changed = with_values(text, replace(roofline_constants(), contention=0.123456, hop_s=9.0))
     differing = [
         new for new, old in zip(changed.split("\n"), text.split("\n"), strict=True) if new != old
     ]

@@ -70,7 +70,6 @@ EFFECTS = (
     Effect("last rounds of products", {}, _with(jobs={"num_sms": 0.0})),
     Effect("tied embeddings over the pipeline", {}, _with(jobs={"tied": 0.0})),
     Effect("time to start a collective, and hops", {"hop_s": 0.0}),
-    Effect("fixed time of a step", {"step_s": 0.0}),
     Effect("recomputation that stops early", {}, _with(stacks={"early_stop": 0.0})),
     Effect("parts that draw less power", {}, _with(stacks={"power_scale": 1.0})),
 )

@@ -24,12 +24,12 @@ class RooflineConstants:
         hopper_efficiency: The same of H100 and its kin.
         blackwell_efficiency: The same of B200 and its kin.
         hbm_efficiency: Share of the memory bandwidth.
-        link_efficiency: Share of a link's bandwidth.
-        contention: Share of hidden weight messages that shows all the same.
+        link_efficiency: Share of NVLink's bandwidth.
+        network_efficiency: Share of the network's bandwidth.
+        contention: Share of what hides behind other work that shows all the same.
         launch_s: Time to launch a kernel and drain it, on the device.
         host_launch_s: Time of the host to launch a kernel of plain PyTorch.
         hop_s: Time to pass one domain.
-        step_s: What every step costs besides.
     """
 
     ampere_efficiency: float
@@ -42,7 +42,6 @@ class RooflineConstants:
     launch_s: float
     host_launch_s: float
     hop_s: float
-    step_s: float
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -8,9 +8,8 @@ START_TOKENS = 400.0
 """Sequence at which a flash kernel reaches half of its rate; published curves give 300 to 500."""
 FULL_WIDTH = 128.0
 """Width of a head at which it is at its best; at half of that it loses a seventh."""
-
 WITHOUT_TENSOR_CORES = 4.0
-"""Slowdown of 16-bit products that cannot use them: 312 against 78 TFLOP/s (nvidia2020a100)."""
+"""Slowdown of 16-bit products that cannot use them: nvidia2020ampere, Table 1, 312 over 78."""
 
 
 def query_width(job: Number) -> Number:

@@ -138,7 +138,7 @@ def tied_s(job: Number, stack: Number, constants: Number) -> Number:
 
 
 def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -> Number:
-    """Return the time of the optimizer and of what every step costs.
+    """Return the time of the optimizer.
 
     Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
     twice with the norm, and writes the 16-bit parameter.
@@ -146,7 +146,7 @@ def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -
     Args:
         job: The flat record.
         stack: ``gradient_bytes``.
-        constants: ``step_s``: clipping, loss, logging, data.
+        constants: ``hbm_efficiency`` is used.
         layers: Of the stage.
 
     References:
@@ -155,4 +155,4 @@ def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -
     split = where(job.zero_stage > 0.0, job.dp * job.cp, 1.0)
     states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
     moved = (states + 2.0 * stack.gradient_bytes) * stage_parameters(job, layers) / split
-    return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency) + constants.step_s
+    return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)
