@@ -12,15 +12,13 @@ from typing import Any
 
 import pytest
 
-from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry, explorer_data
+from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry
 from steptime.book.explorer_page import write_modules
-from steptime.book.explorer_runs import published_layouts
 from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
 from steptime.evidence.memory import default_stack as default_memory_stack
 from steptime.evidence.predict import predict_step
 from steptime.evidence.residuals import kind_of
-from steptime.evidence.schema import published_rows
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.validity import device_fault
@@ -29,7 +27,7 @@ from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import Experts, ModelShape
-from steptime.inputs.presets import accelerator_names, model, model_names
+from steptime.inputs.presets import accelerator_names, model_names
 from steptime.inputs.stack import default_stack
 from steptime.inputs.training_step import TrainingStep, training_step
 
@@ -263,40 +261,3 @@ def test_page_refuses_what_the_package_refuses_with_the_same_sentence(
     # Every kind of refusal was among them, or the test shows too little.
     assert sentences >= {"global_batch_size", "pp", "vpp", "tp", "cp", "ep", "GPUs", "precision"}
     assert unfit == set(UNFIT)
-
-
-# --- limit
-def test_data_of_the_page_covers_every_preset_and_field() -> None:
-    data = explorer_data()
-    assert [one["key"] for one in data["models"]][:3] == [
-        "gpt3-175b",
-        "megatron-1008b",
-        "llama3-405b",
-    ]
-    assert {one["key"] for one in data["models"]} == set(model_names())
-    assert {one["key"] for one in data["accelerators"]} == set(accelerator_names())
-    assert set(data["blank_job"]) == set(JOB_FIELDS)
-    assert [one["key"] for one in data["schedules"]] == list(SCHEDULES)
-    assert all(one["source"] for one in data["models"] + data["accelerators"])
-
-
-def test_published_layouts_are_legal_and_fit_as_they_did() -> None:
-    found = published_layouts()
-    assert set(found) >= {"gpt3-175b", "megatron-1008b", "llama3-405b", "deepseek-v3"}
-    for name, entry in found.items():
-        state = {**entry["state"], "model": name, "own": "", "by": "baseline", "tokens": 300e9}
-        step = python_step(state)
-        facts = memory_facts(default_memory_stack(step))
-        needed = memory_bytes(step.job(), facts)["total"]
-        assert needed <= step.accelerator.hbm_bytes, (name, entry["id"])
-
-
-def test_a_published_layout_is_of_the_model_itself() -> None:
-    found = published_layouts()
-    rows = {row.id: row for row in published_rows()}
-    assert "mistral-7b" not in found
-    assert "llama2-13b" not in found
-    for name, entry in found.items():
-        row = rows[entry["id"]]
-        assert model(row.model.split(" (")[0]).name == model(name).name
-        assert entry["source"] == row.source

@@ -145,6 +145,19 @@ def test_a_figure_is_laid_out_anew_for_a_phone_with_its_text_as_large() -> None:
     assert sizes[0] == sizes[1]
 
 
+def test_a_long_label_is_broken_where_the_column_is_narrow() -> None:
+    from steptime.book import figures
+
+    with figures.style():
+        figure = figures.new()
+        figure.subplots().set_xlabel("step time (% of that on the smaller domains)")
+        markup = figures.show(figure, alt="Nothing.").markup
+    wide, narrow = markup.split("<svg")[1:]
+    assert "on the smaller domains)<" in wide
+    assert ">step time (% of that on the<" in narrow
+    assert ">smaller domains)<" in narrow
+
+
 def test_a_figure_that_needs_its_width_stays_as_it_is() -> None:
     from steptime.book import figures
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from steptime.book.readme import changes, filled
+from steptime.book.readme import EXAMPLES, README, changes, example, filled
 from steptime.book.site.notebook_figure import figure_markup, standalone_svg
 
 FIGURE = (
@@ -37,6 +37,19 @@ def test_a_picture_of_its_own_has_no_variables(executed: Path) -> None:
     assert "var(" not in text
     assert "currentColor" not in text
     assert "#2A5CAA" in text
+
+
+def test_an_example_is_what_the_command_prints() -> None:
+    text = example(("place --tp 8 --pp 2", "--domain 8 --json"))
+    command, _, printed = text.partition("\n[")
+    assert command == "\n\n```console\n$ steptime place --tp 8 --pp 2 \\\n    --domain 8 --json"
+    (placement,) = json.loads("[" + printed.removesuffix("\n```\n\n"))
+    assert placement["num_domains"] == 2
+
+
+def test_the_readme_shows_every_example() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert all(f"<!--{name}-->" in text for name in EXAMPLES)
 
 
 def test_checking_changes_nothing(tmp_path: Path) -> None:

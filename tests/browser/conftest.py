@@ -26,17 +26,24 @@ class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None: ...
 
 
-@pytest.fixture(scope="session")
-def site() -> Iterator[str]:
-    """Return the address of the built site."""
-    assert (SITE / "index.html").is_file(), "no build/site: run `make site` first"
-    handler = functools.partial(_Quiet, directory=str(SITE))
+@contextlib.contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    """Serve a folder on localhost and yield its address."""
+    handler = functools.partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[str]:
+    """Return the address of the built site."""
+    assert (SITE / "index.html").is_file(), "no build/site: run `make site` first"
+    with _served(SITE) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -52,11 +59,19 @@ def schedule_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def schedule_site(schedule_folder: Path) -> Iterator[str]:
     """Return the address of the schedule figure alone, which needs no built site."""
-    handler = functools.partial(_Quiet, directory=str(schedule_folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with _served(schedule_folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def placement_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of the racks figure alone, which needs no built site."""
+    from steptime.book.placement_page import write_placement
+
+    place = tmp_path_factory.mktemp("placement")
+    write_placement(place)
+    with _served(place) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")
@@ -68,11 +83,8 @@ def accuracy_site(
 
     place = tmp_path_factory.mktemp("accuracy")
     write_accuracy(place, accuracy_points)
-    handler = functools.partial(_Quiet, directory=str(place))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with _served(place) as address:
+        yield address
 
 
 def _beside(name: str) -> str:

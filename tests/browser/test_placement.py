@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import random
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,21 +16,9 @@ pytestmark = pytest.mark.browser
 KINDS = {"tensor", "context", "pipeline", "data", "expert"}
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None: ...
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    from steptime.book.placement_page import write_placement
-
-    folder: Path = tmp_path_factory.mktemp("placement")
-    write_placement(folder)
-    handler = functools.partial(Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/placement/"
-        server.shutdown()
+@pytest.fixture
+def address(placement_site: str) -> str:
+    return f"{placement_site}/placement/"
 
 
 @pytest.fixture

@@ -49,6 +49,20 @@ def test_a_reader_that_left_is_no_error() -> None:
     assert done.stderr == ""
 
 
+def test_an_interrupt_says_nothing_even_while_importing() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'steptime.evidence.predict': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from steptime.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("text", ["a." * 4_000_000 + "a=1", "a." * 45_000 + "a=1", "[" * 90_000])
 def test_a_hostile_description_is_refused_at_once(
     steptime: Call, tmp_path: Path, text: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,18 @@ from steptime.inputs.presets import accelerator, model
 from steptime.planning import sweep as sweeps
 from steptime.planning.question import Question
 from steptime.planning.search import search
-from steptime.planning.sweep import answer, product_of, question_key, run_sweep
+from steptime.planning.sweep import answer, question_key, questions_of, run_sweep
 
-BASE = Question(
-    model=model("llama3-8b"),
-    accelerator=accelerator("h100"),
-    num_devices=8,
-    global_batch_size=32,
-    seq_length=4096,
-)
+H100 = accelerator("h100")
 
 
 def questions() -> list[Question]:
-    return product_of(
-        BASE,
+    return questions_of(
         models=[model("llama3-8b"), model("mistral-7b")],
-        num_devices=[8, 16, 32],
-        batches=[32, 64],
+        accelerators=[H100],
+        gpus=[8, 16, 32],
+        global_batch_sizes=[32, 64],
+        seq_lengths=[4096],
     )
 
 
@@ -85,8 +81,8 @@ def test_executors_give_the_same_rows(kind: Any, tmp_path: Path) -> None:
 
 
 def test_a_question_without_an_answer_leaves_a_row(tmp_path: Path) -> None:
-    asked = product_of(BASE, models=[model("llama3-405b")])
-    assert run_sweep(asked, tmp_path).done == 1
+    large = replace(questions()[0], model=model("llama3-405b"))
+    assert run_sweep([large], tmp_path).done == 1
     (row,) = read_rows(tmp_path).to_pylist()
     assert (row["rank"], row["step_time_s"], row["num_fitting"]) == (None, None, 0)
 

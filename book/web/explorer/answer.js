@@ -166,6 +166,7 @@ export function makeAnswer(data, formulas) {
     return {
       state,
       job,
+      link: data.accelerators.find((one) => one.key === state.gpu).link,
       memory: memory(job),
       steps,
       chosen,

@@ -68,15 +68,18 @@ export function radioRow([key, letter, name, unit], id, change, data, how = {}) 
   function update(state, check) {
     const values = how.values ?? withChosen(CHOICES[key], state[key]);
     if (shown !== values.join()) draw(values);
+    const marks = check && values.map((value) => check(key, value));
+    // Where no choice of a row would do, the row is not what is wrong.
+    if (marks?.every((mark) => mark === "never")) marks.fill("");
     [...box.children].forEach((label, index) => {
       const value = values[index];
       const input = label.firstElementChild;
       input.checked = value === state[key];
       if (!check) return;
-      const mark = check(key, value);
+      const mark = marks[index];
       if (label.dataset.mark === mark) return;
       label.dataset.mark = mark;
-      const says = { never: ", not possible", over: ", does not fit", fits: "" }[mark];
+      const says = { never: ", not possible", over: ", does not fit", fits: "" }[mark] ?? "";
       const word = wordFor(key, value, data);
       input.setAttribute("aria-label", `${word} ${units(value, unit)}`.trim() + says);
     });

@@ -1,6 +1,6 @@
 /** Number fields that halve and double, and native selects. */
 
-import { h } from "./dom.js";
+import { h, text } from "./dom.js";
 import { count, group, short, units } from "./format.js";
 import { BOUNDS, inBounds } from "./state.js";
 
@@ -115,6 +115,8 @@ export function domainField(id, change, data) {
   });
   const update = (state) => {
     usual = built(state);
+    const { link } = data.accelerators.find((one) => one.key === state.gpu);
+    text(field.element.firstElementChild, `${link} joins`);
     field.update(state);
   };
   return { element: field.element, update };

@@ -135,10 +135,11 @@ function stageRow(row, shown, job, domain) {
 export function serverWords(answer) {
   const { job } = answer;
   const domain = job.nvlink_domain;
+  const near = answer.link;
   const rate = (bytes) => `${digits(bytes / 1e9)} GB/s`;
   const link = (ranks) =>
     ranks <= domain
-      ? `NVLink ${rate(job.nvlink_bytes_per_s)}`
+      ? `${near} ${rate(job.nvlink_bytes_per_s)}`
       : `network ${rate(job.network_bytes_per_s)}`;
   const words = [];
   if (job.tp > domain) {
@@ -146,7 +147,7 @@ export function serverWords(answer) {
     const blind = answer.chosen.model.key === "baseline" ? ", which only the roofline counts" : "";
     words.push(`${spans}: the network inside every layer${blind}.`);
   } else if (job.tp > 1) {
-    const inside = domain === 8 ? "one server" : "one NVLink domain";
+    const inside = domain === 8 ? "one server" : `one ${near} domain`;
     words.push(`T: tensor group of ${job.tp}, inside ${inside}, ${link(job.tp)}.`);
   }
   if (job.cp > 1) words.push(`C: ${job.cp} pieces of each sequence, ${link(job.tp * job.cp)}.`);

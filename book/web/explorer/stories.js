@@ -69,7 +69,7 @@ export const STORIES = [
     title: "128k tokens",
     change: { ...LONG, cp: 4, n: 32 },
     pin: { ...LONG, cp: 1, n: 32 },
-    say: "Cutting each sequence in four brings activations from {pin.activations} to {activations}; gathering keys and values costs {context_parallel_share} of the step.",
+    say: "Cutting each sequence in four brings activations from {pin.activations} to {activations}; gathering keys and values costs {context_parallel_share} of the step. Full recomputation would fit too, in more time.",
   },
   {
     key: "experts",

@@ -1,7 +1,7 @@
 /** The verdict: does it fit, what is in the way, and the smallest way out. */
 
 import { fill, h, text } from "./dom.js";
-import { digits, gb } from "./format.js";
+import { digits, gb, group } from "./format.js";
 import { MEMORY_PARTS } from "./outs.js";
 
 const MARKS = { fits: "✓", tight: "≈", over: "✕", never: "⊘" };
@@ -42,6 +42,7 @@ export function inLabels(sentence, data) {
     .replace(/^1 GPUs do not/, "1 GPU does not")
     .replace(/ x etp=1\b/, "")
     .replace(/ x /g, " × ")
+    .replace(/\b\d{4,}\b/g, group)
     .replace(fields, (_, name, sign = "", at) => ((at === 0 && AT_THE_START[name]) || LABELS[name]) + (signs[sign] ?? sign));
   return said[0].toUpperCase() + said.slice(1);
 }

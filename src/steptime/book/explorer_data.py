@@ -85,6 +85,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "name": str(table[key].get("name", key)),
                 "source": device.source,
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
+                "link": "ICI" if device.generation == "tpu" else "NVLink",
                 "stacks": stacks_of(device),
             }
         )

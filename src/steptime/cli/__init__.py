@@ -10,12 +10,17 @@ def main() -> None:
 
     try:
         from steptime.cli.main import run
+
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        # Before `run` could answer it: importing takes a moment.
+        status = 130
     except ModuleNotFoundError as missing:
-        if missing.name and missing.name.split(".")[0] in ("typer", "rich", "click"):
-            print(
-                f"steptime: the command line needs {missing.name}: install steptime[cli]",
-                file=sys.stderr,
-            )
-            sys.exit(2)
-        raise
-    sys.exit(run(sys.argv[1:]))
+        if not missing.name or missing.name.split(".")[0] not in ("typer", "rich", "click"):
+            raise
+        print(
+            f"steptime: the command line needs {missing.name}: install steptime[cli]",
+            file=sys.stderr,
+        )
+        status = 2
+    sys.exit(status)

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def print_json(value: Any) -> None:
@@ -38,12 +39,16 @@ def print_table(
         columns: Head and alignment (left or right) of each column.
         rows: Cells as text.
     """
-    table = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
+    # A table's own title would be broken to the width of the table.
+    out = console()
+    if title:
+        out.print(Text(title, style="bold"))
+    table = Table(header_style="bold", pad_edge=False)
     for head, justify in columns:
         table.add_column(head, justify="right" if justify == "right" else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console().print(table)
+    out.print(table)
 
 
 def seconds(value: float) -> str:

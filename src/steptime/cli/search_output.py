@@ -193,14 +193,7 @@ def result_dict(
     question = result.question
     best = result.best[0]
     ends = step_interval(question, best) or (None, None)
-    return {
-        "model": question.model.name,
-        "accelerator": question.accelerator.name,
-        "num_gpus": question.num_devices,
-        "global_batch_size": question.global_batch_size,
-        "seq_length": question.seq_length,
-        "precision": question.precision,
-        "predictor": question.predictor,
+    return question.summary() | {
         "order": question.order,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,

@@ -58,8 +58,7 @@ def plan_questions(path: Path) -> list[Question]:
     Raises:
         ConfigError: If a list is missing, empty, or holds something else.
     """
-    from steptime.evidence.predict import default_predictor
-    from steptime.planning.question import Question
+    from steptime.planning.sweep import questions_of
 
     table = read_toml(path)
     for name in COLUMNS:
@@ -69,24 +68,9 @@ def plan_questions(path: Path) -> list[Question]:
     unknown = set(table) - set(COLUMNS)
     if unknown:
         raise ConfigError(f"{path}: unknown {sorted(unknown)[0]!r}; known: {', '.join(COLUMNS)}")
-    found = []
-    for name in table["accelerators"]:
-        device = accelerator_preset(name)
-        found += [
-            Question(
-                model=shape_named(model),
-                accelerator=device,
-                num_devices=gpus,
-                global_batch_size=batch,
-                seq_length=length,
-                predictor=default_predictor(device),
-            )
-            for model in table["models"]
-            for gpus in table["gpus"]
-            for batch in table["global_batch_sizes"]
-            for length in table["seq_lengths"]
-        ]
-    return found
+    table["models"] = [shape_named(name) for name in table["models"]]
+    table["accelerators"] = [accelerator_preset(name) for name in table["accelerators"]]
+    return questions_of(**table)
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from steptime.formulas.schedule_rules import mended_sizes, schedule_rule
+from steptime.formulas.schedule_rules import chunks_held, mended_sizes, schedule_rule
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.job import Job, job
@@ -98,20 +98,23 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     return model_preset(name)
 
 
-def device_named(name: str | Path | Accelerator) -> Accelerator:
+def device_named(name: str | Path | Accelerator, nvlink_domain: int | None = None) -> Accelerator:
     """Return an accelerator by preset name or from a ``.toml`` file.
 
     Args:
         name: A name, a path, or an accelerator, which is returned as it is.
+        nvlink_domain: Devices joined by NVLink; as it is built if None.
 
     Raises:
-        ConfigError: If there is no such preset or file.
+        ConfigError: If there is no such preset or file, or the domain is no count.
     """
-    if isinstance(name, Accelerator):
-        return name
-    if not isinstance(name, (str, Path)):
+    if not isinstance(name, (str, Path, Accelerator)):
         raise ConfigError(f"accelerator must be a name, a file or an Accelerator, got {name!r:.80}")
-    return accelerator_preset(str(name))
+    device = name if isinstance(name, Accelerator) else accelerator_preset(str(name))
+    if nvlink_domain is None:
+        return device
+    check_count("nvlink_domain", nvlink_domain, most=10**7)
+    return replace(device, nvlink_domain=nvlink_domain)
 
 
 def training_step(
@@ -164,10 +167,7 @@ def training_step(
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape = shape_named(model)
-    device = device_named(accelerator)
-    if nvlink_domain is not None:
-        check_count("nvlink_domain", nvlink_domain, most=10**7)
-        device = replace(device, nvlink_domain=nvlink_domain)
+    device = device_named(accelerator, nvlink_domain)
     assumed: list[str] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
@@ -208,10 +208,6 @@ def training_step(
     return step
 
 
-_TWO_CHUNKS = ("zb-v", "v-half", "v-min", "dualpipe-v")
-_MANY_CHUNKS = ("interleaved-1f1b", "looped-bfs", "interleaved-zb")
-
-
 # grattafiori2024, Sec. 3.3.2: gradients are sharded too, weights stay whole after the forward.
 _STATED_ZERO = {"Llama 3 405B": 2}
 
@@ -229,10 +225,10 @@ def _usual_schedule(chunks: int, pp: int) -> str:
 
 
 def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
-    if schedule in _TWO_CHUNKS:
-        return 2
-    if pp == 1 or schedule not in _MANY_CHUNKS:
-        return 1
+    code = SCHEDULES.index(schedule if schedule in SCHEDULES else "1f1b")
+    held = int(chunks_held(float(code)))
+    if held or pp == 1:
+        return held or 1
     layers = shape.num_layers
     most = -(-layers // pp)
     if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):

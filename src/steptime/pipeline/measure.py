@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.pipeline.waits import arrival_slot, positions, producer
+from steptime.pipeline.waits import arrival_slot, latest_source, positions
 
 
 def bubble(orders: list[list[int]], result: dict[str, Any]) -> dict[str, Any]:
@@ -140,13 +140,8 @@ def _message_time(
     codes = [order[i]]
     if order[i] == mark:
         codes = order[i + 1 : i + 3]
-    latest: Any = -1
-    took: Any = 0
-    for code in codes:
-        source = producer(code, stages, micro_batches, place)
-        if source >= 0 and source != mark:
-            arrival = result["ready"][arrival_slot(source, stages, micro_batches)]
-            if arrival > latest:
-                latest = arrival
-                took = arrival - result["ends"][place["rank"][source]][place["index"][source]]
-    return took
+    source = latest_source(codes, stages, micro_batches, place, result)
+    if source < 0:
+        return 0
+    sent = result["ends"][place["rank"][source]][place["index"][source]]
+    return result["ready"][arrival_slot(source, stages, micro_batches)] - sent

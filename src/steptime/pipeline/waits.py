@@ -105,7 +105,7 @@ def critical_path(
             break
         source = -1
         if before < 0 or ends[rank][before] != begin:
-            source = _latest_source(orders[rank], i, stages, micro_batches, place, result)
+            source = _waited_for(orders[rank], i, stages, micro_batches, place, result)
         if source < 0 or result["ready"][arrival_slot(source, stages, micro_batches)] != begin:
             # Held by the action before, or by its message where sends block.
             i = before
@@ -116,7 +116,35 @@ def critical_path(
     return path
 
 
-def _latest_source(
+def latest_source(
+    codes: list[int],
+    stages: int,
+    micro_batches: int,
+    place: dict[str, list[int]],
+    result: dict[str, Any],
+) -> int:
+    """Return the producer whose data came last of all that some actions need, or -1.
+
+    Args:
+        codes: Of the actions.
+        stages: Stages in all, S.
+        micro_batches: Micro-batches in all, M.
+        place: From `positions`.
+        result: From the executor.
+    """
+    best = -1
+    latest = -1
+    for code in codes:
+        source = producer(code, stages, micro_batches, place)
+        if source >= 0:
+            arrival = result["ready"][arrival_slot(source, stages, micro_batches)]
+            if arrival > latest:
+                best = source
+                latest = arrival
+    return best
+
+
+def _waited_for(
     order: list[int],
     i: int,
     stages: int,
@@ -131,16 +159,7 @@ def _latest_source(
         codes.append(order[i + 1])
     if i >= 2 and order[i - 2] == mark:
         codes.append(order[i - 1])
-    best = -1
-    latest = -1
-    for code in codes:
-        source = producer(code, stages, micro_batches, place)
-        if source >= 0:
-            arrival = result["ready"][arrival_slot(source, stages, micro_batches)]
-            if arrival > latest:
-                best = source
-                latest = arrival
-    return best
+    return latest_source(codes, stages, micro_batches, place, result)
 
 
 def deadlock_cycle(

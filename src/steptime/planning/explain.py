@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steptime.evidence.predict import default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import Layout, check_layout
+from steptime.inputs.layout import check_layout
 from steptime.inputs.readers.reading import Reading, Value, completed
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
@@ -89,12 +89,4 @@ def explained(
         best=best,
         gain_fraction=gain,
         tie_fraction=result.tie_fraction,
-    )
-
-
-def same_cut(one: Layout, other: Layout) -> bool:
-    """Return whether two layouts cut model and data alike, whatever their switches."""
-    return all(
-        getattr(one, name) == getattr(other, name)
-        for name in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
     )

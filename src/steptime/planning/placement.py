@@ -72,10 +72,6 @@ class Placement:
         """Pipeline hops, inside and across."""
         return self.hops_inside + self.hops_crossing
 
-    def domain_of(self, rank: int) -> int:
-        """Return the domain in which a rank sits."""
-        return rank // self.used_per_domain
-
     def group(self, kind: str) -> GroupCount:
         """Return the count of one kind; a kind of one rank a group crosses nothing."""
         for count in self.groups:

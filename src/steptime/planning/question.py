@@ -96,6 +96,18 @@ class Question:
         if not 0.0 < self.hbm_share <= 1.0:
             raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
 
+    def summary(self) -> dict[str, str | int]:
+        """Return what was asked as an answer repeats it."""
+        return {
+            "model": self.model.name,
+            "accelerator": self.accelerator.name,
+            "num_gpus": self.num_devices,
+            "global_batch_size": self.global_batch_size,
+            "seq_length": self.seq_length,
+            "precision": self.precision,
+            "predictor": self.predictor,
+        }
+
     @property
     def data_inside(self) -> float:
         """1.0 where data-parallel ranks are nearer than pipeline ones, else 0.0."""

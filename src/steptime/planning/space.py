@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steptime.inputs.layout import SCHEDULES
+from steptime.pipeline.build import fixed_chunks
 from steptime.planning.question import Question
 
 ROW_FIELDS = ("tp", "cp", "pp", "dp", "ep", "etp", "vpp", "schedule", "micro_batch_size")
@@ -15,9 +16,6 @@ ROW_FIELDS = ("tp", "cp", "pp", "dp", "ep", "etp", "vpp", "schedule", "micro_bat
 
 Rows = NDArray[np.float64]
 
-# Schedules that need a given number of chunks: one, two, or any number over one.
-_ONE = ("gpipe", "1f1b", "zb-h1", "zb-h2", "dualpipe")
-_TWO = ("zb-v", "v-half", "v-min", "dualpipe-v")
 MOST_EXPERT_SIZES = 24
 
 
@@ -55,7 +53,7 @@ def schedules_for(question: Question, pp: int, chunks: int) -> list[float]:
     names = [
         name
         for name in question.schedules
-        if (chunks == 1 if name in _ONE else chunks == 2 if name in _TWO else chunks > 1)
+        if (chunks == fixed_chunks(name) if fixed_chunks(name) else chunks > 1)
     ]
     return [float(SCHEDULES.index(name)) for name in names]
 

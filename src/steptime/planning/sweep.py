@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from steptime import __version__
+from steptime.evidence.predict import default_predictor
+from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.model import ModelShape
 from steptime.inputs.parquet import finished_keys, write_rows
 from steptime.planning.question import Question
 from steptime.planning.search import search
@@ -51,41 +54,37 @@ def question_key(question: Question) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def product_of(
-    base: Question,
+def questions_of(
     *,
-    models: Sequence[Any] = (),
-    accelerators: Sequence[Any] = (),
-    num_devices: Sequence[int] = (),
-    batches: Sequence[int] = (),
-    seq_lengths: Sequence[int] = (),
+    models: Sequence[ModelShape],
+    accelerators: Sequence[Accelerator],
+    gpus: Sequence[int],
+    global_batch_sizes: Sequence[int],
+    seq_lengths: Sequence[int],
 ) -> list[Question]:
-    """Return every combination of the values given, the rest as in ``base``.
+    """Return every combination, each asked of the better model that knows its accelerator.
 
     Args:
-        base: Gives all that is not listed.
         models: Shapes.
         accelerators: Devices.
-        num_devices: Sizes of the cluster.
-        batches: Global batch sizes.
+        gpus: Sizes of the cluster.
+        global_batch_sizes: Sequences per step.
         seq_lengths: Tokens per sequence.
 
     Raises:
         ConfigError: If a combination is out of range.
     """
-    from dataclasses import replace
-
-    axes = {
-        "model": models,
-        "accelerator": accelerators,
-        "num_devices": num_devices,
-        "global_batch_size": batches,
-        "seq_length": seq_lengths,
-    }
-    used = {name: values for name, values in axes.items() if values}
+    every = itertools.product(accelerators, models, gpus, global_batch_sizes, seq_lengths)
     return [
-        replace(base, **dict(zip(used, values, strict=True)))
-        for values in itertools.product(*used.values())
+        Question(
+            model=model,
+            accelerator=device,
+            num_devices=number,
+            global_batch_size=batch,
+            seq_length=length,
+            predictor=default_predictor(device),
+        )
+        for device, model, number, batch, length in every
     ]
 
 
@@ -98,14 +97,7 @@ def answer(question: Question) -> list[dict[str, Any]]:
         question: The question.
     """
     result = search(question, keep=KEPT)
-    asked = {
-        "model": question.model.name,
-        "accelerator": question.accelerator.name,
-        "num_gpus": question.num_devices,
-        "global_batch_size": question.global_batch_size,
-        "seq_length": question.seq_length,
-        "precision": question.precision,
-        "predictor": question.predictor,
+    asked = question.summary() | {
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
     }

@@ -143,6 +143,11 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
     [
         ("?l.n=1", "1 GPU does not divide into t × c × p = 8 × 1 × 1; the nearest that do are 8."),
         (
+            "?l.n=2048&l.batch=4000&l.tp=2&l.pp=16",
+            "Batch B = 4,000 does not divide into d = 64 ranks × micro-batch b = 1; "
+            "the nearest that does is 4,032.",
+        ),
+        (
             "?l.n=64&l.batch=10&l.mb=4",
             "Batch B = 10 does not divide into d = 8 ranks × micro-batch b = 4; "
             "the nearest that does is",
@@ -171,7 +176,16 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
 def test_a_refusal_names_the_fields_as_the_form_does(
     open_explorer: Open, query: str, says: str
 ) -> None:
-    assert open_explorer(query).page.inner_text('[data-out="detail"]').startswith(says)
+    seen = open_explorer(query)
+    assert seen.page.inner_text('[data-out="detail"]').startswith(says)
+    seen.settle()
+    # A row of which no choice would help is not marked as if it were to blame.
+    rows = seen.page.evaluate(
+        """() => [...document.querySelectorAll('#layout .options:has(.option)')]
+          .map(row => [...row.children].map(one => one.dataset.mark))"""
+    )
+    assert len(rows) > 8
+    assert not any(set(marks) == {"never"} for marks in rows)
 
 
 def test_the_timeline_has_the_schedule_and_sizes_of_the_page(open_explorer: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,10 @@ if TYPE_CHECKING:
 WIDTH_IN = 4.1
 """A column of 328 pixels shows a figure of 295 points with text of 9 points as 10 pixels."""
 
-LONG_BYTES = 60_000
+LETTERS = 30
+"""Letters of a label below an axis that takes half of such a column."""
+
+LONG_BYTES = 110_000
 """A figure with many marks is not worth sending twice; on a phone it scrolls."""
 
 WIDE_ONLY = "wide only"
@@ -42,6 +46,8 @@ def narrowed(figure: Figure) -> bool:
         return False
     panels = len({round(axes.get_position().x0, 2) for axes in figure.axes})
     figure.set_size_inches(WIDTH_IN, height if panels == 1 else 0.9 * height)
+    for axes in figure.axes:
+        axes.set_xlabel(textwrap.fill(axes.get_xlabel(), LETTERS if panels == 1 else LETTERS // 2))
     for legend in _legends(figure):
         labels = [text.get_text() for text in legend.get_texts()]
         columns = min(legend._ncols, 2 if max(map(len, labels), default=0) > 8 else 3)

@@ -83,15 +83,6 @@ class RooflineStudy:
     coverages: tuple[Coverage, ...]
     residuals: tuple[Residual, ...]
 
-    def errors_of(self, kind: str) -> Floats:
-        """Return the left-out errors of a kind.
-
-        Args:
-            kind: One of ``KINDS``.
-        """
-        wanted = self.result.runs.column(lambda s: s.kind) == kind
-        return np.asarray(self.result.errors[wanted])
-
     def equal_weight(self, kind: str) -> tuple[float, float]:
         """Return mean and median error of a kind, each source counting the same.
 

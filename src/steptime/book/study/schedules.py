@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steptime.pipeline.build import refusal
+from steptime.pipeline.build import fixed_chunks, refusal
 from steptime.pipeline.measure import bubble
 from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.report import report
@@ -13,7 +13,6 @@ from steptime.pipeline.schedules import SCHEDULES, default_chunks
 from steptime.pipeline.timeline import Work, simulate
 
 EQUAL = Work(forward=1, backward=2)
-V_SHAPED = ("zb-v", "v-half", "v-min", "dualpipe-v")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +168,7 @@ def _problem(name: str, stages: int, count: int, chunks: int, held: int) -> Prob
         routes: tuple[tuple[int, ...], ...] = (down, up)
         count //= 2
     else:
-        routes = ((down + up) if name in V_SHAPED else down * chunks,)
+        routes = ((down + up) if fixed_chunks(name) == 2 else down * chunks,)
     return Problem(
         routes=routes,
         micro_batches=count,
