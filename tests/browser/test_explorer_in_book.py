@@ -33,3 +33,21 @@ def test_the_verdict_stays_in_view_below_the_header(
     )
     assert not covered
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_schedule_of_the_figure_opens_in_the_explorer(open_page: Callable[..., Any]) -> None:
+    watched = open_page("book/pipeline.html?w=sched&s=zb-v&p=4&m=16")
+    page = watched.page
+    page.click("#sched .foot a:has-text('layout explorer')")
+    page.wait_for_selector("#layout .verdict")
+    state = page.evaluate("stExplorer.state()")
+    assert {key: state[key] for key in ("schedule", "pp", "vpp", "n", "batch")} == {
+        "schedule": "zb-v",
+        "pp": 4,
+        "vpp": 2,
+        "n": 32,
+        "batch": 16,
+    }
+    link = page.get_attribute("#layout a.timeline", "href")
+    assert "s=zb-v&p=4&m=16&v=2" in link
+    watched.assert_clean()

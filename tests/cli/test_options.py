@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,3 +61,25 @@ def test_every_command_has_help_and_an_example() -> None:
 def test_every_command_prints_json_on_demand() -> None:
     for name, command in commands().items():
         assert "--json" in {flag for one in command.params for flag in one.opts}, name
+
+
+def examples() -> list[str]:
+    """Return the commands of all help texts that need no file and no device of one's own."""
+    texts = [app.info.epilog, *(command.epilog for command in commands().values())]
+    spans = [span for text in texts for span in re.findall(r"`(steptime [^`]+)`", text)]
+    own = ("my_", "launch.sh", "train.toml", "plan.toml", "config.json", "measure", "COMMAND")
+    return sorted({" ".join(span.split()) for span in spans if not any(x in span for x in own)})
+
+
+@pytest.mark.parametrize("line", examples())
+def test_every_example_runs(
+    steptime: Callable[..., tuple[int, str, str]],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line.partition(">")[0])[1:]
+    status, out, err = steptime(*words)
+    assert (status, err) == (0, "")
+    assert out

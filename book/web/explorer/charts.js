@@ -15,6 +15,11 @@ const HEADLINES = [
   ["m", ""],
 ];
 
+const MEMORY_HEADS = [
+  ["memory", "in all"],
+  ["in_flight", ""],
+];
+
 /** Make the places of all pictures; numbers in their keys are buttons. */
 export function pictureParts(id, change) {
   const models = [
@@ -38,13 +43,8 @@ export function pictureParts(id, change) {
   const servers = h("div", { class: "servers" });
   const timeline = h("a", { class: "timeline", hidden: true, tabindex: -1 }, "See this bubble as a timeline");
   const memoryKeys = h("div", { class: "keys" });
-  const held = h(
-    "button",
-    { type: "button", class: "number head", "data-number": "in_flight", tabindex: -1 },
-    h("b", { "data-out": "in_flight" }),
-    h("span", { class: "head-word" }),
-  );
-  memoryKey.append(memoryKeys, h("div", { class: "heads" }, held));
+  const memoryHeads = h("div", { class: "heads" }, headButtons(MEMORY_HEADS));
+  memoryKey.append(memoryHeads, memoryKeys);
   timeKey.append(heads, timeKeys);
   const memoryTitle = h("h2", {}, "Memory of the fullest GPU");
   const timeTitle = h("h2", {}, "Time of one step");
@@ -175,20 +175,20 @@ function drawKeys(parts, answer, top) {
   drawHeads(parts, answer, full.in_flight);
 }
 
+/** Buttons of the numbers that stand above the parts: name and the word after it. */
+function headButtons(list) {
+  return list.map(([key, word]) =>
+    h(
+      "button",
+      { type: "button", class: "number head", "data-number": key, tabindex: -1 },
+      h("b", { "data-out": key }),
+      h("span", { class: "head-word" }, word),
+    ),
+  );
+}
+
 function drawHeads({ element: host, heads }, answer, held) {
-  if (!heads.firstChild) {
-    fill(
-      heads,
-      HEADLINES.map(([key, word]) =>
-        h(
-          "button",
-          { type: "button", class: "number head", "data-number": key, tabindex: -1 },
-          h("b", { "data-out": key }),
-          h("span", { class: "head-word" }, word),
-        ),
-      ),
-    );
-  }
+  if (!heads.firstChild) fill(heads, headButtons(HEADLINES));
   const word = (key) => host.querySelector(`[data-number=${key}] .head-word`);
   text(word("m"), units(answer.num_microbatches, "micro-batches"));
   text(word("in_flight"), `${units(held, "micro-batches")} held at once`);

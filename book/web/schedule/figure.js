@@ -5,7 +5,7 @@ import { liveRegion } from "../shared/live.js";
 import { onThemeChange } from "../shared/theme.js";
 import { chart } from "./chart.js";
 import { foot, lazyTable, warning } from "./extras.js";
-import { idleUntil, neighbour, refusal, simulate } from "./model.js";
+import { fixedChunks, idleUntil, neighbour, refusal, simulate } from "./model.js";
 import { target } from "./moves.js";
 import { panel, storyRow, transport } from "./panel.js";
 import { player } from "./player.js";
@@ -72,8 +72,11 @@ export function mount(root) {
     ),
   );
   // As many micro-batches of one sequence, on servers of eight that split each layer.
-  const inExplorer = () =>
-    new URLSearchParams({ "l.pp": state.p, "l.n": 8 * state.p, "l.batch": state.m });
+  const inExplorer = () => {
+    const sizes = { "l.pp": state.p, "l.n": 8 * state.p, "l.batch": state.m, "l.schedule": state.s };
+    if (!fixedChunks(state.s)) sizes["l.vpp"] = state.v;
+    return new URLSearchParams(sizes);
+  };
 
   root.replaceChildren(
     h("div", { class: "stick" }, says.first),

@@ -50,6 +50,10 @@ _ClickError: type[Any] = next(
 app = typer.Typer(
     name="steptime",
     help="How long does one training step take, and where does the time go?",
+    epilog=(
+        "Example: `steptime predict -m llama3-70b -a h100 --tp 8 --pp 4 --dp 16 -s 8192 -B 1024`. "
+        "Every command has `--help` with more, and `--json`."
+    ),
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",

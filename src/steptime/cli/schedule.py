@@ -21,6 +21,18 @@ from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
 from steptime.pipeline.trace import trace
 
+EXAMPLES = """
+Examples:
+
+- `steptime schedule 1f1b --stages 4 --micro-batches 8`
+
+- `steptime schedule interleaved-1f1b -p 4 -m 8 -v 2 --json`
+
+- `steptime schedule zb-h1 --send-latency 0.1 --svg zb.svg`
+
+- `steptime schedule --order my_order.csv`
+"""
+
 COLOURS = {"F": "white on blue", "B": "black on dark_orange", "I": "black on dark_orange"}
 COLOURS |= {"W": "black on green", ".": "dim", "": ""}
 
@@ -80,13 +92,7 @@ def register(app: typer.Typer) -> None:
     Args:
         app: The application.
     """
-    examples = (
-        "Examples: `steptime schedule 1f1b --stages 4 --micro-batches 8`, "
-        "`steptime schedule interleaved-1f1b -p 4 -m 8 -v 2 --json`, "
-        "`steptime schedule zb-h1 --send-latency 0.1 --svg zb.svg`, "
-        "`steptime schedule --order my_order.csv`"
-    )
-    app.command("schedule", epilog=examples)(schedule)
+    app.command("schedule", epilog=EXAMPLES)(schedule)
     app.command("schedules", epilog="Example: `steptime schedules --json`")(schedules)
 
 

@@ -50,8 +50,8 @@ def test_stories_numbers_and_map_work_by_key(open_explorer: Open) -> None:
     page.keyboard.press("Enter")
     assert page.get_attribute('[data-story="stages"]', "aria-pressed") == "true"
     page.focus(".legend-memory button")
-    for _ in range(7):
-        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.number") == "memory"
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog[open]")
     assert "held at once" in page.inner_text("dialog h2")
