@@ -118,7 +118,7 @@ def rivals(study: RooflineStudy) -> Figure:
     axes.set_yticks(places, [SOURCES.get(one.source, one.source) for one in chosen])
     axes.invert_yaxis()
     axes.set_xlabel("mean error on step time, left out (%)")
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside upper left", ncols=3)
     return figure
 
 
@@ -135,7 +135,7 @@ def ablation(found: Sequence[Ablation]) -> Figure:
     axes.axvline(100.0 * found[0].mean, color=colours.OTHER, label="the whole model")
     axes.invert_yaxis()
     axes.set_xlabel("mean error without the effect, the rest fitted again (%)")
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside upper left", ncols=3)
     return figure
 
 
