@@ -8,6 +8,7 @@ export const BASIC = {
   ceil: (a) => Math.ceil(a),
   ceil_div: (a, b) => Math.ceil(a / b),
   len: (a) => a.length,
+  range: (a) => Array.from({ length: a }, (_, at) => at),
 };
 export const COMPARE = {
   "<": (a, b) => a < b,

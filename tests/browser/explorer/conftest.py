@@ -21,7 +21,11 @@ _OUTS = """() => {
     .filter(e => !words.includes(e.dataset.out))
     .map(e => [e.dataset.out, e.textContent]));
 }"""
-_LATER = "() => new Promise(r => requestAnimationFrame(() => setTimeout(r, 30)))"
+# A frame and a little more; a page that draws no frames is not waited for.
+_LATER = """() => new Promise((done) => {
+  requestAnimationFrame(() => setTimeout(done, 30));
+  setTimeout(done, 500);
+})"""
 
 
 class _Quiet(SimpleHTTPRequestHandler):

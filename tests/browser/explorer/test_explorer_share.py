@@ -49,7 +49,7 @@ OPEN_ALL = """async () => {
   };
   for (const button of document.querySelectorAll('.pictures .number:enabled')) {
     button.click();
-    while (!dialog()) await new Promise(done => setTimeout(done, 5));
+    for (let left = 400; !dialog() && left; left--) await new Promise(done => setTimeout(done, 5));
     read([button.dataset.number], button.querySelector('b').textContent);
     dive([button.dataset.number], 2);
     dialog().close();
