@@ -20,6 +20,7 @@ from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import Validation, baseline_validation
 from steptime.inputs.constants import roofline_constants
+from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_choice
 
 if TYPE_CHECKING:
@@ -90,10 +91,8 @@ def write_csv(result: Validation, path: Path) -> None:
     """
     from steptime.evidence.frames import results_frame
 
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text(results_frame(result).to_csv(lineterminator="\n"), encoding="utf-8")
-        part.replace(path)
+        write_whole(path, results_frame(result).to_csv(lineterminator="\n"))
     except OSError as error:
         raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
 

@@ -10,7 +10,6 @@ has all runs of a kind. Run as a module it writes ``data/roofline_residuals.csv`
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,26 +73,6 @@ def all_runs() -> Table:
         sample for sample in main_samples() + sweep_samples() if scored(sample) or sample.fitted_to
     ]
     return table(chosen)
-
-
-def left_out_errors(runs: Table, groups: Sequence[str]) -> Floats:
-    """Return each run's error with the constants fitted without its group.
-
-    Args:
-        runs: Published runs.
-        groups: What each is left out with.
-    """
-    import numpy as np
-
-    names = np.array(groups)
-    errors = np.full(len(names), np.nan)
-    for name in np.unique(names):
-        out = names == name
-        if not any(scored(s) for s, held in zip(runs.samples, out, strict=True) if held):
-            continue
-        constants = calibrate(runs, ~out)
-        errors[out] = runs.errors(constants)[out]
-    return errors
 
 
 def with_assumed_software(runs: Table) -> Table:

@@ -12,6 +12,7 @@ from steptime.evidence.calibration import SCATTER
 from steptime.evidence.samples import Table, samples, table
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants, published_constants
+from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -229,9 +230,7 @@ def write_fit(fit: OwnFit, path: Path) -> None:
         *(f"{one.name} = [{one.low!r}, {one.high!r}]" for one in fit.fitted),
         "",
     ]
-    part = path.with_name(path.name + ".part")
     try:
-        part.write_text("\n".join(lines), encoding="utf-8")
-        part.replace(path)
+        write_whole(path, "\n".join(lines))
     except OSError as error:
         raise ConfigError(f"cannot write --fit {path}: {error.strerror or error}") from None
