@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steptime.book.references import Reference, references, url_of, who
+from steptime.book.references import Reference, references, url_of, who, with_names
 from steptime.book.results.captions import captions, with_captions, with_leads
 from steptime.book.results.page import sources
 from steptime.book.site import results_page
@@ -126,4 +126,11 @@ def test_a_sentence_that_leads_to_a_table_is_its_caption_and_others_are_not() ->
     done = with_leads(text, lambda body, said: f"<{said}>{body}")
     assert done == (
         f"<Kept by one device.>{table}\nA sentence.\n\n{table}\n:::{{table}} x:\n\n{table}"
+    )
+
+
+def test_keys_become_names_and_other_words_stay() -> None:
+    found = with_names("brown2020, Table 2.1; gpt2023; vocabulary padded as in narayanan2021")
+    assert found == (
+        "Brown et al. 2020, Table 2.1; gpt2023; vocabulary padded as in Narayanan et al. 2021"
     )

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from steptime.book.explorer_runs import published_layouts
+from steptime.book.references import with_names
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.intervals import COVERAGE, width_of
 from steptime.evidence.memory_rows import memory_rows, memory_summary
@@ -62,7 +63,7 @@ def model_entries() -> list[dict[str, Any]]:
                 "key": key,
                 "name": shape.name,
                 "group": "chapter" if key in CHAPTER_MODELS else group,
-                "source": shape.source,
+                "source": with_names(shape.source),
                 "fields": {name: record[name] for name in _MODEL_FIELDS},
                 "facts": model_facts(shape),
                 "published": published.get(key),
@@ -83,7 +84,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
             {
                 "key": key,
                 "name": str(table[key].get("name", key)),
-                "source": device.source,
+                "source": with_names(device.source),
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
                 "stacks": stacks_of(device),

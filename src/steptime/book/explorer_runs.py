@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steptime.book.references import with_names
 from steptime.evidence.memory_rows import with_sequence_parallel
 from steptime.evidence.outcome import flop_convention
 from steptime.evidence.runs import Incomplete, Run, run_of
@@ -95,6 +96,6 @@ def published_layouts() -> dict[str, dict[str, Any]]:
         if name not in best or _rank(run) < _rank(best[name]):
             best[name] = run
     return {
-        name: {"id": run.id, "source": run.row.source, "state": as_state(run)}
+        name: {"id": run.id, "source": with_names(run.row.source), "state": as_state(run)}
         for name, run in best.items()
     }

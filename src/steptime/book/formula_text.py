@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from steptime.book.references import with_names
+
 _NUMBER = "steptime.formulas.number"
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+",
@@ -127,7 +129,7 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
     return {
         "args": [one.arg for one in node.args.args],
         "says": head,
-        "from": references,
+        "from": with_names(references),
         "file": f"{module}:{node.lineno}",
         "body": body,
     }

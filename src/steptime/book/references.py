@@ -6,6 +6,7 @@ of its own; so results.md and the pages need no BibTeX package to name their sou
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ _ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^\s*(\w+) = \{(.*)\},?$", re.MULTILINE)
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 _COMMIT = re.compile(r"\b([\w-]+/[\w.-]+)@([0-9a-f]{7,40})\b")
+_KEY = re.compile(r"\b[a-z]+\d{4}[a-z0-9]*\b")
 _ACCENTS = {r"{\'e}": "é", r"\`e": "è"}
 
 
@@ -99,3 +101,18 @@ def references(path: Path = BIBLIOGRAPHY) -> dict[str, Reference]:
             name += chr(96 + seen[name])
         found[key] = Reference(key, name, entries[key].get("title", key), url_of(entries[key]))
     return found
+
+
+def with_names(text: str) -> str:
+    """Return a text that cites by keys with the names of the entries instead.
+
+    Args:
+        text: Such as ``korthikanti2022, Sec. 4.1``; words that are no key stay.
+    """
+    known = _names()
+    return _KEY.sub(lambda found: known.get(found[0], found[0]), text)
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    return {key: one.name.replace(", ", " ") for key, one in references().items()}
