@@ -1,10 +1,10 @@
 """The directive ``{widget} NAME``: an interactive figure, and what stands there without it.
 
-The script is ``book/web/NAME/index.js`` (an ES module that mounts itself on
-``#NAME``), its style ``book/web/NAME/style.css``. The stand-in for readers, printers and
-search engines without JavaScript is ``build/web/NAME.html``, written by Python before
-the pages are: an HTML fragment, put inside the element that the script takes over.
-Only pages with the directive load them. What the script imports is asked for at once.
+All of it lies in ``build/web``, written by Python before the pages are. The script is
+``NAME/index.js`` (an ES module that mounts itself on ``#NAME``), its style
+``NAME/style.css``. The stand-in for readers, printers and search engines without
+JavaScript is ``NAME.html``: an HTML fragment, put inside the element that the script takes
+over. Only pages with the directive load them. What the script imports is asked for at once.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from sphinx.util.docutils import SphinxDirective
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-SCRIPTS = Path("book", "web")
-FALLBACKS = Path("build", "web")
-IMPORT = re.compile(r'^import [^"]*"(\.{1,2}/[\w./-]+\.js)";$', re.MULTILINE)
+WEB = Path("build", "web")
+IMPORT = re.compile(r'\bimport(?:\{[^}]*\}from)?"(\.{1,2}/[\w./-]+\.js)";')
 
 
 class widget(nodes.General, nodes.Element):
@@ -43,8 +42,8 @@ class Widget(SphinxDirective):
         """Return the element; a script or a stand-in that is missing is an error."""
         name = self.arguments[0]
         root = Path(self.env.srcdir)
-        script = root / SCRIPTS / name / "index.js"
-        fallback = root / FALLBACKS / f"{name}.html"
+        script = root / WEB / name / "index.js"
+        fallback = root / WEB / f"{name}.html"
         for path in (script, fallback):
             if not path.is_file():
                 raise self.error(f"widget {name}: no {path.relative_to(root)}")
@@ -54,7 +53,7 @@ class Widget(SphinxDirective):
             target=self.options.get("id", name),
             label=self.options.get("label", ""),
             fallback=fallback.read_text(encoding="utf-8"),
-            style=(root / SCRIPTS / name / "style.css").is_file(),
+            style=(root / WEB / name / "style.css").is_file(),
             modules=IMPORT.findall(script.read_text(encoding="utf-8")),
         )
         self.set_source_info(node)
