@@ -8,6 +8,7 @@ import pytest
 
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_runs import published_layouts
+from steptime.book.references import with_names
 from steptime.evidence.memory import default_stack as default_memory_stack
 from steptime.evidence.predict import predict
 from steptime.evidence.schema import published_rows
@@ -64,7 +65,7 @@ def test_a_published_layout_is_of_the_model_itself() -> None:
     for name, entry in found.items():
         row = rows[entry["id"]]
         assert model(row.model.split(" (")[0]).name == model(name).name
-        assert entry["source"] == row.source
+        assert entry["source"] == with_names(row.source)
 
 
 # --- what the stories say beside their numbers

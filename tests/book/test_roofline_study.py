@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from steptime.book.study.roofline import RooflineStudy, causes, roofline_study, worst_rows
+from steptime.book.study.roofline_constants import read_off_facts
 from steptime.book.tables.roofline import (
     ablation_table,
     coverage_table,
@@ -15,6 +16,7 @@ from steptime.book.tables.roofline import (
 )
 from steptime.evidence.ablation import Ablation
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
+from steptime.inputs.stack import BLOCK_SLOWDOWN, GB300_SCALE, ROW_SLOWDOWN, stack_named
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,13 @@ def test_tables_have_a_row_for_each_source_and_kind(study: RooflineStudy) -> Non
         "| without x | 6.00 % | +1.00 % | llm-foundry | 10.0 % | 20.0 % |"
         in ablation_table(found).text
     )
+
+
+def test_every_fact_read_off_runs_is_told() -> None:
+    found = {(one.fact, one.value) for one in read_off_facts()}
+    assert {
+        ("scaled_products", f"{ROW_SLOWDOWN:g}"),
+        ("scaled_products", f"{BLOCK_SLOWDOWN:g}"),
+        ("power_scale", f"{GB300_SCALE:g}"),
+        ("stage_wait_s", f"{stack_named('nanotron').facts['stage_wait_s']:g}"),
+    } <= found

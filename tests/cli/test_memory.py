@@ -31,6 +31,14 @@ def test_json_has_bytes_by_part_and_by_rank(capsys: pytest.CaptureFixture[str]) 
     assert found["headroom_bytes"] == found["limit_bytes"] - found["total_bytes"]
 
 
+def test_narrow_copies_of_weights_count_among_the_bytes_a_parameter(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for precision, states in (("bf16", 18), ("fp8", 20)):
+        assert run([*LLAMA, "--precision", precision]) == 0
+        assert f"an estimate: {states} bytes a parameter" in capsys.readouterr().out
+
+
 def test_json_says_what_would_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*GPT3, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

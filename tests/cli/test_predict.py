@@ -46,6 +46,17 @@ def test_the_table_names_what_was_assumed(steptime: Call) -> None:
     assert "assumed: vpp 1, schedule 1f1b" in out
     status, out, _ = steptime(*words(predictor="baseline"))
     assert "vpp 8, the most that 126 layers allow" in out
+    assert "no interval" in out
+
+
+def test_the_baselines_memory_is_of_the_layout_that_it_timed(steptime: Call) -> None:
+    _, out, _ = steptime(*words(predictor="baseline"), "--json")
+    found = json.loads(out)
+    _, out, _ = steptime(*words(predictor="baseline", vpp="8"), "--json")
+    asked = json.loads(out)
+    assert (found["layout"]["vpp"], found["layout"]["schedule"]) == (8, "interleaved-1f1b")
+    assert found["step_time_s"] == asked["step_time_s"]
+    assert found["memory"] == asked["memory"]
 
 
 def test_both_answers_come_with_memory(steptime: Call) -> None:

@@ -75,6 +75,8 @@ def test_num_microbatches() -> None:
         ({"accelerator": ["h100"]}, "accelerator must be a name, a file or an Accelerator"),
         ({"model": 7}, "model must be a name, a file or a ModelShape, got 7"),
         ({"precision": "fp8", "accelerator": "a100"}, "matrix products; use bf16$"),
+        ({"precision": "nvfp4", "accelerator": "h100"}, "of that format; use fp8$"),
+        ({"precision": "mxfp8", "accelerator": "h200"}, "of that format; use fp8$"),
         ({"schedule": "dualpipe", "pp": 3}, "even pp .* got 3 and 32; use 4 and 32"),
         ({"schedule": "dualpipe", "dp": 2048 // 9, "global_batch_size": 227 * 9}, "use 16 and 10"),
         ({"schedule": "dualpipe-v", "dp": 128}, "needs 2 pp = 32 micro-batches, got 16"),

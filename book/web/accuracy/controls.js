@@ -2,7 +2,7 @@
 
 import { h, roving } from "../shared/dom.js";
 import { mark } from "./chart.js";
-import { ACCELERATORS, choose, KINDS, MODELS, SOURCES } from "./model.js";
+import { ACCELERATORS, choose, KINDS, MODELS, NAMES, SOURCES } from "./model.js";
 import { capital, device, MODEL_NAMES } from "./words.js";
 
 /** A row of native radios. */
@@ -51,11 +51,12 @@ export function panel(change) {
   const filters = [
     radios("k", "Kind", [["", "All"], ...KINDS.map((name, i) => [String(i), capital(name), icon(i)])], change),
     list("g", "Accelerator", [["", "All"], ...ACCELERATORS.map((name) => [name, device(name)])], change),
+    list("n", "Model", [["", "All"], ...NAMES.map((name) => [name, name])], change),
     list("s", "Source", [["", "All"], ...SOURCES], change),
   ];
   return {
     element: h("div", { class: "panel" }, model.element, filters[0].element,
-      h("div", { class: "lists" }, filters[1].element, filters[2].element)),
+      h("div", { class: "lists" }, filters.slice(1).map((one) => one.element))),
     show(state) {
       model.show(state);
       for (const one of filters) one.show(state, tally);

@@ -99,7 +99,7 @@ export function mount(root) {
   }
 
   function summary() {
-    const of = [state.k && KINDS[Number(state.k)], state.g && device(state.g), state.s && SOURCES.find(([key]) => key === state.s)[1]];
+    const of = [state.k && KINDS[Number(state.k)], state.g && device(state.g), state.n, state.s && SOURCES.find(([key]) => key === state.s)[1]];
     const named = of.filter(Boolean).join(", ");
     return `${found.rows} published runs${named && ": "}${named}. Predicted by: ${MODEL_NAMES[state.m].toLowerCase()}. ` +
       `Mean error ${percent(found.mean)}, median ${percent(found.median)}.`;

@@ -22,6 +22,7 @@ export const RUNS = DATA.rows.map((row) => {
   };
 }).sort((a, b) => a.published - b.published || (a.id < b.id ? -1 : 1));
 
+export const NAMES = [...new Set(RUNS.map((run) => run.model))].sort();
 export const ACCELERATORS = [...new Set(RUNS.map((run) => run.accelerator))].sort();
 
 /** Return the error of a run by a model, null where the model has no answer. */
@@ -29,7 +30,8 @@ export const errorOf = (run, model) => run.errors[MODELS.indexOf(model)];
 export const predicted = (run, model) => run.published * Math.exp(errorOf(run, model));
 
 const chosen = (run, state) =>
-  (!state.k || state.k === String(run.kind)) && (!state.g || state.g === run.accelerator) && (!state.s || state.s === run.source);
+  (!state.k || state.k === String(run.kind)) && (!state.g || state.g === run.accelerator) &&
+  (!state.n || state.n === run.model) && (!state.s || state.s === run.source);
 
 /** Return the runs that pass the filters and the model has an answer for, and those it has none for. */
 export function choose(state) {

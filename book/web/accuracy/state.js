@@ -1,11 +1,11 @@
 /** What the reader has chosen: inputs only, read from and written to the address. */
 
-import { ACCELERATORS, KINDS, MODELS, RUNS, SOURCES } from "./model.js";
+import { ACCELERATORS, KINDS, MODELS, NAMES, RUNS, SOURCES } from "./model.js";
 
 export const PREFIX = "a.";
 
-/** Model, kind, accelerator, source, run, story; empty is all, or none. */
-export const DEFAULTS = { m: "roofline", k: "", g: "", s: "", r: "", st: "0" };
+/** Predictor, kind, accelerator, model, source, run, story; empty is all, or none. */
+export const DEFAULTS = { m: "roofline", k: "", g: "", n: "", s: "", r: "", st: "0" };
 
 /** Stories hold inputs, never outputs. */
 export const STORIES = [
@@ -21,13 +21,14 @@ const ALLOWED = {
   m: MODELS,
   k: ["", ...KINDS.map((_, i) => String(i))],
   g: ["", ...ACCELERATORS],
+  n: ["", ...NAMES],
   s: ["", ...SOURCES.map(([key]) => key)],
   r: ["", ...RUNS.map((run) => run.id)],
   st: ["0", ...STORIES.map((story) => story.st)],
 };
 
 /** Whether two states show the same runs by the same model. */
-export const sameView = (a, b) => ["m", "k", "g", "s"].every((key) => a[key] === b[key]);
+export const sameView = (a, b) => ["m", "k", "g", "n", "s"].every((key) => a[key] === b[key]);
 
 /** Return the query of a state, other figures' keys kept: only what is not the default. */
 export function toQuery(state, query) {

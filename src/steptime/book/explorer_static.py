@@ -15,17 +15,17 @@ PRESETS: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("GPT-3 on one server", "gpt3-175b", {"tp": 8, "global_batch_size": 1536}),
     ("GPT-3 in 8 stages", "gpt3-175b", {"tp": 8, "pp": 8, "global_batch_size": 1536}),
     (
-        "Megatron 1008B as published",
+        "Megatron 1008B on 3,072 GPUs, one chunk each",
         "megatron-1008b",
         {"tp": 8, "pp": 64, "dp": 6, "global_batch_size": 3072},
     ),
     (
-        "Llama 3 405B as published, 8,192 GPUs",
+        "Llama 3 405B on 8,192 GPUs, one chunk each",
         "llama3-405b",
         {"tp": 8, "pp": 16, "dp": 64, "global_batch_size": 2048, "seq_length": 8192},
     ),
     (
-        "Llama 3 405B as published, 131,072 tokens",
+        "Llama 3 405B with 131,072 tokens, one chunk each",
         "llama3-405b",
         {"tp": 8, "cp": 16, "pp": 16, "dp": 8, "global_batch_size": 128, "seq_length": 131072},
     ),

@@ -152,18 +152,20 @@ def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) 
                 for one in helps
             ],
         )
-    out.print(software(result.facts))
+    out.print(software(result.facts, step.layout.precision))
     if result.assumed:
         out.print("assumed: " + "; ".join(result.assumed))
 
 
-def software(facts: MemoryFacts) -> str:
+def software(facts: MemoryFacts, precision: str) -> str:
     """Return one line on what the software is taken to keep.
 
     Args:
         facts: Of the stack.
+        precision: Of the step; below 16 bits, weights have narrower copies.
     """
-    states = facts.weight_bytes + facts.gradient_bytes + facts.extra_gradient_bytes
+    copies = 0.0 if precision in ("fp16", "bf16") else facts.fp8_copy_bytes
+    states = copies + facts.weight_bytes + facts.gradient_bytes + facts.extra_gradient_bytes
     states += facts.master_bytes + facts.moment_bytes + facts.update_bytes
     attention = "flash attention" if facts.flash else "attention scores in memory"
     return (

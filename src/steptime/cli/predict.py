@@ -114,6 +114,8 @@ def print_prediction(result: Prediction) -> None:
     if result.step_time_low_s is not None and result.step_time_high_s is not None:
         low, high = seconds(result.step_time_low_s), seconds(result.step_time_high_s)
         out.print(f"90 % interval: {low} to {high}")
+    else:
+        out.print("no interval: too few runs were compared with this model in the same way")
     out.print(
         f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "

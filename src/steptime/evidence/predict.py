@@ -29,6 +29,7 @@ from steptime.inputs.stack import (
 from steptime.inputs.training_step import TrainingStep, training_step
 
 PREDICTORS = ("roofline", "baseline")
+_INPUTS = tuple(signature(training_step).parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,8 @@ def baseline_prediction(step: TrainingStep, record: Job) -> Prediction:
     if not step.chunks_given:
         chunks = most_chunks(step)
         record = replace(record, vpp=float(chunks))
+        name = "interleaved-1f1b" if chunks > 1 else step.layout.schedule
+        step = replace(step, layout=replace(step.layout, vpp=chunks, schedule=name))
         kept = [text for text in assumed if not text.startswith(("vpp ", "schedule "))]
         assumed = (*kept, f"vpp {chunks}, the most that {step.model.num_layers} layers allow")
     parts = baseline_step(record, baseline_constants())
@@ -219,5 +222,5 @@ def predict(*, predictor: str | None = None, stack: str | None = None, **inputs:
         ConfigError: If an input cannot be used.
     """
     for name in inputs:
-        check_choice("input", name, signature(training_step).parameters)
+        check_choice("input", name, _INPUTS)
     return predict_step(training_step(**inputs), predictor, stack)

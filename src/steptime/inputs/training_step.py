@@ -15,6 +15,7 @@ from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 
 NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
+NO_BLOCKS = "precision='{precision}': {accelerator} has no matrix products of that format; use fp8"
 """The layout page prints the same sentence."""
 SCHEDULE_FAULTS = (
     ("vpp", "schedule='{schedule}' has two chunks a device; use vpp=2, got vpp={vpp}"),
@@ -117,6 +118,28 @@ def device_named(name: str | Path | Accelerator, nvlink_domain: int | None = Non
     return replace(device, nvlink_domain=nvlink_domain)
 
 
+def check_precision(device: Accelerator, precision: str) -> None:
+    """Refuse products that a device does not have: 8 bits before Hopper, blocks before Blackwell.
+
+    Args:
+        device: The accelerator.
+        precision: A name of `steptime.inputs.layout.PRECISIONS`.
+
+    Raises:
+        ConfigError: If it has no such products.
+
+    References:
+        nvidia2024gb200 (what Blackwell multiplies).
+    """
+    text = None
+    if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
+        text = NO_EIGHT_BITS
+    elif precision in ("mxfp8", "nvfp4") and device.generation in ("ampere", "hopper"):
+        text = NO_BLOCKS
+    if text:
+        raise ConfigError(text.format(precision=precision, accelerator=device.name))
+
+
 def training_step(
     *,
     model: str | Path | ModelShape,
@@ -176,8 +199,7 @@ def training_step(
     if schedule is None and pp > 1:
         assumed.append(f"schedule {name}" if vpp is not None else f"vpp 1, schedule {name}")
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)
-    if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
-        raise ConfigError(NO_EIGHT_BITS.format(precision=precision, accelerator=device.name))
+    check_precision(device, precision)
     step = TrainingStep(
         model=shape,
         accelerator=device,

@@ -10,7 +10,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
-from steptime.inputs.training_step import NO_EIGHT_BITS
+from steptime.inputs.training_step import check_precision
 from steptime.planning.placement import ORDERS, rank_order
 
 MOST_DEVICES = 1_000_000
@@ -73,10 +73,7 @@ class Question:
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
         axes = rank_order(self.order)
-        if self.precision not in ("fp16", "bf16") and not self.accelerator.peak_fp8_flop_per_s:
-            raise ConfigError(
-                NO_EIGHT_BITS.format(precision=self.precision, accelerator=self.accelerator.name)
-            )
+        check_precision(self.accelerator, self.precision)
         if self.predictor == "baseline" and self.precision not in ("fp16", "bf16"):
             raise ConfigError(
                 f"the baseline's one constant was fitted in 16 bits, not {self.precision}; "

@@ -10,7 +10,13 @@ import numpy as np
 from steptime.evidence.calibration import STAGES, calibrate
 from steptime.evidence.leave_out import all_runs, scored
 from steptime.inputs.constants import ConstantEntry, constant_entries
-from steptime.inputs.stack import stack_named, stack_names
+from steptime.inputs.stack import (
+    BLOCK_SLOWDOWN,
+    GB300_SCALE,
+    ROW_SLOWDOWN,
+    stack_named,
+    stack_names,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,38 @@ class ReadOff:
     source: str
 
 
+# Facts of a kind of product or device, whatever the stack.
+_OF_SEVERAL = (
+    ReadOff(
+        "all, 8 bits with a scale for each row",
+        "scaled_products",
+        f"{ROW_SLOWDOWN:g}",
+        "torchtitan2025's runs with row-wise beside tensor-wise scaling",
+    ),
+    ReadOff(
+        "all, 8 bits with a scale for each block",
+        "scaled_products",
+        f"{BLOCK_SLOWDOWN:g}",
+        "megatronbridge2026's seven pairs of dense runs",
+    ),
+    ReadOff(
+        "all, on GB300",
+        "power_scale",
+        f"{GB300_SCALE:g}",
+        "megatronbridge2026's dense runs on GB300 beside GB200",
+    ),
+    ReadOff(
+        "megatron-bridge, before release 26.06",
+        "old_experts",
+        "1",
+        "megatronbridge2026: the release from which experts no longer wait for the host",
+    ),
+)
+
+
 def read_off_facts() -> tuple[ReadOff, ...]:
     """Return the facts whose source is a source's own runs: they stay when it is left out."""
-    found = []
+    found = list(_OF_SEVERAL)
     for name in stack_names():
         stack = stack_named(name)
         for fact, source in stack.sources.items():
