@@ -102,4 +102,4 @@ def test_a_source_that_is_off_as_a_whole_is_told(
     said = " ".join(capsys.readouterr().out.split())
     bias = abs(math.log(factor) + sum(math.log1p(0.01 * n) for n in range(4)) / 4)
     size = f"{100 * math.expm1(bias):.0f} %"
-    assert f"the 4 rows of acme2026 are {size} {side} than predicted, nearly all" in said
+    assert f"the 4 rows of acme2026 are on average {size} {side} than predicted: name" in said

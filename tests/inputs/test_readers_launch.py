@@ -277,3 +277,15 @@ def test_a_full_dump_takes_its_precision_from_the_section_that_sets_it() -> None
     assert reading.model.experts is not None
     assert reading.model.experts.num_dense_layers == 1
     assert reading.model.vocab_size == 1001
+
+
+def test_experts_are_cut_as_megatron_lm_cuts_them_where_a_script_does_not_say(
+    tmp_path: Path,
+) -> None:
+    words = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --ffn-hidden-size 14336 "
+    words += "--seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --bf16 --swiglu "
+    words += "--tensor-model-parallel-size 8 --num-experts 8 --moe-router-topk 2 "
+    words += "--vocab-size 32000 --world-size 32"
+    (tmp_path / "moe.args").write_text(words, encoding="utf-8")
+    layout, _ = completed(read_configuration(tmp_path / "moe.args"), {})
+    assert (layout.tp, layout.ep, layout.etp) == (8, 1, 8)

@@ -110,3 +110,14 @@ def test_schedules_are_refused_where_the_simulator_refuses_them(schedule: str) -
 def test_devices_the_roofline_does_not_know_name_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"use --predictor baseline$"):
         stack_facts(stack_named("megatron-core"), accelerator("tpu-v5p"))
+
+
+def test_how_experts_are_cut_is_told_where_it_is_assumed() -> None:
+    sizes = {"tp": 8, "dp": 4, "seq_length": 4096, "global_batch_size": 64}
+    step = training_step(model="mixtral-8x7b", accelerator="h100", **sizes)
+    assert step.layout.etp == 1
+    assert any(text.startswith("etp 1") for text in step.assumed)
+    asked = training_step(model="mixtral-8x7b", accelerator="h100", etp=8, **sizes)
+    assert not any(text.startswith("etp") for text in asked.assumed)
+    dense = training_step(model="llama2-7b", accelerator="h100", **sizes)
+    assert not any(text.startswith("etp") for text in dense.assumed)

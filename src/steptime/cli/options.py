@@ -57,7 +57,7 @@ Vpp = Annotated[
 ]
 Dp = Annotated[int, cut("--dp", help="Data-parallel size, d.")]
 Ep = Annotated[int, cut("--ep", help="Expert-parallel size; takes no devices of its own.")]
-Etp = Annotated[int, cut("--etp", help="Tensor-parallel size inside an expert.")]
+Etp = Annotated[int | None, cut("--etp", help="Tensor-parallel size inside an expert; default: 1.")]
 SequenceParallel = Annotated[
     bool | None,
     cut(

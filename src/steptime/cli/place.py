@@ -120,7 +120,15 @@ def place_command(
     """Place a job on racks or servers: which groups stay inside NVLink, which cross."""
     if as_json and as_svg:
         raise ConfigError("--json and --svg exclude each other; give one")
-    layout = Layout(tp=tp, cp=cp, pp=pp, vpp=1 if vpp is None else vpp, dp=dp, ep=ep, etp=etp)
+    layout = Layout(
+        tp=tp,
+        cp=cp,
+        pp=pp,
+        vpp=1 if vpp is None else vpp,
+        dp=dp,
+        ep=ep,
+        etp=1 if etp is None else etp,
+    )
     sizes = domain or ([accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8])
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares) for size in sizes

@@ -117,7 +117,8 @@ def print_prediction(result: Prediction) -> None:
     else:
         out.print("no interval: too few runs were compared with this model in the same way")
     out.print(
-        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)}, "
+        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)} "
+        f"of the 16-bit peak, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
         f"{result.num_microbatches} micro-batches"
     )

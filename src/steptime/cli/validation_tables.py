@@ -87,9 +87,9 @@ def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
         if abs(bias) > _BIASED and abs(bias) > _ALIKE * size:
             side = "slower" if bias < 0.0 else "faster"
             yield (
-                f"the {found.rows} rows of {name} are {percent(math.expm1(abs(bias)), 0)} {side} "
-                "than predicted, nearly all of them: name their software and network (columns "
-                "software, network, overlap), or fit the constants with --fit"
+                f"the {found.rows} rows of {name} are on average "
+                f"{percent(math.expm1(abs(bias)), 0)} {side} than predicted: name their software "
+                "and network (columns software, network, overlap), or fit the constants with --fit"
             )
 
 

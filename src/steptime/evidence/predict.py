@@ -115,6 +115,10 @@ def baseline_prediction(step: TrainingStep, record: Job) -> Prediction:
         step = replace(step, layout=replace(step.layout, vpp=chunks, schedule=name))
         kept = [text for text in assumed if not text.startswith(("vpp ", "schedule "))]
         assumed = (*kept, f"vpp {chunks}, the most that {step.model.num_layers} layers allow")
+    domain = step.accelerator.nvlink_domain
+    if step.layout.tp > domain:
+        text = f"tensor-parallel messages on NVLink, though tp {step.layout.tp} leaves a domain"
+        assumed = (*assumed, f"{text} of {domain} (--predictor roofline does not)")
     parts = baseline_step(record, baseline_constants())
     return prediction("baseline", step, parts, record, assumed)
 

@@ -153,7 +153,7 @@ def training_step(
     vpp: int | None = None,
     dp: int = 1,
     ep: int = 1,
-    etp: int = 1,
+    etp: int | None = None,
     sequence_parallel: bool | None = None,
     zero_stage: int | None = None,
     recompute: str = "none",
@@ -178,7 +178,7 @@ def training_step(
         vpp: Model chunks a device, v.
         dp: Data-parallel size, d.
         ep: Expert-parallel size.
-        etp: Tensor-parallel size inside an expert.
+        etp: Tensor-parallel size inside an expert; 1 if None.
         sequence_parallel: On where tp > 1 if None.
         zero_stage: 0 to 3; what the model's own report states, else 1, if None.
         recompute: none, selective or full.
@@ -210,7 +210,7 @@ def training_step(
             vpp=chunks,
             dp=dp,
             ep=ep,
-            etp=etp,
+            etp=_default_etp(shape, tp, assumed) if etp is None else etp,
             sequence_parallel=tp > 1 if sequence_parallel is None else sequence_parallel,
             zero_stage=stage,
             recompute=recompute,
@@ -240,6 +240,12 @@ def _default_zero(shape: ModelShape, dp: int, cp: int, assumed: list[str]) -> in
     stage = _STATED_ZERO.get(shape.name, 1)
     assumed.append(f"zero {stage}" + (" (its own report)" if shape.name in _STATED_ZERO else ""))
     return stage
+
+
+def _default_etp(shape: ModelShape, tp: int, assumed: list[str]) -> int:
+    if shape.experts is not None and tp > 1:
+        assumed.append("etp 1 (Megatron-LM's own default is tp)")
+    return 1
 
 
 def _usual_schedule(chunks: int, pp: int) -> str:

@@ -39,7 +39,8 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
                 reading.assume(name, 1, why)
     if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
         tp = reading.value("tp", 1)
-        if (reading.value("ep", 1) or 1) > 1 and tp > 1:
+        experts = reading.value("ep", 1) > 1 or entries.entry("num_experts") is not None
+        if experts and tp > 1:
             reading.assume("etp", tp, "Megatron-LM's default is tp")
     _chunks(entries)
     _sharding(entries)
