@@ -285,7 +285,10 @@ def test_experts_are_cut_as_megatron_lm_cuts_them_where_a_script_does_not_say(
     words = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --ffn-hidden-size 14336 "
     words += "--seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --bf16 --swiglu "
     words += "--tensor-model-parallel-size 8 --num-experts 8 --moe-router-topk 2 "
-    words += "--vocab-size 32000 --world-size 32"
+    words += "--vocab-size 32000 --world-size 32 --overlap-grad-reduce --frobnicate 3"
     (tmp_path / "moe.args").write_text(words, encoding="utf-8")
-    layout, _ = completed(read_configuration(tmp_path / "moe.args"), {})
+    reading = read_configuration(tmp_path / "moe.args")
+    layout, _ = completed(reading, {})
     assert (layout.tp, layout.ep, layout.etp) == (8, 1, 8)
+    # What changes nothing in the answer is told, so that nobody believes it counted.
+    assert "not used: --overlap-grad-reduce, --frobnicate" in reading.notes

@@ -47,6 +47,7 @@ class Entries:
         self.reading = reading
         self.last_wins = last_wins
         self.by_key: dict[str, list[Entry]] = {}
+        self.asked: set[str] = set()
         for entry in found:
             self.by_key.setdefault(entry.key, []).append(entry)
 
@@ -59,6 +60,7 @@ class Entries:
         Raises:
             ConfigError: If two of them contradict each other.
         """
+        self.asked.update(keys)
         found = [
             entry
             for key in keys
@@ -148,6 +150,11 @@ class Entries:
         """Return the line of the entry that counts, 0 if there is none."""
         entry = self.entry(*keys)
         return entry.line if entry else 0
+
+    def unused(self) -> list[str]:
+        """Return what the file sets and nobody has asked for, as it is written there."""
+        left = [found[0] for key, found in self.by_key.items() if key not in self.asked]
+        return [entry.written for entry in left]
 
     def ask(self, name: str, why: str = "") -> None:
         """Note that something is missing."""

@@ -22,6 +22,7 @@ _SBATCH = re.compile(
 )
 _MARKERS = ("--tensor-model-parallel-size", "--num-layers", "--hidden-size", "--micro-batch-size")
 _MOST_WORDS = 100_000
+_TOLD = 12
 
 
 def read_megatron(path: str | Path, given: Mapping[str, str] | None = None) -> Reading:
@@ -62,7 +63,16 @@ def read_megatron(path: str | Path, given: Mapping[str, str] | None = None) -> R
     if reading.model is None:
         entries.ask("model", "the file does not give its sizes")
     megatron_layout(entries)
+    _tell_unused(entries)
     return reading
+
+
+def _tell_unused(entries: Entries) -> None:
+    """Note the arguments that change nothing here: overlap is a fact of the software."""
+    left = [short(name) for name in entries.unused() if name.startswith("--")]
+    if left:
+        more = f" and {len(left) - _TOLD} more" if len(left) > _TOLD else ""
+        entries.reading.notes.append(f"not used: {', '.join(left[:_TOLD])}{more}")
 
 
 def _arguments(script: Script) -> list[str]:
