@@ -169,6 +169,6 @@ def test_a_published_layout_is_one_click_away(open_explorer: Open) -> None:
     assert page.get_attribute(".verdict", "data-verdict") in ("fits", "tight")
     assert page.inner_text('[data-out="gpus"]') == "8,192"
     assert page.inner_text('[data-tool="published"]') == "As published: llama3-001"
-    assert "llama3-001 (grattafiori2024)" in page.inner_text('[data-out="assumptions"]')
+    assert "llama3-001 (Grattafiori et al. 2024)" in page.inner_text('[data-out="assumptions"]')
     page.click('[data-tool="undo"]')
     assert page.get_attribute(".verdict", "data-verdict") == "over"
