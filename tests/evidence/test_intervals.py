@@ -9,7 +9,7 @@ import pytest
 
 from steptime.evidence.intervals import FEWEST, coverage, interval_s, width
 from steptime.evidence.predict import predict
-from steptime.evidence.residuals import DENSE, KINDS, kind_of, residuals
+from steptime.evidence.residuals import DENSE, KINDS, NARROW, kind_of, residuals
 
 # ---- published
 
@@ -19,8 +19,9 @@ from steptime.evidence.residuals import DENSE, KINDS, kind_of, residuals
 def test_nine_of_ten_left_out_runs_lie_inside(kind: str, assumed: bool) -> None:
     found = coverage(residuals(), kind, assumed=assumed)
     assert found.runs >= 60
-    # Where the software is assumed, wider is on the safe side.
-    assert 0.87 <= found.covered <= (0.95 if assumed else 0.93)
+    # One run of 62 over, in 8 bits with the software assumed.
+    one_over = 1.0 / found.runs if assumed and kind == NARROW else 0.0
+    assert 0.87 <= found.covered <= 0.93 + one_over
 
 
 def test_left_out_errors_meet_their_aims() -> None:

@@ -111,6 +111,8 @@ def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
         )
         for _ in range(500)
     ]
+    # A layout that fits with a tenth to spare at most is rare: one is asked for by name.
+    queries.append("l.pp=8&l.n=64&l.recompute=none")
     kinds = []
     for query, (before, why, after, text) in zip(
         queries, seen.page.evaluate(WALK, queries), strict=True
@@ -119,7 +121,7 @@ def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
         assert len(why) > 20, query
         assert after != "never", query
         kinds.append(before)
-    assert {"never", "over", "fits"} <= set(kinds) <= {"never", "over", "fits", "tight"}
+    assert set(kinds) == {"never", "over", "fits", "tight"}
     assert seen.errors == []
 
 
