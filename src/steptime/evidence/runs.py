@@ -20,6 +20,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.training_step import check_precision
 
 __all__ = ["Incomplete", "Run", "device_of", "layout_of", "run_of", "shape_of"]
 
@@ -115,10 +116,12 @@ def _convention_note(row: PublishedRow) -> str:
 
 def _check_precision(layout: Layout, device: Accelerator) -> None:
     """Refuse products in fewer bits than the device has."""
-    narrow = layout.precision not in ("fp16", "bf16")
-    four = layout.precision == "nvfp4" and device.generation in ("ampere", "hopper")
-    if four or (narrow and not device.peak_fp8_flop_per_s):
-        raise Incomplete(f"{device.name} has no products in {layout.precision}")
+    # Rows with scales of blocks are read as mxfp8, and such products run on Hopper too.
+    precision = "fp8" if layout.precision == "mxfp8" else layout.precision
+    try:
+        check_precision(device, precision)
+    except ConfigError:
+        raise Incomplete(f"{device.name} has no products in {layout.precision}") from None
 
 
 def _without_ep(layout: Layout) -> str:
