@@ -1,1 +1,14 @@
-"""Published runs, calibration, validation and intervals."""
+"""Published runs, calibration, validation and intervals.
+
+A run comes in as text and leaves as a score; files that share a first word belong together:
+
+- ``schema``, ``sweeps``, ``nanotron_sweep``: the tables in ``data/``, checked.
+- ``own_*``: a user's file, whatever its columns: ``own_table`` reads it, ``own_cells`` and
+  ``own_rows`` make our rows of it, ``own_fit`` fits constants to them.
+- ``row_*``: what one row says: text, shape, device, gaps, software. ``runs`` puts it together.
+- ``outcome``, ``baseline``, ``roofline``, ``predict``: what a run took, and what a model says.
+- ``samples``, ``calibration``, ``leave_out``, ``residuals``, ``intervals``: constants and how sure.
+- ``validate``, ``diagnose``, ``open_rows``, ``ablation``, ``assumptions``, ``noise_floor``,
+  ``rivals``: judging a model, and its rows.
+- ``memory*``: the same for bytes; ``measure*``: timing a device.
+"""
