@@ -27,7 +27,9 @@ class Accelerator:
         network_bytes_per_s: Bandwidth between domains.
         num_sms: Streaming multiprocessors, for wave quantisation.
         watt: Board power.
-        generation: ampere, hopper, blackwell, tpu...
+        product_scale: Rate of its products over the one measured, where that was another part's.
+        caution: Why an answer for it is not to be trusted; empty where it may be.
+        generation: A key of ``data/generations.toml``, or another word where there is none.
         source: Key in ``references.bib`` and place in it.
     """
 
@@ -44,6 +46,8 @@ class Accelerator:
     num_sms: int = 0
     hbm_sold_bytes: float = 0.0
     watt: float = 0.0
+    product_scale: float = 1.0
+    caution: str = ""
     generation: str = ""
     source: str = ""
 
@@ -64,5 +68,6 @@ class Accelerator:
             "watt",
         ):
             check_number(field, getattr(self, field), above=-1e-300)
+        check_number("product_scale", self.product_scale)
         check_count("nvlink_domain", self.nvlink_domain)
         check_count("num_sms", self.num_sms, least=0)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import functools
-import os
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, check_choice, check_number
+from steptime.inputs.generation import generations
+
+_EFFICIENCY = "_efficiency"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RooflineConstants:
-    """Constants of the roofline model, shared by all runs.
-
-    ``data/roofline_constants.toml`` says what each one is, which were fitted and which are
-    kept at a published or counted value.
+class StepConstants:
+    """The constants as formulas take them: for one device, or an entry a run.
 
     Attributes:
-        ampere_efficiency: Share of the measured matrix rate that a step reaches, A100.
-        hopper_efficiency: The same of H100 and its kin.
-        blackwell_efficiency: The same of B200 and its kin.
+        efficiency: Share of the measured matrix rate that a step reaches on this generation.
         hbm_efficiency: Share of the memory bandwidth.
         link_efficiency: Share of NVLink's bandwidth.
         network_efficiency: Share of the network's bandwidth.
@@ -32,9 +30,38 @@ class RooflineConstants:
         hop_s: Time to pass one domain.
     """
 
-    ampere_efficiency: float
-    hopper_efficiency: float
-    blackwell_efficiency: float
+    efficiency: Any
+    hbm_efficiency: Any
+    link_efficiency: Any
+    network_efficiency: Any
+    contention: Any
+    launch_s: Any
+    host_launch_s: Any
+    hop_s: Any
+
+
+SHARED = tuple(entry.name for entry in fields(StepConstants) if entry.name != "efficiency")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RooflineConstants:
+    """Constants of the roofline model, shared by all runs.
+
+    ``data/roofline_constants.toml`` says what each one is, and ``data/generations.toml`` has the
+    share of each generation; both say which were fitted.
+
+    Attributes:
+        efficiency: Share of the measured matrix rate that a step reaches, by generation.
+        hbm_efficiency: As in `StepConstants`, like all below.
+        link_efficiency: Likewise.
+        network_efficiency: Likewise.
+        contention: Likewise.
+        launch_s: Likewise.
+        host_launch_s: Likewise.
+        hop_s: Likewise.
+    """
+
+    efficiency: Mapping[str, float] = field(hash=False)
     hbm_efficiency: float
     link_efficiency: float
     network_efficiency: float
@@ -44,20 +71,51 @@ class RooflineConstants:
     hop_s: float
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = check_number(entry.name, getattr(self, entry.name), above=-1e-300)
-            object.__setattr__(self, entry.name, value)
+        shares = {
+            name: check_number(name + _EFFICIENCY, value, above=-1e-300)
+            for name, value in self.efficiency.items()
+        }
+        object.__setattr__(self, "efficiency", shares)
+        for name in SHARED:
+            object.__setattr__(self, name, check_number(name, getattr(self, name), above=-1e-300))
 
+    def values(self) -> dict[str, float]:
+        """Return every constant by its name, such as ``hopper_efficiency``."""
+        shares = {name + _EFFICIENCY: value for name, value in self.efficiency.items()}
+        return shares | {name: getattr(self, name) for name in SHARED}
 
-CONSTANT_NAMES = tuple(entry.name for entry in fields(RooflineConstants))
+    def changed(self, values: Mapping[str, float]) -> RooflineConstants:
+        """Return the constants with some of them changed.
+
+        Args:
+            values: By the names that `values` gives.
+        """
+        shares = dict(self.efficiency)
+        others: dict[str, Any] = {}
+        for name, value in values.items():
+            generation = name.removesuffix(_EFFICIENCY)
+            if generation in shares and name != generation:
+                shares[generation] = value
+            else:
+                others[name] = value
+        return replace(self, efficiency=shares, **others)
+
+    def of(self, generation: str) -> StepConstants:
+        """Return the constants for a device of one generation.
+
+        Args:
+            generation: A key of ``data/generations.toml``.
+        """
+        shared = {name: getattr(self, name) for name in SHARED}
+        return StepConstants(efficiency=self.efficiency[generation], **shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantEntry:
-    """What ``data/roofline_constants.toml`` says of one constant.
+    """What the data says of one constant.
 
     Attributes:
-        name: Field of `RooflineConstants`.
+        name: As `RooflineConstants.values` calls it.
         value: Its value.
         low: Smallest plausible value.
         high: Largest plausible value.
@@ -76,8 +134,19 @@ class ConstantEntry:
 @functools.cache
 def constant_entries() -> tuple[ConstantEntry, ...]:
     """Return every constant with its range and source."""
+    shares = [
+        ConstantEntry(
+            name=one.name + _EFFICIENCY,
+            value=one.efficiency,
+            low=one.low,
+            high=one.high,
+            fitted=one.fitted,
+            source=one.source,
+        )
+        for one in generations().values()
+    ]
     table: dict[str, Any] = data_table("roofline_constants.toml")
-    return tuple(
+    others = [
         ConstantEntry(
             name=name,
             value=float(entry["value"]),
@@ -87,7 +156,8 @@ def constant_entries() -> tuple[ConstantEntry, ...]:
             source=str(entry["source"]),
         )
         for name, entry in table.items()
-    )
+    ]
+    return (*shares, *others)
 
 
 def fitted_names() -> tuple[str, ...]:
@@ -95,31 +165,20 @@ def fitted_names() -> tuple[str, ...]:
     return tuple(entry.name for entry in constant_entries() if entry.fitted)
 
 
-ENVIRONMENT = "STEPTIME_CONSTANTS"
+def constants_from(values: Mapping[str, float]) -> RooflineConstants:
+    """Return constants from a value of each.
+
+    Args:
+        values: By the names of `constant_entries`.
+    """
+    shares = {name: values[name + _EFFICIENCY] for name in generations()}
+    return RooflineConstants(efficiency=shares, **{name: values[name] for name in SHARED})
 
 
 @functools.cache
 def published_constants() -> RooflineConstants:
-    """Return the constants of ``data/roofline_constants.toml``."""
-    return RooflineConstants(**{entry.name: entry.value for entry in constant_entries()})
-
-
-def roofline_constants() -> RooflineConstants:
-    """Return the constants in use: the published ones, or those of the user's file.
-
-    ``steptime --constants FILE`` names the file to the command and to all its processes, by
-    the environment variable ``STEPTIME_CONSTANTS``.
-
-    Raises:
-        ConfigError: If the file cannot be used.
-    """
-    path = os.environ.get(ENVIRONMENT, "")
-    return _constants_at(path) if path else published_constants()
-
-
-@functools.lru_cache(maxsize=8)
-def _constants_at(path: str) -> RooflineConstants:
-    return read_constants(Path(path))
+    """Return the constants of ``data/``."""
+    return constants_from({entry.name: entry.value for entry in constant_entries()})
 
 
 def read_constants(path: Path) -> RooflineConstants:
@@ -134,8 +193,9 @@ def read_constants(path: Path) -> RooflineConstants:
     table = read_toml(path).get("constants")
     if not isinstance(table, dict) or not table:
         raise ConfigError(f"{path.name}: no table [constants]")
+    known = [entry.name for entry in constant_entries()]
     values = {}
     for name, value in table.items():
-        check_choice(f"constant in {path.name}", name, CONSTANT_NAMES)
+        check_choice(f"constant in {path.name}", name, known)
         values[name] = check_number(name, value, above=-1e-300)
-    return replace(published_constants(), **values)
+    return published_constants().changed(values)

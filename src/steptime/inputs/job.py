@@ -12,8 +12,10 @@ from dataclasses import dataclass, fields
 from steptime.formulas.number import Number
 from steptime.formulas.validity import layout_rule
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.layout import SCHEDULES, Batch, Layout, check_layout
+from steptime.inputs.layout import SCHEDULES, SIZES, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import precision_named
+from steptime.inputs.rank_order import data_inside
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,6 +59,7 @@ class Job:
     pp: Number
     vpp: Number
     dp: Number
+    dp_replicate: Number
     ep: Number
     etp: Number
     sequence_parallel: Number
@@ -65,6 +68,7 @@ class Job:
     recompute_selective: Number
     fp8: Number
     schedule: Number
+    data_inside: Number
     # accelerator
     peak_flop_per_s: Number
     peak_fp8_flop_per_s: Number
@@ -133,19 +137,14 @@ def _model_numbers(model: ModelShape) -> dict[str, float]:
 
 def _layout_numbers(layout: Layout) -> dict[str, float]:
     return {
-        "tp": float(layout.tp),
-        "cp": float(layout.cp),
-        "pp": float(layout.pp),
-        "vpp": float(layout.vpp),
-        "dp": float(layout.dp),
-        "ep": float(layout.ep),
-        "etp": float(layout.etp),
+        **{size: float(getattr(layout, size)) for size in SIZES},
         "sequence_parallel": float(layout.sequence_parallel),
         "zero_stage": float(layout.zero_stage),
         "recompute_full": float(layout.recompute == "full"),
         "recompute_selective": float(layout.recompute == "selective"),
-        "fp8": float(layout.precision not in ("fp16", "bf16")),
+        "fp8": float(precision_named(layout.precision).fp8),
         "schedule": float(SCHEDULES.index(layout.schedule)),
+        "data_inside": data_inside(layout.order),
     }
 
 

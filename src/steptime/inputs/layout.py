@@ -9,9 +9,14 @@ from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import PRECISIONS as PRECISIONS
+from steptime.inputs.rank_order import rank_order
 
 RECOMPUTE = ("none", "selective", "full")
-PRECISIONS = ("fp16", "bf16", "fp8", "mxfp8", "nvfp4")
+
+
+SIZES = ("tp", "cp", "pp", "vpp", "dp", "dp_replicate", "ep", "etp")
+"""Fields of `Layout` that are counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,8 @@ class Layout:
         pp: Pipeline stages, p.
         vpp: Model chunks a device holds, v.
         dp: Data-parallel size, d.
+        dp_replicate: Copies of what is sharded, r: data-parallel ranks fall into r groups, each
+            of which shards among itself (HSDP); 1 where all of them share.
         ep: Expert-parallel size.
         etp: Tensor-parallel size inside an expert.
         sequence_parallel: Whether norms and dropout are split along the sequence over ``tp``.
@@ -36,6 +43,7 @@ class Layout:
         recompute: none, selective (the attention core) or full.
         precision: fp16, bf16, fp8, mxfp8 or nvfp4 matrix products.
         schedule: A name from ``SCHEDULES``.
+        order: Which ranks are nearest: see `steptime.inputs.rank_order`.
     """
 
     tp: int = 1
@@ -43,6 +51,7 @@ class Layout:
     pp: int = 1
     vpp: int = 1
     dp: int = 1
+    dp_replicate: int = 1
     ep: int = 1
     etp: int = 1
     sequence_parallel: bool = False
@@ -50,9 +59,10 @@ class Layout:
     recompute: str = "none"
     precision: str = "bf16"
     schedule: str = "1f1b"
+    order: str = "megatron"
 
     def __post_init__(self) -> None:
-        for field in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp"):
+        for field in SIZES:
             check_count(field, getattr(self, field), most=10**7)
         check_count("zero_stage", self.zero_stage, least=0, most=3)
         if not isinstance(self.sequence_parallel, bool):
@@ -62,6 +72,7 @@ class Layout:
         check_choice("recompute", self.recompute, RECOMPUTE)
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("schedule", self.schedule, SCHEDULES)
+        rank_order(self.order)
 
     @property
     def num_devices(self) -> int:
@@ -141,6 +152,11 @@ FAULTS = (
         "ep={ep} x etp={etp} does not divide the {group} ranks (tp x cp x dp) of a pipeline "
         "stage; the largest below that does is {nearest}",
     ),
+    (
+        "dp_replicate",
+        "dp_replicate={dp_replicate} does not divide dp={dp}; "
+        "the largest below that does is {nearest}",
+    ),
 )
 """Field to blame and sentence of each rule of `steptime.formulas.validity`, from rule 1 on.
 
@@ -167,7 +183,7 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
         "global_batch_size": batch.global_batch_size,
         "micro_batch_size": batch.micro_batch_size,
     }
-    counts |= {size: getattr(layout, size) for size in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")}
+    counts |= {size: getattr(layout, size) for size in SIZES}
     fault = layout_fault(SimpleNamespace(**{key: float(value) for key, value in counts.items()}))
     if fault["rule"]:
         group = layout.tp * layout.cp * layout.dp

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
-from steptime.inputs.errors import check_choice, check_number
+from steptime.inputs.errors import check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,90 +96,6 @@ class MemoryFacts:
             value = check_number(field.name, getattr(self, field.name), above=-1e-300)
             object.__setattr__(self, field.name, value)
         check_number("recompute_group", self.recompute_group)
-
-
-_UNFUSED = MemoryFacts(flash=0.0, dropout=1.0)
-
-STACKS = {
-    # Attention with a flash kernel, 32-bit gradients, stages' outputs freed: Megatron-LM now.
-    "megatron": MemoryFacts(),
-    # megatronbridge2026: gradients in 16 bits, weights held in 8 bits alone, rows and columns; a
-    # fused loss puts the logits' gradient in their place, beside one 16-bit copy.
-    "megatron-bridge": MemoryFacts(gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0),
-    # The same with Megatron's FSDP, two layers' weights at once.
-    "megatron-bridge-fsdp": MemoryFacts(
-        gradient_bytes=2.0, fp8_copy_bytes=0.0, logit_bytes=4.0, master_bytes=4.0
-    ),
-    # deepseek2024, Sec. 3.2.3 and 3.3.3: norms, up-projections and SwiGLU's output recomputed, its
-    # inputs and the weights in 8 bits, attention's output in 12, moments in 16; blocks of weights
-    # serve both directions.
-    "deepseek-v3": MemoryFacts(
-        weight_bytes=1.0,
-        fp8_copy_bytes=0.0,
-        fp8_output_bytes=1.5,
-        fp8_activation_bytes=1.0,
-        moment_bytes=4.0,
-        recompute_norms=1.0,
-        recompute_up_projection=1.0,
-        recompute_expert_activation=1.0,
-    ),
-    # narayanan2021, korthikanti2022: scores in memory, dropout on.
-    "megatron-2021": _UNFUSED,
-    # Weights and gradients sharded by layer: zhao2023. No 16-bit copy beside the 32-bit weight.
-    "fsdp": MemoryFacts(master_bytes=2.0),
-    # llmfoundry2024: the same with a fused loss that reads 16-bit logits (inferred: its default).
-    "llm-foundry": MemoryFacts(master_bytes=2.0, logit_bytes=4.0),
-    # bigscience2022prequel: 16-bit gradients, a flat copy of them to reduce (inferred), their
-    # 32-bit shard for the update; 1.6 GB of kernels (stated) and as much for communicators.
-    "deepspeed-fp16": replace(
-        _UNFUSED,
-        gradient_bytes=2.0,
-        extra_gradient_bytes=2.0,
-        update_bytes=4.0,
-        stage_outputs=1.0,
-        reserve_bytes=3e9,
-        fragmentation=0.1,
-    ),
-    # The same with gradients added up in 32 bits, which are not sharded (stated).
-    "deepspeed-bf16": replace(
-        _UNFUSED,
-        gradient_bytes=4.0,
-        extra_gradient_bytes=4.0,
-        stage_outputs=1.0,
-        reserve_bytes=3e9,
-        fragmentation=0.1,
-    ),
-    # tazi2025, nanotron: eager SwiGLU; gradients in 16-bit buckets, or weights flattened to be
-    # gathered; two buffers for gathered sequences, a product and a gradient before they are
-    # scattered; stages cut by cost, rounded up (where sum and share are equal the code gives one
-    # layer more, the peaks do not show it). The reading is what the allocator holds, without the
-    # device's own context; what it holds beyond need is inferred.
-    "nanotron": MemoryFacts(
-        exchange_bytes=2.0,
-        gated_values=4.0,
-        whole_sequences=4.0,
-        balance_by_cost=1.0,
-        first_stage_extra=1.0 - 2.0**-12,
-        reserve_bytes=0.2e9,
-        fragmentation=0.15,
-    ),
-}
-
-
-def memory_facts(stack: str = "megatron", **changes: float) -> MemoryFacts:
-    """Return the facts of a known stack, with any of them changed.
-
-    Args:
-        stack: A key of ``STACKS``.
-        **changes: Fields of `MemoryFacts` to replace.
-
-    Raises:
-        ConfigError: If the stack or a field is unknown, or a value out of range.
-    """
-    known = STACKS[check_choice("stack", stack, STACKS)]
-    for name in changes:
-        check_choice("memory fact", name, MEMORY_FACTS)
-    return replace(known, **changes) if changes else known
 
 
 MEMORY_FACTS = tuple(field.name for field in fields(MemoryFacts))

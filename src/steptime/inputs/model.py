@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.fact import Fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,8 @@ class ModelShape:
         experts: The mixture-of-experts part, or None for a dense model.
         latent_attention: The latent-attention part, or None for ordinary attention.
         source: Key in ``references.bib`` and place in it.
+        facts: What this model changes of the software that trains it.
+        zero_stage: What data parallelism shards by its own report; None where it does not say.
     """
 
     name: str
@@ -100,6 +103,8 @@ class ModelShape:
     experts: Experts | None = None
     latent_attention: LatentAttention | None = None
     source: str = ""
+    facts: tuple[Fact, ...] = ()
+    zero_stage: int | None = None
 
     def __post_init__(self) -> None:
         for field in (
@@ -126,6 +131,8 @@ class ModelShape:
                 f"num_attention_heads={self.num_attention_heads} must be a multiple of "
                 f"num_query_groups={self.num_query_groups}"
             )
+        if self.zero_stage is not None:
+            check_count("zero_stage", self.zero_stage, least=0, most=3)
         if self.windowed_layers > self.num_layers:
             raise ConfigError(
                 f"windowed_layers={self.windowed_layers} must be <= num_layers={self.num_layers}"

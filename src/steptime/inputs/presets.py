@@ -9,11 +9,12 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.fact import facts_from
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 
 _TERA, _GIGA = 1e12, 1e9
 _MEBI = 2.0**20
-_MODEL_NOTES = ("aliases", "params_billion")
+_MODEL_NOTES = ("aliases", "params_billion", "zero_source")
 
 
 def _key_of(table: dict[str, Any], kind: str, name: str) -> str:
@@ -55,6 +56,8 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             network_bytes_per_s=entry["network_gbit_per_s"] * _GIGA / 8,
             num_sms=entry.get("num_sms", 0),
             watt=float(entry.get("watt", 0)),
+            product_scale=float(entry.get("product_scale", 1)),
+            caution=entry.get("caution", ""),
             generation=entry.get("generation", ""),
             source=entry.get("source", {}).get("default", ""),
         )
@@ -102,6 +105,8 @@ def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     try:
         if "experts" in fields:
             fields["experts"] = Experts(**fields["experts"])
+        if "facts" in fields:
+            fields["facts"] = facts_from(fields["facts"])
         if "latent_attention" in fields:
             fields["latent_attention"] = LatentAttention(**fields["latent_attention"])
         return ModelShape(**fields)

@@ -1,126 +1,23 @@
-"""Facts of the software stack that a layout does not state, as one flat record of floats."""
+"""Software stacks as ``data/stacks.toml`` has them: their facts, families and dates."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+import functools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from steptime.formulas.validity import ends_count
-from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table
-from steptime.inputs.errors import ConfigError, check_choice, check_number
-from steptime.inputs.layout import Layout
-from steptime.inputs.memory_facts import STACKS
-from steptime.inputs.model import ModelShape
+from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.fact import Fact, facts_from
+from steptime.inputs.memory_facts import MEMORY_FACTS
+from steptime.inputs.time_facts import TIME_FACTS
 
-# Rates of attention kernels under a causal mask, TFLOP/s forward and backward together, by
-# generation of device. dao2023, Figs. 4 and 6 (FlashAttention 2: 189 and 328 at 16k tokens and
-# heads of 128); shah2024, Figs. 5-6 (3 and cuDNN 9). Not published: llm-foundry's Triton kernel
-# (read off that source's own runs with 32k and 64k tokens), and Blackwell (twice Hopper, by peak).
-KERNEL_TFLOP_PER_S = {
-    "flash-triton": {"ampere": 115.0, "hopper": 225.0, "blackwell": 600.0},
-    "flash-2": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
-    "cudnn": {"ampere": 190.0, "hopper": 560.0, "blackwell": 1150.0},
-    "stored": {"ampere": 190.0, "hopper": 330.0, "blackwell": 700.0},
-}
-USUAL_WATT = {"ampere": 400.0, "hopper": 700.0, "blackwell": 0.0}
-# Nobody has measured GB300's products; its published runs say a quarter over GB200's.
-GB300_SCALE = 1.25
-# Read off megatronbridge2026: Llama 3 8B and 405B, the same layouts with scales of blocks and of
-# tensors, seven pairs that differ by 2 to 7 % of the step.
-BLOCK_SLOWDOWN = 0.08
-# Read off torchtitan2025: scales of rows gain next to nothing over 16 bits, of tensors a third.
-ROW_SLOWDOWN = 0.9
-GENERATIONS = ("ampere", "hopper", "blackwell")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StackFacts:
-    """What the roofline model has to know of the software, and of the device's generation.
-
-    Switches are 1.0 or 0.0; a share lies between them.
-
-    Attributes:
-        flash: Attention never stores its scores.
-        attention_flop_per_s: Published rate of the attention kernel.
-        dropout: Dropout is on.
-        eager: Share of element-wise operations that run unfused.
-        host_layer_s: Least time of a layer and micro-batch: what the host takes to launch it.
-        stage_wait_s: Added to it per tensor-parallel rank while stages on several servers
-            send and receive in turn.
-        across_wait_s: Time that a layer's tensor-parallel messages wait, per rank, where they
-            leave the server.
-        loss_bytes: Bytes moved per logit by the loss, both passes.
-        scattered_sends: Each tensor-parallel rank sends its part of an activation only.
-        overlap_dp: Gradients travel during the backward pass.
-        overlap_tp: Share of tensor-parallel messages that overlap with products.
-        overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
-        overlap_sends: Sends between stages overlap with computing.
-        overlap_ep: Exchanges of tokens overlap with computing.
-        gradient_bytes: Bytes of a gradient where they are added up.
-        gradient_all_reduce: Sharded optimizers still add up whole gradients.
-        fused_accumulation: Products add to the gradient themselves.
-        bucket_bytes: Size of one gradient message.
-        early_stop: Recomputation leaves out a layer's last product.
-        recompute_per_op: Every other product is recomputed, with what lies between.
-        recompute_latent: Latent attention's expansions are recomputed.
-        recompute_mlp: A dense layer's activation is recomputed.
-        edges_count: Embedding and head count as a layer where stages are cut.
-        balance_by_cost: Stages are cut by what layers and head cost.
-        fp4: Products run in four bits.
-        block_scaled: 8-bit values are scaled in blocks.
-        scaled_products: Extra time of products that scale rows or blocks over those that scale
-            a tensor.
-        narrow_gathers: 8-bit products gather tensor-parallel inputs that are cast already.
-        eager_experts: The experts' activation is a chain of small kernels.
-        plain_exchange: Each copy of a token travels to its expert by itself, and nothing hides it.
-        old_experts: Routed work still waits for the host.
-        hopper: The device is of this generation.
-        blackwell: The device is of this generation.
-        power_scale: Rate left to a part that may draw less power than usual.
-    """
-
-    flash: float = 1.0
-    attention_flop_per_s: float = 190e12
-    dropout: float = 0.0
-    eager: float = 0.0
-    host_layer_s: float = 0.0
-    stage_wait_s: float = 0.0
-    across_wait_s: float = 0.0
-    loss_bytes: float = 14.0
-    scattered_sends: float = 1.0
-    overlap_dp: float = 1.0
-    overlap_tp: float = 0.0
-    overlap_tp_backward: float = 0.0
-    overlap_sends: float = 0.0
-    overlap_ep: float = 1.0
-    gradient_bytes: float = 4.0
-    gradient_all_reduce: float = 0.0
-    fused_accumulation: float = 1.0
-    bucket_bytes: float = 1e15
-    early_stop: float = 0.0
-    recompute_per_op: float = 0.0
-    recompute_latent: float = 0.0
-    recompute_mlp: float = 0.0
-    edges_count: float = 0.0
-    balance_by_cost: float = 0.0
-    fp4: float = 0.0
-    block_scaled: float = 0.0
-    scaled_products: float = 0.0
-    narrow_gathers: float = 0.0
-    eager_experts: float = 0.0
-    plain_exchange: float = 0.0
-    old_experts: float = 0.0
-    hopper: float = 0.0
-    blackwell: float = 0.0
-    power_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = check_number(entry.name, getattr(self, entry.name), above=-1e-300)
-            object.__setattr__(self, entry.name, value)
-        for name in ("attention_flop_per_s", "gradient_bytes", "bucket_bytes", "power_scale"):
-            check_number(name, getattr(self, name))
+COMMON = "common"
+KERNEL = "kernel"
+FACT_NAMES = tuple(dict.fromkeys((KERNEL, *TIME_FACTS, *MEMORY_FACTS)))
+"""Every name that a fact of the software may have."""
+_MONTH = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,22 +26,88 @@ class Stack:
 
     Attributes:
         name: Key in ``data/stacks.toml``.
-        kernel: Attention kernel, a key of ``KERNEL_TFLOP_PER_S``.
-        memory: What it keeps in memory, a key of `steptime.inputs.memory_facts.STACKS`.
-        facts: Fields of `StackFacts` that differ from their defaults.
-        sources: Where each of them was read, or ``inferred`` and from what.
+        title: What it is called in a table.
+        family: What it is a version of.
+        since: Month in which it became current, as ``2023-06``.
+        zero_stages: What data parallelism can shard in it, the usual stage first.
+        facts: Its lines, those of all software and of the stack that it is like first.
     """
 
     name: str
-    kernel: str
-    memory: str
-    facts: dict[str, float] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
+    title: str
+    family: str
+    since: str
+    zero_stages: tuple[int, ...]
+    facts: tuple[Fact, ...]
+
+    def values(self, conditions: Iterable[str], date: str | None) -> dict[str, Fact]:
+        """Return the line that counts for each name: the last one that holds.
+
+        Args:
+            conditions: What is true of model and precision, of `steptime.inputs.fact.CONDITIONS`.
+            date: Month of the software, or None where it is not known.
+        """
+        true = tuple(conditions)
+        return {fact.name: fact for fact in self.facts if fact.holds(true, date)}
+
+    def dated(self, conditions: Iterable[str]) -> tuple[Fact, ...]:
+        """Return the lines that a date would decide on.
+
+        Args:
+            conditions: As in `values`.
+        """
+        true = tuple(conditions)
+        return tuple(fact for fact in self.facts if fact.before and fact.holds(true, "0000-00"))
+
+
+@functools.cache
+def stacks() -> dict[str, Stack]:
+    """Return every stack, in the order of the data file.
+
+    Raises:
+        ConfigError: If a line names no fact.
+    """
+    table = data_table("stacks.toml")
+    found: dict[str, Stack] = {}
+    for name, entry in table.items():
+        own = facts_from(entry["facts"])
+        for fact in own:
+            check_choice(f"fact of {name}", fact.name, FACT_NAMES)
+        inherited: tuple[Fact, ...] = ()
+        if like := entry.get("like"):
+            inherited = _as_in(found[like])
+        elif name != COMMON:
+            inherited = found[COMMON].facts
+        found[name] = Stack(
+            name=name,
+            title=entry["title"],
+            family=entry["family"],
+            since=entry["since"],
+            zero_stages=tuple(entry.get("zero_stages", ())) or found[entry["like"]].zero_stages,
+            facts=(*inherited, *own),
+        )
+    return {name: stack for name, stack in found.items() if name != COMMON}
+
+
+def _as_in(parent: Stack) -> tuple[Fact, ...]:
+    """Return a stack's lines as another takes them over: inferred, whatever they were."""
+    return tuple(
+        fact
+        if fact.before
+        else replace(fact, kind="inferred", source=f"as {parent.name}: {fact.source}")
+        for fact in parent.facts
+    )
 
 
 def stack_names() -> tuple[str, ...]:
     """Return the names of the stacks in ``data/stacks.toml``."""
-    return tuple(data_table("stacks.toml"))
+    return tuple(stacks())
+
+
+@functools.cache
+def families() -> tuple[str, ...]:
+    """Return the names of the families of stacks."""
+    return tuple(dict.fromkeys(stack.family for stack in stacks().values()))
 
 
 def stack_named(name: str) -> Stack:
@@ -157,100 +120,42 @@ def stack_named(name: str) -> Stack:
         ConfigError: If there is no such stack.
     """
     check_choice("stack", name, stack_names())
-    table: dict[str, Any] = dict(data_table("stacks.toml")[name])
-    sources = dict(table.pop("source"))
-    kernel, memory = str(table.pop("kernel")), str(table.pop("memory"))
-    facts = {key: float(value) for key, value in table.items() if key != "title"}
-    return Stack(name=name, kernel=kernel, memory=memory, facts=facts, sources=sources)
+    return stacks()[name]
 
 
-def memory_stack(name: str, precision: str) -> str:
-    """Return what a stack keeps in memory, as a key of `steptime.inputs.memory_facts.STACKS`.
+def family_stack(family: str, date: str | None = None) -> Stack:
+    """Return the stack of a family that was current at a date.
 
     Args:
-        name: A key of ``data/stacks.toml``, or already such a key.
-        precision: Of the layout: DeepSpeed keeps other gradients in bf16 than in fp16.
+        family: One of `families`.
+        date: Month, or None for the newest.
+
+    Returns:
+        The newest that is no younger than the date; the oldest where all are.
 
     Raises:
-        ConfigError: If the name is unknown.
+        ConfigError: If there is no such family.
     """
-    check_choice("stack", name, {*STACKS, *stack_names()})
-    if name in STACKS:
-        return name
-    kept = stack_named(name).memory
-    return "deepspeed-bf16" if kept == "deepspeed-fp16" and precision == "bf16" else kept
-
-
-def default_stack(accelerator: Accelerator, zero_stage: float = 0.0) -> str:
-    """Return the stack that is assumed where nothing is said: Megatron, or FSDP, as they are now.
-
-    Args:
-        accelerator: Of the run.
-        zero_stage: 3 is FSDP.
-    """
-    if accelerator.generation not in GENERATIONS:
-        return ""
-    return "torch-fsdp" if zero_stage > 2.0 else "megatron-core"
-
-
-def stack_facts(stack: Stack, accelerator: Accelerator, **changes: float) -> StackFacts:
-    """Return the flat record of a stack on a device.
-
-    Args:
-        stack: The stack.
-        accelerator: Gives the generation, and the power that a part may draw.
-        **changes: Fields of `StackFacts` to replace.
-
-    Raises:
-        ConfigError: If the device is of a generation the model knows nothing of.
-    """
-    generation = accelerator.generation
-    if generation not in GENERATIONS or not accelerator.matmul_flop_per_s:
-        raise ConfigError(
-            f"{accelerator.name}: the roofline model has no measured rate of matrix products for "
-            f"it; it knows the generations {', '.join(GENERATIONS)}; use --predictor baseline"
-        )
-    usual = USUAL_WATT[generation]
-    power = min(1.0, (accelerator.watt / usual) ** 0.5) if usual and accelerator.watt else 1.0
-    if accelerator.name.lower().startswith("gb300"):
-        power = GB300_SCALE
-    rate = KERNEL_TFLOP_PER_S[stack.kernel][generation] * 1e12
-    facts = StackFacts(
-        **{
-            "flash": float(stack.kernel != "stored"),
-            "attention_flop_per_s": rate,
-            "hopper": float(generation == "hopper"),
-            "blackwell": float(generation == "blackwell"),
-            "power_scale": power,
-            **stack.facts,
-        }
+    check_choice("stack", family, (*families(), *stack_names()))
+    members = sorted(
+        (stack for stack in stacks().values() if stack.family == family),
+        key=lambda stack: stack.since,
     )
-    return replace(facts, **changes) if changes else facts
+    current = [stack for stack in members if date is None or stack.since <= date]
+    # Of several of one month the first in the file is the plain one.
+    newest = current[-1].since if current else members[0].since
+    return next(stack for stack in members if stack.since == newest)
 
 
-def layout_changes(model: ModelShape, layout: Layout) -> dict[str, float]:
-    """Return the facts that follow from the layout, whatever the software.
-
-    Embedding and head count as a layer each where the layers alone do not divide over the
-    chunks, but with two more do.
+def check_date(date: str) -> str:
+    """Return a date if it is a month.
 
     Args:
-        model: Gives the layers.
-        layout: Gives precision, stages and chunks.
+        date: As ``2025-02``.
+
+    Raises:
+        ConfigError: If it is none.
     """
-    chunks = layout.pp * layout.vpp
-    layers = model.num_layers
-    # Megatron's GPT-OSS: biases and a clamped activation that no kernel is fused with, and the
-    # plain dispatcher (megatronlm2026, transformer/moe; models/gpt_oss of Megatron-Bridge).
-    unusual = {"eager_experts": 1.0, "plain_exchange": 1.0}
-    oss = model.experts is not None and "oss" in model.name.lower()
-    return {
-        "fp4": float(layout.precision == "nvfp4"),
-        "block_scaled": float(layout.precision == "mxfp8"),
-        "scaled_products": BLOCK_SLOWDOWN if layout.precision == "mxfp8" else 0.0,
-        "edges_count": float(ends_count(float(layers), float(chunks))),
-        **(unusual if oss else {}),
-    }
-
-
-STACK_FIELDS = tuple(entry.name for entry in fields(StackFacts))
+    if not isinstance(date, str) or not _MONTH.fullmatch(date):
+        raise ConfigError(f"date must be a month such as 2025-02, got {str(date)[:40]!r}")
+    return date

@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from steptime.formulas.schedule_rules import chunks_held, mended_sizes, schedule_rule
+from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.errors import ConfigError, check_count, check_number
+from steptime.inputs.fact import Value
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import SCHEDULES, Batch, Layout, num_microbatches
+from steptime.inputs.layout import SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import check_precision
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
+from steptime.inputs.schedule_faults import check_schedule
+from steptime.inputs.software import NOTHING_SAID, Said, check_zero_stage, usual_zero_stage
 
-NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
-NO_BLOCKS = "precision='{precision}': {accelerator} has no matrix products of that format; use fp8"
-"""The layout page prints the same sentence."""
-SCHEDULE_FAULTS = (
-    ("vpp", "schedule='{schedule}' has two chunks a device; use vpp=2, got vpp={vpp}"),
-    (
-        "vpp",
-        "schedule='{schedule}' has one chunk a device; use vpp=1 or interleaved-1f1b, "
-        "got vpp={vpp}",
-    ),
-    (
-        "num_microbatches",
-        "schedule='{schedule}' runs equal rounds of at least pp={pp} micro-batches, and {micro} "
-        "do not fall into such; use {fewer} or {more}",
-    ),
-    (
-        "num_microbatches",
-        "schedule='{schedule}' needs an even pp and an even number of micro-batches, got {pp} and "
-        "{micro}; use {even_pp} and {even}, or dualpipe-v",
-    ),
-    (
-        "num_microbatches",
-        "schedule='{schedule}' needs 2 pp = {least} micro-batches, got {micro}; use a larger "
-        "batch, a smaller dp or pp, or zb-v",
-    ),
-)
-"""What each rule of `steptime.formulas.schedule_rules.schedule_rule` is about, and its sentence.
-
-The layout page prints the same sentences.
-"""
+USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingStep:
-    """Everything a model of the step time or the memory wants to know.
+    """Everything that a model of the step time or the memory wants to know.
 
     Attributes:
         model: Shape of the model.
         accelerator: Device and links.
         layout: How the step is cut.
         batch: What it trains on.
-        assumed: A sentence for each thing that was not given.
+        said: What is said of the software.
+        assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
     """
 
@@ -63,7 +41,8 @@ class TrainingStep:
     accelerator: Accelerator
     layout: Layout
     batch: Batch
-    assumed: tuple[str, ...] = ()
+    said: Said = field(default=NOTHING_SAID)
+    assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
 
     def job(self) -> Job:
@@ -89,7 +68,7 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     if not isinstance(name, (str, Path)):
         raise ConfigError(f"model must be a name, a file or a ModelShape, got {name!r:.80}")
     name = str(name)
-    if isinstance(name, str) and name.endswith(".json"):
+    if name.endswith(".json"):
         from steptime.inputs.readers.huggingface import read_huggingface
 
         shape = read_huggingface(name).model
@@ -99,45 +78,31 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     return model_preset(name)
 
 
-def device_named(name: str | Path | Accelerator, nvlink_domain: int | None = None) -> Accelerator:
+def device_named(
+    name: str | Path | Accelerator,
+    nvlink_domain: int | None = None,
+    network_gbit: float | None = None,
+) -> Accelerator:
     """Return an accelerator by preset name or from a ``.toml`` file.
 
     Args:
-        name: A name, a path, or an accelerator, which is returned as it is.
+        name: A name, a path, or an accelerator, which is taken as it is.
         nvlink_domain: Devices joined by NVLink; as it is built if None.
+        network_gbit: Gb/s of a device's share of the network, one way; as in its row if None.
 
     Raises:
-        ConfigError: If there is no such preset or file, or the domain is no count.
+        ConfigError: If there is no such preset or file, or a value is out of range.
     """
     if not isinstance(name, (str, Path, Accelerator)):
         raise ConfigError(f"accelerator must be a name, a file or an Accelerator, got {name!r:.80}")
     device = name if isinstance(name, Accelerator) else accelerator_preset(str(name))
-    if nvlink_domain is None:
-        return device
-    check_count("nvlink_domain", nvlink_domain, most=10**7)
-    return replace(device, nvlink_domain=nvlink_domain)
-
-
-def check_precision(device: Accelerator, precision: str) -> None:
-    """Refuse products that a device does not have: 8 bits before Hopper, blocks before Blackwell.
-
-    Args:
-        device: The accelerator.
-        precision: A name of `steptime.inputs.layout.PRECISIONS`.
-
-    Raises:
-        ConfigError: If it has no such products.
-
-    References:
-        nvidia2024gb200 (what Blackwell multiplies).
-    """
-    text = None
-    if precision in ("fp8", "mxfp8", "nvfp4") and not device.peak_fp8_flop_per_s:
-        text = NO_EIGHT_BITS
-    elif precision in ("mxfp8", "nvfp4") and device.generation in ("ampere", "hopper"):
-        text = NO_BLOCKS
-    if text:
-        raise ConfigError(text.format(precision=precision, accelerator=device.name))
+    if nvlink_domain is not None:
+        check_count("nvlink_domain", nvlink_domain, most=10**7)
+        device = replace(device, nvlink_domain=nvlink_domain)
+    if network_gbit is not None:
+        share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
+        device = replace(device, network_bytes_per_s=share)
+    return device
 
 
 def training_step(
@@ -152,6 +117,7 @@ def training_step(
     pp: int = 1,
     vpp: int | None = None,
     dp: int = 1,
+    dp_replicate: int = 1,
     ep: int = 1,
     etp: int | None = None,
     sequence_parallel: bool | None = None,
@@ -159,7 +125,12 @@ def training_step(
     recompute: str = "none",
     precision: str = "bf16",
     schedule: str | None = None,
+    order: str = "megatron",
     nvlink_domain: int | None = None,
+    network_gbit: float | None = None,
+    stack: str | None = None,
+    date: str | None = None,
+    facts: Mapping[str, Value] | None = None,
 ) -> TrainingStep:
     """Return a checked training step.
 
@@ -177,29 +148,38 @@ def training_step(
         pp: Pipeline stages, p.
         vpp: Model chunks a device, v.
         dp: Data-parallel size, d.
+        dp_replicate: Copies of what is sharded over data-parallel ranks, r (HSDP).
         ep: Expert-parallel size.
         etp: Tensor-parallel size inside an expert; 1 if None.
         sequence_parallel: On where tp > 1 if None.
-        zero_stage: 0 to 3; what the model's own report states, else 1, if None.
+        zero_stage: 0 to 3; what the model's own report or the software does if None.
         recompute: none, selective or full.
         precision: fp16, bf16, fp8, mxfp8 or nvfp4.
         schedule: A name of `steptime.inputs.layout.SCHEDULES`.
+        order: Rank order, see `steptime.inputs.rank_order`.
         nvlink_domain: Devices joined by NVLink; as the accelerator is built if None.
+        network_gbit: Gb/s of a device's share of the network, one way; as in its row if None.
+        stack: Software: an exact name of ``data/stacks.toml``, or a family.
+        date: Month in which the software was current, as ``2025-02``.
+        facts: Single facts of the software, by name.
 
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape = shape_named(model)
-    device = device_named(accelerator, nvlink_domain)
-    assumed: list[str] = []
+    device = device_named(accelerator, nvlink_domain, network_gbit)
+    said = Said(stack=stack, date=date, facts=tuple((facts or {}).items()))
+    assumed: list[Assumed] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
     name = _usual_schedule(chunks, pp) if schedule is None else schedule
     if schedule is None and pp > 1:
-        assumed.append(f"schedule {name}" if vpp is not None else f"vpp 1, schedule {name}")
-    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, assumed)
+        assumed.append(Assumed(what="schedule", value=name, how="--schedule NAME"))
+    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
     check_precision(device, precision)
+    if dp > 1 or cp > 1:
+        check_zero_stage(said, stage)
     step = TrainingStep(
         model=shape,
         accelerator=device,
@@ -209,6 +189,7 @@ def training_step(
             pp=pp,
             vpp=chunks,
             dp=dp,
+            dp_replicate=dp_replicate,
             ep=ep,
             etp=_default_etp(shape, tp, assumed) if etp is None else etp,
             sequence_parallel=tp > 1 if sequence_parallel is None else sequence_parallel,
@@ -216,69 +197,68 @@ def training_step(
             recompute=recompute,
             precision=precision,
             schedule=name,
+            order=order,
         ),
         batch=Batch(
             global_batch_size=global_batch_size,
             seq_length=seq_length,
             micro_batch_size=micro_batch_size,
         ),
-        assumed=tuple(assumed),
+        said=said,
+        assumed=tuple(assumed) + _network(device, tp * cp * pp * dp, network_gbit),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
     )
-    _check_schedule(step)
+    check_schedule(step.layout, step.batch)
     step.job()
     return step
 
 
-# grattafiori2024, Sec. 3.3.2: gradients are sharded too, weights stay whole after the forward.
-_STATED_ZERO = {"Llama 3 405B": 2}
+def _network(
+    device: Accelerator, num_devices: int, network_gbit: float | None
+) -> tuple[Assumed, ...]:
+    """Return what is taken for the network where nobody states it and the job needs one."""
+    if network_gbit is not None or num_devices <= device.nvlink_domain:
+        return ()
+    share = f"{device.network_bytes_per_s * 8.0 / 1e9:g} Gb/s per device"
+    return (Assumed(what="network", value=share, how="--network-gbit N"),)
 
 
-def _default_zero(shape: ModelShape, dp: int, cp: int, assumed: list[str]) -> int:
+def _default_zero(
+    shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]
+) -> int:
     if dp == 1 and cp == 1:
         return 0
-    stage = _STATED_ZERO.get(shape.name, 1)
-    assumed.append(f"zero {stage}" + (" (its own report)" if shape.name in _STATED_ZERO else ""))
+    stage, why = usual_zero_stage(said, shape)
+    assumed.append(Assumed(what="zero", value=str(stage), why=why, how="--zero N"))
     return stage
 
 
-def _default_etp(shape: ModelShape, tp: int, assumed: list[str]) -> int:
+def _default_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     if shape.experts is not None and tp > 1:
-        assumed.append("etp 1 (Megatron-LM's own default is tp)")
+        why = "Megatron-LM's own default is tp"
+        assumed.append(Assumed(what="etp", value="1", why=why, how="--etp N"))
     return 1
 
 
 def _usual_schedule(chunks: int, pp: int) -> str:
-    return "interleaved-1f1b" if chunks != 1 and pp > 1 else "1f1b"
+    return USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
 
 
-def _default_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[str]) -> int:
-    code = SCHEDULES.index(schedule if schedule in SCHEDULES else "1f1b")
-    held = int(chunks_held(float(code)))
-    if held or pp == 1:
+def _default_chunks(
+    shape: ModelShape, pp: int, schedule: str | None, assumed: list[Assumed]
+) -> int:
+    known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
+    held = int(chunks_held(float(SCHEDULES.index(known))))
+    if pp == 1:
         return held or 1
+    if held:
+        if schedule is None:
+            assumed.append(Assumed(what="vpp", value=str(held), how="--vpp N"))
+        return held
     layers = shape.num_layers
     most = -(-layers // pp)
+    chunks, why = most, f"the most that {layers} layers allow"
     if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
-        assumed.append("vpp 2 (more chunks leave less bubble and send more)")
-        return 2
-    assumed.append(f"vpp {most}, the most that {layers} layers allow")
-    return most
-
-
-def _check_schedule(step: TrainingStep) -> None:
-    layout = step.layout
-    micro = num_microbatches(layout, step.batch)
-    code = float(SCHEDULES.index(layout.schedule))
-    rule = schedule_rule(code, float(layout.pp), float(micro), float(layout.vpp))
-    if rule:
-        sizes = mended_sizes(float(layout.pp), float(micro))
-        raise ConfigError(
-            SCHEDULE_FAULTS[int(rule) - 1][1].format(
-                schedule=layout.schedule,
-                pp=layout.pp,
-                vpp=layout.vpp,
-                micro=micro,
-                **{name: int(size) for name, size in sizes.items()},
-            )
-        )
+        chunks, why = 2, "more chunks leave less bubble and send more"
+    assumed.append(Assumed(what="vpp", value=str(chunks), why=why, how="--vpp N"))
+    return chunks

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from steptime.formulas.memory import (
-    activation_parts,
-    memory_bytes,
-    memory_total_bytes,
-    rank_memory_bytes,
-)
+from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
-from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.memory_facts import MemoryFacts
 
 MOST_RANKS = 4096
-TIGHT = 0.9
-"""Share of the device from which a fit is called tight: a model's error could undo it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +45,7 @@ class Memory:
         activations_bytes: The fullest rank's activations by what leaves them.
         limit_bytes: Memory that the device reports; what its data sheet prints where unknown.
         facts: What was taken for the software.
-        assumed: A sentence for each thing that was not given.
+        assumed: What was not given, and what was taken for it.
     """
 
     fullest: RankMemory
@@ -60,7 +53,7 @@ class Memory:
     activations_bytes: dict[str, float]
     limit_bytes: float
     facts: MemoryFacts
-    assumed: tuple[str, ...]
+    assumed: tuple[Assumed, ...]
 
     @property
     def total_bytes(self) -> float:
@@ -70,12 +63,12 @@ class Memory:
     @property
     def fits(self) -> bool:
         """Return whether the fullest rank fits."""
-        return self.total_bytes <= self.limit_bytes
+        return float(fit_verdict(self.total_bytes, self.limit_bytes)) >= TIGHT
 
     @property
     def tight(self) -> bool:
         """Return whether it fits with under a tenth to spare."""
-        return self.fits and self.total_bytes > TIGHT * self.limit_bytes
+        return float(fit_verdict(self.total_bytes, self.limit_bytes)) == TIGHT
 
     @property
     def reason(self) -> str:
@@ -105,13 +98,13 @@ def rank_memory(parts: dict[str, float]) -> RankMemory:
     )
 
 
-def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[str, ...] = ()) -> Memory:
+def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[Assumed, ...] = ()) -> Memory:
     """Return the memory of a flat record.
 
     Args:
         record: The training step as numbers.
         facts: What the software keeps.
-        assumed: Sentences on what was not given.
+        assumed: What was not given.
     """
     stages = int(record.pp)
     shown = range(stages) if stages <= MOST_RANKS else (0, 1, stages - 1)
@@ -124,46 +117,3 @@ def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[str, ...] = ()) -
         facts=facts,
         assumed=assumed,
     )
-
-
-def default_stack(step: TrainingStep) -> str:
-    """Return the stack that a step is taken to run on: FSDP for ZeRO-3, else Megatron-LM.
-
-    Args:
-        step: The training step.
-    """
-    return "fsdp" if step.layout.zero_stage == 3 else "megatron"
-
-
-def fullest_bytes(step: TrainingStep, facts: MemoryFacts | None = None) -> float:
-    """Return the bytes on the fullest rank alone: for those who try many steps.
-
-    Args:
-        step: The training step.
-        facts: What the software keeps; the usual stack's if None.
-
-    Raises:
-        ConfigError: If the layout does not fit the model or the batch.
-    """
-    known = memory_facts(default_stack(step)) if facts is None else facts
-    total: float = memory_total_bytes(step.job(), known)
-    return total
-
-
-def step_memory(
-    step: TrainingStep,
-    facts: MemoryFacts | None = None,
-    stack: Callable[[TrainingStep], str] = default_stack,
-) -> Memory:
-    """Return what a training step needs in memory, rank by rank.
-
-    Args:
-        step: The training step.
-        facts: What the software keeps; by ``stack`` if None.
-        stack: Names the stack of a step.
-
-    Raises:
-        ConfigError: If the layout does not fit the model or the batch.
-    """
-    known = memory_facts(stack(step)) if facts is None else facts
-    return job_memory(step.job(), known, step.assumed)

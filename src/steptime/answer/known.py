@@ -1,0 +1,183 @@
+"""All that goes into the formulas beside the layout: model, software, constants, widths.
+
+Two layouts of one question differ in numbers alone, but for one thing: where data-parallel
+ranks share the weights, other software is assumed. So there are two kinds of software at most,
+and `Known.software_of` says which of them a layout runs on.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from steptime.answer.predictor import PREDICTORS, Predictor
+from steptime.answer.width import Width, kept_width, kind_of
+from steptime.formulas.judgement import shares_weights
+from steptime.formulas.number import Number
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.constants import RooflineConstants, published_constants
+from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import precision_named
+from steptime.inputs.rank_order import ORDERS, rank_order
+from steptime.inputs.software import Said, Software, check_known, knows, software
+
+DEFAULT, WITHOUT_RATES = "roofline", "baseline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What does not change with the layout.
+
+    Attributes:
+        predictor: The model of the step time.
+        plain: Software where weights stay whole.
+        sharing: Software where data-parallel ranks share them; the same where it is named.
+        constants: Of the predictor, as its formula takes them.
+        widths: Of the interval, for plain and for sharing software; None without one.
+        assumed: What was taken for granted of device and model.
+    """
+
+    predictor: Predictor
+    plain: Software
+    sharing: Software
+    constants: Any
+    widths: tuple[Width | None, Width | None]
+    assumed: tuple[Assumed, ...]
+
+    def software(self, sharing: bool) -> Software:
+        """Return one of the two kinds of software.
+
+        Args:
+            sharing: Whether data-parallel ranks share the weights.
+        """
+        return self.sharing if sharing else self.plain
+
+    def software_of(self, record: Any) -> Software:
+        """Return the software that one layout runs on.
+
+        Args:
+            record: Its flat record, of floats.
+        """
+        return self.software(shares_weights(record) > 0.0)
+
+    def parts(self, record: Any, one: Software) -> dict[str, Number]:
+        """Return the seconds of each part of a step.
+
+        Args:
+            record: Flat record, of floats or of arrays.
+            one: The software that all of it runs on.
+        """
+        if self.predictor.uses_software:
+            return dict(self.predictor.parts(record, one.time, self.constants))
+        return dict(self.predictor.parts(record, self.constants))
+
+    def width(self, one: Software) -> Width | None:
+        """Return the width of the interval on one of the two kinds of software.
+
+        Args:
+            one: The software.
+        """
+        return self.widths[one is self.sharing]
+
+
+def default_predictor(device: Accelerator) -> str:
+    """Return the better model that knows a device: roofline, or else the baseline.
+
+    Args:
+        device: The accelerator.
+    """
+    return DEFAULT if knows(device) else WITHOUT_RATES
+
+
+def check_order(order: str, predictor: str) -> None:
+    """Refuse a rank order that a model does not know.
+
+    Args:
+        order: As in `steptime.inputs.rank_order.rank_order`.
+        predictor: Name of the model.
+
+    Raises:
+        ConfigError: If it places ranks otherwise.
+    """
+    axes = rank_order(order)
+    if not PREDICTORS[predictor].any_order and axes != ORDERS["megatron"]:
+        raise ConfigError(
+            f"the roofline model places ranks as Megatron-LM does, not {order!r}; "
+            "use --predictor baseline for another order"
+        )
+
+
+def check_bits(predictor: str, precision: str) -> None:
+    """Refuse products in fewer bits than a model's constant was fitted in.
+
+    Args:
+        predictor: Name of the model.
+        precision: Of the products.
+
+    Raises:
+        ConfigError: If it says nothing of them.
+    """
+    if PREDICTORS[predictor].sixteen_bits_only and precision_named(precision).fp8:
+        raise ConfigError(
+            f"the baseline's one constant was fitted in 16 bits, not {precision}; "
+            "use --predictor roofline"
+        )
+
+
+def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
+    found = []
+    if predictor is None and not knows(device):
+        why = f"nobody measured matrix products of {device.name}"
+        found.append(Assumed(what="predictor", value=WITHOUT_RATES, why=why, how="--predictor"))
+    if device.caution:
+        found.append(Assumed(what="accelerator", value=device.name, why=device.caution))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def known_of(
+    model: ModelShape,
+    device: Accelerator,
+    precision: str,
+    said: Said,
+    predictor: str | None = None,
+    constants: RooflineConstants | None = None,
+) -> Known:
+    """Return all that does not change with the layout.
+
+    Args:
+        model: The shape.
+        device: The accelerator.
+        precision: Of the products.
+        said: What is said of the software.
+        predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
+        constants: Of the roofline model; the published ones if None.
+
+    Raises:
+        ConfigError: If a name is unknown, or the model says nothing of this device.
+    """
+    name = default_predictor(device) if predictor is None else predictor
+    chosen = PREDICTORS[check_choice("predictor", name, PREDICTORS)]
+    check_bits(name, precision)
+    plain, sharing = (
+        software(said, device, model, precision, sharded) for sharded in (False, True)
+    )
+    values: Any = baseline_constants()
+    widths: tuple[Width | None, Width | None] = (None, None)
+    if chosen.uses_software:
+        check_known(device)
+        values = (constants or published_constants()).of(device.generation)
+        kind = kind_of(model.experts is not None, precision_named(precision).fp8)
+        widths = (kept_width(kind, plain.known), kept_width(kind, sharing.known))
+    return Known(
+        predictor=chosen,
+        plain=plain,
+        sharing=sharing if said.stack is None else plain,
+        constants=values,
+        widths=widths,
+        assumed=_assumed(device, predictor),
+    )

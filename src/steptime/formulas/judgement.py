@@ -1,0 +1,70 @@
+"""What an answer says beside its number: how sure it is, whether it fits, whose facts hold."""
+
+from steptime.formulas.exponential import exponential
+from steptime.formulas.number import Number, maximum, minimum, where
+
+OVER, TIGHT, FITS = 0.0, 1.0, 2.0
+TIGHT_SHARE = 0.9
+"""Share of the device from which a fit is called tight: a model's error could undo it."""
+
+
+def shares_weights(job: Number) -> Number:
+    """Return 1 where data-parallel ranks share the weights, which takes more ranks than one.
+
+    Args:
+        job: ``zero_stage`` 3 shares them.
+    """
+    return where(job.zero_stage > 2.0, where(job.dp * job.cp > 1.0, 1.0, 0.0), 0.0)
+
+
+def exposed_fraction(parts: Number, step_s: Number) -> Number:
+    """Return the share of a step that is no computing.
+
+    Args:
+        parts: Seconds by part, of the roofline model.
+        step_s: Their sum.
+    """
+    return 1.0 - (parts["compute"] + parts["recompute"]) / step_s
+
+
+def half_width(width: Number, exposed: Number) -> Number:
+    """Return the half-width of an interval in the logarithm of the step time.
+
+    Args:
+        width: ``factor`` times ``base``, plus ``slope`` for a step that does no computing.
+        exposed: Share of the step that is no computing.
+
+    References:
+        vovk2005, Sec. 2.2.
+    """
+    return width.factor * (width.base + width.slope * exposed)
+
+
+def interval_s(width: Number, parts: Number, step_s: Number) -> Number:
+    """Return the ends between which the measured step lies nine times in ten.
+
+    They hold the prediction itself.
+
+    Args:
+        width: As in `half_width`; ``middle`` is ln(predicted over measured) that is usual.
+        parts: Seconds by part, of the roofline model.
+        step_s: Their sum.
+
+    Returns:
+        ``low_s`` and ``high_s``.
+    """
+    half = half_width(width, exposed_fraction(parts, step_s))
+    low = minimum(exponential(-(width.middle + half)), 1.0)
+    high = maximum(exponential(half - width.middle), 1.0)
+    return {"low_s": step_s * low, "high_s": step_s * high}
+
+
+def fit_verdict(total_bytes: Number, limit_bytes: Number) -> Number:
+    """Return 0 where a device lacks room, 1 where it is tight, 2 where it fits.
+
+    Args:
+        total_bytes: Needed on the fullest device.
+        limit_bytes: What it has.
+    """
+    tight = where(total_bytes > TIGHT_SHARE * limit_bytes, TIGHT, FITS)
+    return where(total_bytes > limit_bytes, OVER, tight)

@@ -1,0 +1,76 @@
+"""One fact of the software: its value, the kind of knowledge it is, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steptime.inputs.errors import ConfigError
+
+KINDS = ("counted", "printed", "inferred", "read off runs", "stated")
+"""How a value is known: counted in code, printed by a source, inferred, read off measured runs,
+or stated by who asks."""
+CONDITIONS = ("", "experts", "dense", "fp16", "bf16", "fp8", "mxfp8", "nvfp4")
+"""What a line can be limited to: a kind of model, or a precision."""
+
+Value = float | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One line of a table of facts.
+
+    Attributes:
+        name: A field of `TimeFacts` or `MemoryFacts`, or ``kernel``.
+        value: Its value; a word for ``kernel``.
+        kind: One of ``KINDS``.
+        source: Key in ``references.bib`` and place, or from what it was inferred.
+        when: One of ``CONDITIONS``; empty where it always holds.
+        before: Month, as ``2025-02``, from which on it holds no more; empty for ever.
+    """
+
+    name: str
+    value: Value
+    kind: str
+    source: str
+    when: str = ""
+    before: str = ""
+
+    def holds(self, conditions: Iterable[str], date: str | None) -> bool:
+        """Return whether the line holds; without a date, software is taken to be new.
+
+        Args:
+            conditions: What is true of model and precision.
+            date: Month of the software, as ``2025-02``, or None.
+        """
+        if self.when and self.when not in conditions:
+            return False
+        return not self.before or (date is not None and date < self.before)
+
+
+def facts_from(table: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Return the facts of a TOML table: a line each, or a list of lines under one name.
+
+    Args:
+        table: From a data file.
+
+    Raises:
+        ConfigError: If a kind or a condition is none that is known.
+    """
+    found = []
+    for name, entry in table.items():
+        for line in entry if isinstance(entry, list) else [entry]:
+            value = line["value"]
+            fact = Fact(
+                name=name,
+                value=value if isinstance(value, str) else float(value),
+                kind=line["kind"],
+                source=line["source"],
+                when=line.get("when", ""),
+                before=line.get("before", ""),
+            )
+            if fact.kind not in KINDS or fact.when not in CONDITIONS:
+                raise ConfigError(f"fact {name}: {fact.kind!r} or {fact.when!r} is not known")
+            found.append(fact)
+    return tuple(found)

@@ -1,0 +1,89 @@
+"""Precisions of the matrix products: ``data/precisions.toml``, one table each."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.fact import Fact, facts_from
+from steptime.inputs.generation import generations
+
+NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
+NO_BLOCKS = "precision='{precision}': {accelerator} has no matrix products of that format; use fp8"
+"""The layout page prints the same sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """A precision of the layers' products.
+
+    Attributes:
+        name: Key in ``data/precisions.toml``.
+        bits: Of a value that is multiplied.
+        fp8: Whether products run in eight bits or fewer.
+        needs: What a device must multiply: nothing special, ``eight`` bits, or ``blocks``.
+        facts: What it changes of the software.
+    """
+
+    name: str
+    bits: int
+    fp8: bool
+    needs: str
+    facts: tuple[Fact, ...]
+
+
+@functools.cache
+def precisions() -> dict[str, Precision]:
+    """Return every precision, in the order of the data file."""
+    return {
+        name: Precision(
+            name=name,
+            bits=int(entry["bits"]),
+            fp8=bool(entry["fp8"]),
+            needs=str(entry["needs"]),
+            facts=facts_from(entry.get("facts", {})),
+        )
+        for name, entry in data_table("precisions.toml").items()
+    }
+
+
+PRECISIONS = tuple(precisions())
+
+
+def precision_named(name: str) -> Precision:
+    """Return a precision by its name.
+
+    Args:
+        name: A key of ``data/precisions.toml``.
+
+    Raises:
+        ConfigError: If there is no such precision.
+    """
+    return precisions()[check_choice("precision", name, PRECISIONS)]
+
+
+def check_precision(device: Accelerator, precision: str) -> None:
+    """Refuse products that a device does not have.
+
+    Args:
+        device: The accelerator.
+        precision: A name of ``PRECISIONS``.
+
+    Raises:
+        ConfigError: If it has no such products.
+
+    References:
+        nvidia2024gb200 (what Blackwell multiplies).
+    """
+    needs = precision_named(precision).needs
+    generation = generations().get(device.generation)
+    text = ""
+    if needs and not device.peak_fp8_flop_per_s:
+        text = NO_EIGHT_BITS
+    elif needs == "blocks" and generation is not None and not generation.block_formats:
+        text = NO_BLOCKS
+    if text:
+        raise ConfigError(text.format(precision=precision, accelerator=device.name))
