@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from steptime.formulas.memory import (
@@ -12,6 +12,8 @@ from steptime.formulas.memory import (
     rank_memory_bytes,
 )
 from steptime.formulas.memory.total import PARTS
+from steptime.formulas.number import Number
+from steptime.formulas.records import ActivationParts
 from steptime.inputs.job import Job
 from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import TrainingStep
@@ -57,7 +59,7 @@ class Memory:
 
     fullest: RankMemory
     ranks: tuple[RankMemory, ...]
-    activations_bytes: dict[str, float]
+    activations_bytes: ActivationParts
     limit_bytes: float
     facts: MemoryFacts
     assumed: tuple[str, ...]
@@ -89,7 +91,7 @@ class Memory:
         )
 
 
-def rank_memory(parts: dict[str, float]) -> RankMemory:
+def rank_memory(parts: Mapping[str, Number]) -> RankMemory:
     """Return a rank's memory from the formula's record.
 
     Args:

@@ -19,6 +19,7 @@ from steptime.formulas.parameters import (
     routed_parameters,
     unrouted_parameters,
 )
+from steptime.formulas.records import BaselineConstants, BaselineParts, Job
 from steptime.formulas.schedule import bubble_share
 from steptime.formulas.traffic import (
     activation_bytes,
@@ -31,7 +32,7 @@ from steptime.formulas.traffic import (
 )
 
 
-def num_microbatches(job: Number) -> Number:
+def num_microbatches(job: Job) -> Number:
     """Return the micro-batches of a step: ``B / (d b)``.
 
     Args:
@@ -40,7 +41,7 @@ def num_microbatches(job: Number) -> Number:
     return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
-def compute_s(job: Number, constants: Number) -> Number:
+def compute_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of all FLOP at the fitted share of the peak.
 
     Args:
@@ -51,7 +52,7 @@ def compute_s(job: Number, constants: Number) -> Number:
     return flop / (num_devices(job) * constants.eta * job.peak_flop_per_s)
 
 
-def tensor_parallel_s(job: Number, constants: Number) -> Number:
+def tensor_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the all-reduces of tensor parallelism, over NVLink.
 
     Args:
@@ -66,7 +67,7 @@ def tensor_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * (job.num_layers / job.pp) * per_layer * one
 
 
-def context_parallel_s(job: Number, constants: Number) -> Number:
+def context_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time to gather keys and values and to send their gradients back.
 
     Args:
@@ -80,7 +81,7 @@ def context_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * layers * context_gathers_per_layer() * one
 
 
-def expert_parallel_s(job: Number, constants: Number) -> Number:
+def expert_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the all-to-alls of expert parallelism: 0 for a dense model.
 
     Tokens go out and come back, forward and backward: four exchanges a mixture layer, over
@@ -103,7 +104,7 @@ def expert_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * (num_expert_layers(job) / job.pp) * 4.0 * one
 
 
-def pipeline_sends_s(job: Number, constants: Number) -> Number:
+def pipeline_sends_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the sends between stages: 0 with one stage.
 
     Args:
@@ -118,7 +119,7 @@ def pipeline_sends_s(job: Number, constants: Number) -> Number:
     return where(job.pp > 1.0, messages * one, 0.0)
 
 
-def data_parallel_s(job: Number, constants: Number) -> Number:
+def data_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the gradients' all-reduce, once a step, over the network.
 
     Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones.
@@ -138,7 +139,7 @@ def data_parallel_s(job: Number, constants: Number) -> Number:
     )
 
 
-def schedule_overhead(job: Number) -> Number:
+def schedule_overhead(job: Job) -> Number:
     """Return idle time over useful work for the schedule of a job.
 
     That of 1F1B with as many chunks, times the share that the schedule leaves of it where
@@ -155,7 +156,7 @@ def schedule_overhead(job: Number) -> Number:
     return overhead * bubble_share(job.schedule, job.pp, micro, 1.0, 1.0 + job.recompute_full, 1.0)
 
 
-def baseline_step(job: Number, constants: Number) -> Number:
+def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
     """Return the parts of one training step, in seconds; their sum is the step.
 
     Args:
@@ -185,7 +186,7 @@ def baseline_step(job: Number, constants: Number) -> Number:
     }
 
 
-def step_s(parts: Number) -> Number:
+def step_s(parts: BaselineParts) -> Number:
     """Return the step time: the sum of the parts, added in one fixed order.
 
     Args:

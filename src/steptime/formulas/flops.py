@@ -6,9 +6,10 @@ from steptime.formulas.parameters import (
     dense_layer_parameters,
     num_expert_layers,
 )
+from steptime.formulas.records import Job
 
 
-def score_width(job: Number) -> Number:
+def score_width(job: Job) -> Number:
     """Return the width over which one layer's attention multiplies, per key: ``2 h`` in GPT.
 
     Queries meet keys over the query width, and the scores meet values over the value width.
@@ -23,7 +24,7 @@ def score_width(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def keys_per_token(job: Number) -> Number:
+def keys_per_token(job: Job) -> Number:
     """Return the keys a token is multiplied with, summed over the layers: ``l s`` without windows.
 
     Attention in full: the half that a causal mask throws away is counted.
@@ -35,7 +36,7 @@ def keys_per_token(job: Number) -> Number:
     return full * job.seq_length + job.windowed_layers * minimum(job.window_size, job.seq_length)
 
 
-def attention_flop_per_token(job: Number) -> Number:
+def attention_flop_per_token(job: Job) -> Number:
     """Return the forward FLOP of scores and weighted sums per token: ``4 s h l`` in GPT.
 
     Args:
@@ -47,7 +48,7 @@ def attention_flop_per_token(job: Number) -> Number:
     return 2.0 * keys_per_token(job) * score_width(job)
 
 
-def matrix_flop_per_token(job: Number) -> Number:
+def matrix_flop_per_token(job: Job) -> Number:
     """Return the forward FLOP per token of all layers' matrices: two for each parameter met.
 
     Args:
@@ -61,7 +62,7 @@ def matrix_flop_per_token(job: Number) -> Number:
     return 2.0 * (dense + mixture * active_layer_parameters(job))
 
 
-def logit_flop_per_token(job: Number) -> Number:
+def logit_flop_per_token(job: Job) -> Number:
     """Return the forward FLOP per token of the output matrix: ``2 V h``.
 
     Args:
@@ -70,7 +71,7 @@ def logit_flop_per_token(job: Number) -> Number:
     return 2.0 * job.vocab_size * job.hidden_size
 
 
-def model_flop_per_token(job: Number) -> Number:
+def model_flop_per_token(job: Job) -> Number:
     """Return the training FLOP per token that the model needs: forward three times over.
 
     Attention counts in full and nothing that is computed twice counts twice.
@@ -86,7 +87,7 @@ def model_flop_per_token(job: Number) -> Number:
     )
 
 
-def causal_flop_per_token(job: Number) -> Number:
+def causal_flop_per_token(job: Job) -> Number:
     """Return the model FLOP per token with the masked half of attention left out.
 
     Args:
@@ -95,7 +96,7 @@ def causal_flop_per_token(job: Number) -> Number:
     return model_flop_per_token(job) - 1.5 * attention_flop_per_token(job)
 
 
-def recomputed_flop_per_token(job: Number) -> Number:
+def recomputed_flop_per_token(job: Job) -> Number:
     """Return the FLOP per token that recomputation adds.
 
     Full recomputation runs the layers' forward again, selective only the attention core.
@@ -113,7 +114,7 @@ def recomputed_flop_per_token(job: Number) -> Number:
     )
 
 
-def hardware_flop_per_token(job: Number) -> Number:
+def hardware_flop_per_token(job: Job) -> Number:
     """Return the FLOP per token that the devices execute, recomputation included.
 
     For GPT with full recomputation it is ``96 l h**2 (1 + s/6h + V/16lh)``.
@@ -127,7 +128,7 @@ def hardware_flop_per_token(job: Number) -> Number:
     return model_flop_per_token(job) + recomputed_flop_per_token(job)
 
 
-def tokens_per_step(job: Number) -> Number:
+def tokens_per_step(job: Job) -> Number:
     """Return the tokens of one step: ``B s``.
 
     Args:
@@ -136,7 +137,7 @@ def tokens_per_step(job: Number) -> Number:
     return job.global_batch_size * job.seq_length
 
 
-def num_devices(job: Number) -> Number:
+def num_devices(job: Job) -> Number:
     """Return the devices of the job: ``t c p d``.
 
     Args:

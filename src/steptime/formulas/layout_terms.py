@@ -5,10 +5,11 @@ whatever is sharded. A search would find just those layouts for which that is wr
 """
 
 from steptime.formulas.number import Number, ceil_div, where
+from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
 
 
-def stage_imbalance(job: Number) -> Number:
+def stage_imbalance(job: Job) -> Number:
     """Return the layers of the longest chunk over the mean: 1 where all are equal.
 
     Stages are also equal where embedding and output head count as a layer each, as in
@@ -26,7 +27,7 @@ def stage_imbalance(job: Number) -> Number:
     return where(leaves_rest(job.num_layers, chunks) > 0.0, uneven, 1.0)
 
 
-def ends_count_as_layers(job: Number) -> Number:
+def ends_count_as_layers(job: Job) -> Number:
     """Return 1 where only embedding and output head, a layer each, make all chunks equal.
 
     Args:
@@ -40,7 +41,7 @@ def ends_count_as_layers(job: Number) -> Number:
     return where(leaves_rest(job.num_layers, chunks) > 0.0, with_ends, 0.0)
 
 
-def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
+def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return the gradient synchronisation's cost in units of one all-reduce.
 
     An all-reduce is a reduce-scatter and an all-gather, so sharded optimizer states (stage 1)
@@ -59,7 +60,7 @@ def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
     return where(job.zero_stage > 2.0, 1.5 * m, gradients)
 
 
-def waits_for_whole_rounds(job: Number, num_microbatches: Number) -> Number:
+def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return 1 where interleaving does not work out: m must be a multiple of p, else 0.
 
     Args:

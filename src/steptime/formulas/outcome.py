@@ -7,11 +7,12 @@ from steptime.formulas.flops import (
     tokens_per_step,
 )
 from steptime.formulas.number import Number
+from steptime.formulas.records import Job, Outcome
 
 SECONDS_PER_DAY = 86400.0
 
 
-def model_flop_per_s(job: Number, step_s: Number) -> Number:
+def model_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that the model needs.
 
     Args:
@@ -24,7 +25,7 @@ def model_flop_per_s(job: Number, step_s: Number) -> Number:
     return tokens_per_step(job) * model_flop_per_token(job) / (num_devices(job) * step_s)
 
 
-def hardware_flop_per_s(job: Number, step_s: Number) -> Number:
+def hardware_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that it executes, recomputation included.
 
     Args:
@@ -37,7 +38,7 @@ def hardware_flop_per_s(job: Number, step_s: Number) -> Number:
     return tokens_per_step(job) * hardware_flop_per_token(job) / (num_devices(job) * step_s)
 
 
-def tokens_per_s(job: Number, step_s: Number) -> Number:
+def tokens_per_s(job: Job, step_s: Number) -> Number:
     """Return the tokens that the whole job trains on in a second.
 
     Args:
@@ -47,7 +48,7 @@ def tokens_per_s(job: Number, step_s: Number) -> Number:
     return tokens_per_step(job) / step_s
 
 
-def training_days(job: Number, step_s: Number, num_tokens: Number) -> Number:
+def training_days(job: Job, step_s: Number, num_tokens: Number) -> Number:
     """Return the days that a run takes, with no stop and no restart.
 
     Args:
@@ -61,7 +62,7 @@ def training_days(job: Number, step_s: Number, num_tokens: Number) -> Number:
     return num_tokens / tokens_per_s(job, step_s) / SECONDS_PER_DAY
 
 
-def outcome(job: Number, step_s: Number, num_tokens: Number) -> Number:
+def outcome(job: Job, step_s: Number, num_tokens: Number) -> Outcome:
     """Return what a step time amounts to.
 
     Args:

@@ -1,9 +1,10 @@
 """Matrix parameters of a model: the ones that matrix products multiply by."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job
 
 
-def attention_parameters(job: Number) -> Number:
+def attention_parameters(job: Job) -> Number:
     """Return the matrix parameters of one layer's attention.
 
     Ordinary attention has ``2 h q + 2 h k``: q and k are the widths of all query and of all
@@ -42,7 +43,7 @@ def feed_forward_parameters(hidden_size: Number, width: Number, gated: Number) -
     return (2.0 + gated) * hidden_size * width
 
 
-def dense_layer_parameters(job: Number) -> Number:
+def dense_layer_parameters(job: Job) -> Number:
     """Return the matrix parameters of a layer without experts: ``12 h**2`` in GPT.
 
     Args:
@@ -56,7 +57,7 @@ def dense_layer_parameters(job: Number) -> Number:
     )
 
 
-def expert_parameters(job: Number) -> Number:
+def expert_parameters(job: Job) -> Number:
     """Return the matrix parameters of one expert.
 
     Args:
@@ -65,7 +66,7 @@ def expert_parameters(job: Number) -> Number:
     return feed_forward_parameters(job.hidden_size, job.expert_ffn_hidden_size, job.gated)
 
 
-def num_expert_layers(job: Number) -> Number:
+def num_expert_layers(job: Job) -> Number:
     """Return the layers that hold experts: 0 in a dense model.
 
     Args:
@@ -74,7 +75,7 @@ def num_expert_layers(job: Number) -> Number:
     return where(job.num_experts > 0.0, maximum(job.num_layers - job.num_dense_layers, 0.0), 0.0)
 
 
-def routed_layer_parameters(job: Number) -> Number:
+def routed_layer_parameters(job: Job) -> Number:
     """Return the matrix parameters of all routed experts of one mixture layer.
 
     Args:
@@ -83,7 +84,7 @@ def routed_layer_parameters(job: Number) -> Number:
     return job.num_experts * expert_parameters(job)
 
 
-def unrouted_layer_parameters(job: Number) -> Number:
+def unrouted_layer_parameters(job: Job) -> Number:
     """Return what every rank of a mixture layer holds: attention, router and shared experts.
 
     Args:
@@ -96,7 +97,7 @@ def unrouted_layer_parameters(job: Number) -> Number:
     )
 
 
-def active_layer_parameters(job: Number) -> Number:
+def active_layer_parameters(job: Job) -> Number:
     """Return the matrix parameters that one token meets in a mixture layer.
 
     Args:
@@ -108,7 +109,7 @@ def active_layer_parameters(job: Number) -> Number:
     return unrouted_layer_parameters(job) + job.top_k * expert_parameters(job)
 
 
-def embedding_parameters(job: Number) -> Number:
+def embedding_parameters(job: Job) -> Number:
     """Return the parameters of embedding and output matrix: V h if tied, else 2 V h.
 
     Args:
@@ -117,7 +118,7 @@ def embedding_parameters(job: Number) -> Number:
     return (2.0 - job.tied) * job.vocab_size * job.hidden_size
 
 
-def unrouted_parameters(job: Number) -> Number:
+def unrouted_parameters(job: Job) -> Number:
     """Return all matrix parameters but those of routed experts.
 
     Args:
@@ -131,7 +132,7 @@ def unrouted_parameters(job: Number) -> Number:
     )
 
 
-def routed_parameters(job: Number) -> Number:
+def routed_parameters(job: Job) -> Number:
     """Return the matrix parameters of all routed experts.
 
     Args:
@@ -140,7 +141,7 @@ def routed_parameters(job: Number) -> Number:
     return num_expert_layers(job) * routed_layer_parameters(job)
 
 
-def num_parameters(job: Number) -> Number:
+def num_parameters(job: Job) -> Number:
     """Return the matrix parameters of the whole model, P: no biases, no norms.
 
     Args:

@@ -6,6 +6,7 @@ groups does not, that group is the slowest and sets the pace of all.
 """
 
 from steptime.formulas.number import Number, floor, maximum, minimum, where
+from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
 
 
@@ -64,7 +65,7 @@ def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Num
     return where(num_devices > usable, leaves_rest(usable, span), 0.0)
 
 
-def group_spans(job: Number, data_inside: Number) -> Number:
+def group_spans(job: Job, data_inside: Number) -> dict[str, Number]:
     """Return the block of neighbouring ranks that each kind of group lies within.
 
     Args:
@@ -96,7 +97,7 @@ def group_spans(job: Number, data_inside: Number) -> Number:
     }
 
 
-def link_bytes_per_s(job: Number, data_inside: Number) -> Number:
+def link_bytes_per_s(job: Job, data_inside: Number) -> dict[str, Number]:
     """Return the bandwidth that the slowest group of each kind gets.
 
     A group of one device gets NVLink's: it sends nothing.

@@ -6,6 +6,7 @@ All values are whole numbers under 2**53, so a division that comes out whole is 
 """
 
 from steptime.formulas.number import Number, ceil_div, floor, maximum, where
+from steptime.formulas.records import DeviceFault, Fault, Job
 
 # fmt: off
 DIVISORS = (
@@ -65,7 +66,7 @@ def largest_divisor(whole: Number, most: Number) -> Number:
     return best
 
 
-def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Number:
+def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> DeviceFault:
     """Return ``broken``, 1 if t c p does not divide the devices, and the ``nearest`` count.
 
     Args:
@@ -81,7 +82,7 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Num
     }
 
 
-def broken_rules(job: Number) -> Number:
+def broken_rules(job: Job) -> list[Number]:
     """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 8.
 
     Args:
@@ -100,7 +101,7 @@ def broken_rules(job: Number) -> Number:
     ]
 
 
-def layout_rule(job: Number) -> Number:
+def layout_rule(job: Job) -> Number:
     """Return the number of the first broken rule, 0 if none: cheap, for layouts by the million.
 
     Args:
@@ -114,7 +115,7 @@ def layout_rule(job: Number) -> Number:
     return rule
 
 
-def layout_fault(job: Number) -> Number:
+def layout_fault(job: Job) -> Fault:
     """Return the number of the first broken ``rule``, 0 if none, and the ``nearest`` value.
 
     ``nearest`` belongs to the field that the rule blames and mends that rule alone.

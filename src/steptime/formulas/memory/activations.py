@@ -6,9 +6,10 @@ sequence parallelism splits by t where that is on. For GPT these add up to Korth
 """
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts, TokenBytes
 
 
-def sequence_split(job: Number) -> Number:
+def sequence_split(job: Job) -> Number:
     """Return by how much norms, dropout and residuals are split: t with sequence parallelism.
 
     Args:
@@ -20,7 +21,7 @@ def sequence_split(job: Number) -> Number:
     return where(job.sequence_parallel > 0.0, job.tp, 1.0)
 
 
-def input_bytes(job: Number, facts: Number) -> Number:
+def input_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one stored value that only a matrix product reads again.
 
     Training in 8 bits keeps these inputs in 8 bits; what other operations need stays in 16.
@@ -35,7 +36,7 @@ def input_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_input_bytes, 2.0)
 
 
-def activated_bytes(job: Number, facts: Number) -> Number:
+def activated_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one stored value that the activation function reads again.
 
     Args:
@@ -48,7 +49,7 @@ def activated_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_activation_bytes, 2.0)
 
 
-def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
     Its normed input; Q, K and V; the output that the last product reads; a dropout mask.
@@ -81,7 +82,7 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return core + again + (normed_bytes(job, facts) + facts.dropout) * h / split
 
 
-def normed_bytes(job: Number, facts: Number) -> Number:
+def normed_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of a value that a norm gives and a product reads; 0 if recomputed.
 
     Args:
@@ -94,7 +95,7 @@ def normed_bytes(job: Number, facts: Number) -> Number:
     return input_bytes(job, facts) * (1.0 - facts.recompute_norms)
 
 
-def score_token_bytes(job: Number, facts: Number) -> Number:
+def score_token_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes per token of the attention core.
 
     A flash kernel keeps one 32-bit number a head. Without one the softmax's output stays
@@ -112,7 +113,7 @@ def score_token_bytes(job: Number, facts: Number) -> Number:
     return where(facts.flash > 0.0, 4.0 * heads, unfused)
 
 
-def norm_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def norm_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of the inputs of a layer's two norms.
 
     Args:
@@ -126,7 +127,7 @@ def norm_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return 2.0 * facts.norm_input_bytes * job.hidden_size / split
 
 
-def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def feed_forward_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of a dense feed-forward network.
 
     GELU keeps its input and output; a gate keeps both halves and their product, an
@@ -150,7 +151,7 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     return kept + (normed_bytes(job, facts) + facts.dropout) * job.hidden_size / split
 
 
-def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of a mixture layer's feed-forward part.
 
     Each of top_k copies of the token keeps its dispatched input and what the expert keeps
@@ -183,7 +184,7 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return inside + normed_bytes(job, facts) * h / split
 
 
-def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def gathered_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return what stays of a layer's two gathered inputs beyond their own slices.
 
     Megatron gathers them again in the backward pass; other stacks keep them.
@@ -199,7 +200,7 @@ def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return facts.gathered_inputs * 4.0 * job.hidden_size * (1.0 - 1.0 / split)
 
 
-def token_bytes(job: Number, facts: Number) -> Number:
+def token_bytes(job: Job, facts: MemoryFacts) -> TokenBytes:
     """Return all of the above for one token, by part.
 
     Args:

@@ -1,9 +1,10 @@
 """What is held for a moment: logits, messages, gathered weights, work space."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts
 
 
-def tokens(job: Number) -> Number:
+def tokens(job: Job) -> Number:
     """Return the tokens of one micro-batch on one rank: b s / c.
 
     Args:
@@ -12,7 +13,7 @@ def tokens(job: Number) -> Number:
     return job.micro_batch_size * job.seq_length / job.cp
 
 
-def logit_bytes(job: Number, facts: Number) -> Number:
+def logit_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one micro-batch's logits and their cross-entropy.
 
     The product in 16 bits, its 32-bit copy, and the softmax that becomes the gradient.
@@ -28,7 +29,7 @@ def logit_bytes(job: Number, facts: Number) -> Number:
     return tokens(job) * job.vocab_size / job.tp * facts.logit_bytes
 
 
-def message_bytes(job: Number, split: Number) -> Number:
+def message_bytes(job: Job, split: Number) -> Number:
     """Return the receive and send buffers of the pipeline, a pair each way; 0 if p = 1.
 
     Args:
@@ -42,7 +43,7 @@ def message_bytes(job: Number, split: Number) -> Number:
     return where(job.pp > 1.0, 4.0 * one, 0.0)
 
 
-def gathered_sequence_bytes(job: Number, facts: Number) -> Number:
+def gathered_sequence_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the whole sequences that sequence parallelism holds; 0 without it.
 
     The gathered input at least; a stack may keep one more for the backward pass, and has what
@@ -60,7 +61,7 @@ def gathered_sequence_bytes(job: Number, facts: Number) -> Number:
     return on * facts.whole_sequences * (2.0 * tokens(job) * job.hidden_size)
 
 
-def gathered_keys_bytes(job: Number) -> Number:
+def gathered_keys_bytes(job: Job) -> Number:
     """Return the whole sequence's K and V of one layer, as context parallelism gathers them.
 
     Args:
@@ -74,7 +75,7 @@ def gathered_keys_bytes(job: Number) -> Number:
     return where(job.cp > 1.0, whole, 0.0)
 
 
-def dispatch_bytes(job: Number, facts: Number) -> Number:
+def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the all-to-all's buffers: the copies that leave and those that come back.
 
     Args:
@@ -88,7 +89,7 @@ def dispatch_bytes(job: Number, facts: Number) -> Number:
     return where(job.ep > 1.0, 4.0 * copies * job.hidden_size * job.etp / job.tp, 0.0)
 
 
-def work_bytes(job: Number) -> Number:
+def work_bytes(job: Job) -> Number:
     """Return the gradients of one feed-forward network's inner values, in its backward pass.
 
     Args:
@@ -102,7 +103,7 @@ def work_bytes(job: Number) -> Number:
     return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
 
 
-def moment_bytes(job: Number, facts: Number, split: Number) -> Number:
+def moment_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the messages and gathered values that every rank holds for a moment.
 
     Args:

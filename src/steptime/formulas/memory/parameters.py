@@ -1,9 +1,10 @@
 """Parameters that one rank holds: its layers' slices, its experts, embedding and head."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job
 
 
-def attention_slice(job: Number) -> Number:
+def attention_slice(job: Job) -> Number:
     """Return the matrix parameters of one layer's attention on one tensor-parallel rank.
 
     With fewer K/V heads than ranks each rank keeps one whole head, so K and V are repeated.
@@ -30,7 +31,7 @@ def attention_slice(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def vector_slice(job: Number) -> Number:
+def vector_slice(job: Job) -> Number:
     """Return one layer's norms and biases on one tensor-parallel rank.
 
     Two RMSNorms in gated models; two LayerNorms and a bias on every product in GPT.
@@ -46,7 +47,7 @@ def vector_slice(job: Number) -> Number:
     return where(job.gated > 0.0, 2.0 * h, 6.0 * h + split / job.tp)
 
 
-def dense_layer_slice(job: Number) -> Number:
+def dense_layer_slice(job: Job) -> Number:
     """Return the parameters of a layer without experts on one rank.
 
     Args:
@@ -56,7 +57,7 @@ def dense_layer_slice(job: Number) -> Number:
     return attention_slice(job) + ffn / job.tp + vector_slice(job)
 
 
-def mixture_layer_slice(job: Number) -> Number:
+def mixture_layer_slice(job: Job) -> Number:
     """Return what a rank holds of a mixture layer beside its routed experts.
 
     Attention, the shared experts and the router, which every rank repeats.
@@ -73,7 +74,7 @@ def mixture_layer_slice(job: Number) -> Number:
     return attention_slice(job) + shared / job.tp + router + vector_slice(job)
 
 
-def expert_layer_slice(job: Number) -> Number:
+def expert_layer_slice(job: Job) -> Number:
     """Return the routed-expert parameters of one mixture layer on one rank.
 
     Args:
@@ -86,7 +87,7 @@ def expert_layer_slice(job: Number) -> Number:
     return one * (job.num_experts / (job.ep * job.etp))
 
 
-def embedding_slice(job: Number) -> Number:
+def embedding_slice(job: Job) -> Number:
     """Return one vocabulary matrix on one rank; learned positions are repeated.
 
     Args:
@@ -98,7 +99,7 @@ def embedding_slice(job: Number) -> Number:
     return job.vocab_size * job.hidden_size / job.tp
 
 
-def embedding_copies(job: Number, first: Number, last: Number) -> Number:
+def embedding_copies(job: Job, first: Number, last: Number) -> Number:
     """Return the vocabulary matrices of a rank: one at each end, one in all if tied and p = 1.
 
     Tied matrices on two stages are two copies that exchange gradients.

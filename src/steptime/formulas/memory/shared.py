@@ -19,9 +19,10 @@ from steptime.formulas.memory.stages import stage_cut
 from steptime.formulas.memory.states import state_terms, transient_bytes
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts, SharedTerms
 
 
-def shared_terms(job: Number, facts: Number) -> Number:
+def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
     """Return slices, bytes per parameter, bytes per token and buffers, by name.
 
     Args:
@@ -70,7 +71,7 @@ def shared_terms(job: Number, facts: Number) -> Number:
     }
 
 
-def vee_shape(job: Number) -> Number:
+def vee_shape(job: Job) -> Number:
     """Return 1 for schedules shaped like a V, whose last chunk comes back to the first rank.
 
     Args:

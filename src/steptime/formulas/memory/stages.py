@@ -5,9 +5,10 @@ the output head behind where the stack counts them. Rank r starts at slot ``r N 
 """
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
+from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
 
 
-def end_slots(job: Number, facts: Number) -> Number:
+def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
     """Return ``embedding`` and ``head``: the layers that each counts for when stages are cut.
 
     Where p does not divide the layers but divides them plus two, both ends are one layer
@@ -31,7 +32,7 @@ def end_slots(job: Number, facts: Number) -> Number:
     }
 
 
-def head_slots_by_cost(job: Number) -> Number:
+def head_slots_by_cost(job: Job) -> Number:
     """Return the output head's matrix in units of one dense layer's matrices.
 
     Args:
@@ -46,7 +47,7 @@ def head_slots_by_cost(job: Number) -> Number:
     return job.vocab_size * job.hidden_size / layer
 
 
-def stage_cut(job: Number, facts: Number) -> Number:
+def stage_cut(job: Job, facts: MemoryFacts) -> StageCut:
     """Return what places every cut: slots per stage, shift, and the rank candidates.
 
     Args:
@@ -64,7 +65,7 @@ def stage_cut(job: Number, facts: Number) -> Number:
     }
 
 
-def cut_before(job: Number, shared: Number, rank: Number) -> Number:
+def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
     """Return the layers in front of the cut between rank ``rank - 1`` and ``rank``.
 
     Args:
@@ -76,7 +77,7 @@ def cut_before(job: Number, shared: Number, rank: Number) -> Number:
     return minimum(maximum(start, 0.0), job.num_layers)
 
 
-def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
+def stage_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     """Return the ``layers`` of a rank and how many of them hold ``experts``.
 
     Args:
@@ -92,7 +93,7 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
-def held_layers(job: Number, shared: Number, rank: Number) -> Number:
+def held_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     """Return the layers of a rank as `stage_layers`; DualPipe's hold two stages, one each way.
 
     Rank r has stages r and p - 1 - r, of which the longer counts for both, with half of the
@@ -117,7 +118,7 @@ def held_layers(job: Number, shared: Number, rank: Number) -> Number:
     }
 
 
-def candidate_ranks(job: Number, shared: Number) -> Number:
+def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
     Micro-batches in flight never grow with the rank, so among middle ranks only two count: the

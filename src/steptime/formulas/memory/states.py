@@ -1,9 +1,10 @@
 """Bytes of weights, gradients and optimizer states, and what ZeRO divides."""
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Job, MemoryFacts, StateTerms
 
 
-def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as weights.
 
     Training in 8 bits keeps its 8-bit copies (rows, and columns for the backward pass) beside them.
@@ -20,7 +21,7 @@ def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return copies / where(job.zero_stage > 2.0, ranks, 1.0)
 
 
-def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as gradients, those being accumulated and any second copy.
 
     A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
@@ -38,7 +39,7 @@ def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return added_up + second + exchange_bytes(facts, ranks)
 
 
-def exchange_bytes(facts: Number, ranks: Number) -> Number:
+def exchange_bytes(facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the flat copy that a data-parallel exchange sends from.
 
     One rank exchanges nothing. Buckets of gradients stand all the time; a flat output of the
@@ -56,7 +57,7 @@ def exchange_bytes(facts: Number, ranks: Number) -> Number:
     return where(ranks > 1.0, facts.exchange_bytes, 0.0)
 
 
-def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the 32-bit weight, Adam's two moments, and gradients for them.
 
     Args:
@@ -72,7 +73,7 @@ def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return held / where(job.zero_stage > 0.0, ranks, 1.0)
 
 
-def transient_bytes(job: Number, facts: Number) -> Number:
+def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return bytes per parameter of a whole layer that ZeRO-2 and -3 hold for a moment.
 
     Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
@@ -90,7 +91,7 @@ def transient_bytes(job: Number, facts: Number) -> Number:
     return where(job.dp * job.cp > 1.0, weights + gradients, 0.0)
 
 
-def data_ranks(job: Number) -> Number:
+def data_ranks(job: Job) -> Number:
     """Return the ranks that repeat a parameter outside the experts: d c.
 
     Args:
@@ -99,7 +100,7 @@ def data_ranks(job: Number) -> Number:
     return job.dp * job.cp
 
 
-def expert_data_ranks(job: Number) -> Number:
+def expert_data_ranks(job: Job) -> Number:
     """Return the ranks that repeat an expert's parameter: t c d / (ep etp).
 
     Args:
@@ -111,7 +112,7 @@ def expert_data_ranks(job: Number) -> Number:
     return job.tp * job.cp * job.dp / (job.ep * job.etp)
 
 
-def state_terms(job: Number, facts: Number) -> Number:
+def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
     """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others.
 
     Args:

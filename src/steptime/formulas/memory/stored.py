@@ -1,9 +1,18 @@
 """Activations that one micro-batch leaves on a rank, with and without recomputation."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.records import (
+    Job,
+    LayerTokens,
+    MemoryFacts,
+    SharedTerms,
+    StageLayers,
+    StoredTokens,
+    TokenBytes,
+)
 
 
-def layer_token_bytes(job: Number, per_token: Number) -> Number:
+def layer_token_bytes(job: Job, per_token: TokenBytes) -> LayerTokens:
     """Return bytes per token of a whole layer: ``dense``, ``experts``, as kept and at work.
 
     Selective recomputation drops the scores after the forward pass, and a layer at work
@@ -25,7 +34,7 @@ def layer_token_bytes(job: Number, per_token: Number) -> Number:
     }
 
 
-def kept_scores(job: Number, per_token: Number) -> Number:
+def kept_scores(job: Job, per_token: TokenBytes) -> Number:
     """Return the scores that stay until the backward pass: none if selectively recomputed.
 
     Args:
@@ -38,7 +47,7 @@ def kept_scores(job: Number, per_token: Number) -> Number:
     return where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
 
 
-def offloaded_share(facts: Number, layers: Number) -> Number:
+def offloaded_share(facts: MemoryFacts, layers: Number) -> Number:
     """Return the share of a rank's layers whose activations wait in the host's memory.
 
     Args:
@@ -52,7 +61,7 @@ def offloaded_share(facts: Number, layers: Number) -> Number:
     return minimum(facts.offloaded_layers / maximum(counted, 1.0), 1.0)
 
 
-def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
+def recomputed_share(job: Job, facts: MemoryFacts, layers: Number) -> Number:
     """Return the share of a rank's layers that full recomputation covers.
 
     All of them (uniform), or the first ``recompute_layers`` of the stage (block).
@@ -71,7 +80,7 @@ def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
     return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
 
 
-def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Number:
+def checkpoint_token_bytes(job: Job, facts: MemoryFacts, per_token: TokenBytes) -> Number:
     """Return what full recomputation keeps per token and layer: an input for so many layers.
 
     Args:
@@ -86,7 +95,9 @@ def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Num
     return per_token["boundary"] / (facts.recompute_group * slices)
 
 
-def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number) -> Number:
+def stored_token_bytes(
+    job: Job, facts: MemoryFacts, shared: SharedTerms, stage: StageLayers
+) -> StoredTokens:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
     Full recomputation keeps a layer's input alone, an offloaded layer nothing.
@@ -109,7 +120,7 @@ def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number
 
 
 def at_work_token_bytes(
-    job: Number, facts: Number, shared: Number, stage: Number, share: Number
+    job: Job, facts: MemoryFacts, shared: SharedTerms, stage: StageLayers, share: Number
 ) -> Number:
     """Return per token what recomputation or the host brings back for the layers at work.
 

@@ -7,11 +7,22 @@ from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import (
+    Job,
+    MemoryFacts,
+    MemoryParts,
+    RankEnds,
+    RankParameters,
+    RankTerms,
+    SharedTerms,
+    StageLayers,
+    WorstRank,
+)
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
 
 
-def rank_ends(job: Number, shared: Number, rank: Number) -> Number:
+def rank_ends(job: Job, shared: SharedTerms, rank: Number) -> RankEnds:
     """Return whether a rank embeds (``first``) and has the output head (``last``).
 
     A V brings the head back to the first rank; DualPipe puts both ends on both end ranks.
@@ -34,7 +45,9 @@ def rank_ends(job: Number, shared: Number, rank: Number) -> Number:
     }
 
 
-def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) -> Number:
+def rank_parameters(
+    job: Job, shared: SharedTerms, stage: StageLayers, ends: RankEnds
+) -> RankParameters:
     """Return a rank's parameters: ``routed`` ones of experts, and all ``other`` ones.
 
     Args:
@@ -58,7 +71,12 @@ def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) ->
 
 
 def rank_activations(
-    job: Number, facts: Number, shared: Number, stage: Number, ends: Number, held: Number
+    job: Job,
+    facts: MemoryFacts,
+    shared: SharedTerms,
+    stage: StageLayers,
+    ends: RankEnds,
+    held: Number,
 ) -> Number:
     """Return a rank's activation bytes.
 
@@ -84,7 +102,7 @@ def rank_activations(
     return shared["tokens"] * (held * one + again + normed)
 
 
-def rank_buffers(shared: Number, stage: Number, ends: Number, logits: Number) -> Number:
+def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits: Number) -> Number:
     """Return the bytes that a rank holds for a moment: messages, gathered weights, work space.
 
     Logits and a layer's work space are never there together, so the larger counts.
@@ -103,7 +121,7 @@ def rank_buffers(shared: Number, stage: Number, ends: Number, logits: Number) ->
     return shared["moment"] + gathered + where(has_experts, shared["dispatch"], 0.0) + work
 
 
-def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Number:
+def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) -> RankTerms:
     """Return what a rank's parts are made of, and their ``total``.
 
     Args:
@@ -135,7 +153,7 @@ def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Numb
     }
 
 
-def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
+def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts:
     """Return the memory of one pipeline rank by part, and its ``total``.
 
     Args:
@@ -164,7 +182,7 @@ def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
     }
 
 
-def worst_rank(job: Number, facts: Number) -> Number:
+def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
     """Return the ``rank`` that needs the most memory and its ``total`` bytes.
 
     Args:
@@ -183,7 +201,7 @@ def worst_rank(job: Number, facts: Number) -> Number:
     return {"rank": worst, "total": total}
 
 
-def memory_total_bytes(job: Number, facts: Number) -> Number:
+def memory_total_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes on the fullest rank: what a search compares with the limit.
 
     Args:
@@ -193,7 +211,7 @@ def memory_total_bytes(job: Number, facts: Number) -> Number:
     return worst_rank(job, facts)["total"]
 
 
-def memory_bytes(job: Number, facts: Number) -> Number:
+def memory_bytes(job: Job, facts: MemoryFacts) -> MemoryParts:
     """Return the memory of the fullest pipeline rank by part, with its ``rank`` and ``total``.
 
     Args:

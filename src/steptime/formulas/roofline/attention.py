@@ -1,6 +1,7 @@
 """The attention core: scores, softmax and weighted sums."""
 
 from steptime.formulas.number import Number, floor, minimum, where
+from steptime.formulas.records import Constants, Job, Stack
 from steptime.formulas.roofline.matmul import FILL_VALUES
 from steptime.formulas.roofline.rates import step_share
 
@@ -12,7 +13,7 @@ WITHOUT_TENSOR_CORES = 4.0
 """Slowdown of 16-bit products that cannot use them: nvidia2020ampere, Table 1, 312 over 78."""
 
 
-def query_width(job: Number) -> Number:
+def query_width(job: Job) -> Number:
     """Return the width of all query heads of latent attention.
 
     Args:
@@ -24,7 +25,7 @@ def query_width(job: Number) -> Number:
     return job.num_attention_heads * (job.qk_nope_head_dim + job.qk_rope_head_dim)
 
 
-def output_width(job: Number) -> Number:
+def output_width(job: Job) -> Number:
     """Return the width that the output matrix of attention takes in.
 
     Args:
@@ -34,7 +35,7 @@ def output_width(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
 
 
-def score_flop(job: Number, tokens: Number) -> Number:
+def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
     Args:
@@ -51,7 +52,7 @@ def score_flop(job: Number, tokens: Number) -> Number:
     return 2.0 * tokens * keys * width / job.tp
 
 
-def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def flash_forward_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Number:
     """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
 
     Args:
@@ -70,7 +71,7 @@ def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Numbe
 
 
 def stored_forward_s(
-    job: Number, stack: Number, constants: Number, tokens: Number, flop_per_s: Number
+    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of attention that writes its scores to memory.
 

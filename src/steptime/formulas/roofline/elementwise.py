@@ -1,6 +1,7 @@
 """Everything in a layer that is no matrix product: bounded by memory traffic."""
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Constants, Job, Passes, Stack
 
 TENSOR_CAST_BYTES = 6.0
 """Moved for each value cast to 8 bits with one scale for all: read for the largest value (2),
@@ -13,7 +14,7 @@ CAST_4_BITS_BYTES = 7.0
 read, rotated and written along columns (2 + 0.5)."""
 
 
-def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share: Number) -> Number:
+def layer_traffic_bytes(job: Job, stack: Stack, tokens: Number, dense_share: Number) -> Passes:
     """Return the bytes a layer moves outside of products and attention, in 16 bits.
 
     Norms, residual sums and dropout see the whole width on every tensor-parallel rank,
@@ -51,7 +52,7 @@ def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share:
     }
 
 
-def cast_bytes_per_value(job: Number, stack: Number) -> Number:
+def cast_bytes_per_value(job: Job, stack: Stack) -> Number:
     """Return the bytes moved to turn one value into 8 bits or four: 0 in 16-bit training.
 
     Args:
@@ -67,9 +68,9 @@ def cast_bytes_per_value(job: Number, stack: Number) -> Number:
 
 
 def accumulation_s(
-    job: Number,
-    stack: Number,
-    constants: Number,
+    job: Job,
+    stack: Stack,
+    constants: Constants,
     layer_parameters: Number,
     num_microbatches: Number,
 ) -> Number:

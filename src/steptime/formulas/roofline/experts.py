@@ -2,6 +2,7 @@
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
 from steptime.formulas.number import Number, floor, maximum, where
+from steptime.formulas.records import Constants, Exchange, Job, Stack
 from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ranks_inside
@@ -35,7 +36,7 @@ joined (8), narrowed (6). Backward: widened (6), narrowed (6), and for bias and 
 and its sum each (24). A third of their sum, 64."""
 
 
-def mixture_share(job: Number) -> Number:
+def mixture_share(job: Job) -> Number:
     """Return the share of the layers that hold experts.
 
     Args:
@@ -45,7 +46,7 @@ def mixture_share(job: Number) -> Number:
     return where(job.num_experts > 0.0, share, 0.0)
 
 
-def routed_rows(job: Number, tokens: Number) -> Number:
+def routed_rows(job: Job, tokens: Number) -> Number:
     """Return the token copies that one rank's experts work on, evenly routed.
 
     Ranks that share each expert's width all work on the copies of all of them.
@@ -57,7 +58,7 @@ def routed_rows(job: Number, tokens: Number) -> Number:
     return tokens * job.top_k / job.tp * job.etp
 
 
-def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
+def host_wait_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return what a forward pass waits for the host where it has to know each expert's batch.
 
     Software that launches each expert's kernels by itself first has to fetch how many tokens
@@ -79,7 +80,7 @@ def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
     return stack.old_experts * launches * constants.host_launch_s
 
 
-def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def shared_products_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the forward time of the experts that every token uses: 0 without any.
 
     Args:
@@ -96,7 +97,7 @@ def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s
     return where(job.num_shared_experts > 0.0, up_s + down_s, 0.0)
 
 
-def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s: Number) -> Number:
+def grouped_products_s(job: Job, constants: Constants, rows: Number, flop_per_s: Number) -> Number:
     """Return the forward time of the routed experts' products on one rank.
 
     Args:
@@ -113,7 +114,7 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
     return arithmetic_s + weights_s
 
 
-def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> Number:
+def handling_s(job: Job, stack: Stack, constants: Constants, rows: Number) -> Number:
     """Return the forward time of routing, permuting, and the experts' activation.
 
     Args:
@@ -152,7 +153,7 @@ def groups_reached(groups: Number, picks: Number) -> Number:
     return groups * (1.0 - missed)
 
 
-def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def exchange_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Exchange:
     """Return the time of one all-to-all: tokens to the ranks that hold their experts.
 
     A token travels once to each other domain and, inside, once to each rank, however many of
@@ -200,7 +201,7 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
 
 
 def mixture_forward_s(
-    job: Number, stack: Number, constants: Number, tokens: Number, flop_per_s: Number
+    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of a mixture layer's feed-forward part, exchanges apart.
 
@@ -217,7 +218,7 @@ def mixture_forward_s(
     return products_s + handled_s + shared_products_s(job, constants, tokens, flop_per_s)
 
 
-def dense_forward_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def dense_forward_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the forward time of an ordinary feed-forward network's products.
 
     Args:
@@ -231,7 +232,7 @@ def dense_forward_s(job: Number, constants: Number, tokens: Number, flop_per_s: 
     return up_s + product_s(job, constants, tokens, job.hidden_size, width, flop_per_s)
 
 
-def dense_backward_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def dense_backward_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the backward time of an ordinary feed-forward network's products.
 
     Args:

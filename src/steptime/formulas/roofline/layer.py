@@ -1,6 +1,7 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
 from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, Stack
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
@@ -21,7 +22,7 @@ from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
 
 
-def tokens_per_device(job: Number) -> Number:
+def tokens_per_device(job: Job) -> Number:
     """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
 
     Args:
@@ -30,7 +31,7 @@ def tokens_per_device(job: Number) -> Number:
     return job.micro_batch_size * job.seq_length / job.cp
 
 
-def input_outputs(job: Number) -> Number:
+def input_outputs(job: Job) -> Number:
     """Return the outputs of attention's input products, as one product of the hidden size.
 
     Latent attention's chain of small products is taken as one with as many parameters.
@@ -51,7 +52,7 @@ def input_outputs(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def products_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def products_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Products:
     """Return the forward and backward time of a layer's matrix products.
 
     Args:
@@ -83,7 +84,7 @@ def products_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     }
 
 
-def core_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def core_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of a layer's attention core.
 
     A kernel that never stored its scores has to make them anew going back: five products
@@ -110,7 +111,7 @@ def core_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Num
     }
 
 
-def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def elementwise_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of everything else that runs on the device.
 
     In 8 bits each input of a product is cast on the way forward, each gradient going back.
@@ -141,7 +142,7 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     }
 
 
-def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def messages_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Messages:
     """Return the exposed time of a layer's messages.
 
     Args:
@@ -189,7 +190,7 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     }
 
 
-def crosses_servers(job: Number) -> Number:
+def crosses_servers(job: Job) -> Number:
     """Return 1 where stages of the pipeline lie in different NVLink domains, else 0.
 
     Tensor-, context- and data-parallel ranks are placed before pipeline stages.
@@ -204,7 +205,7 @@ def crosses_servers(job: Number) -> Number:
     return where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
 
 
-def floors_s(job: Number, stack: Number) -> Number:
+def floors_s(job: Job, stack: Stack) -> Floors:
     """Return the least times of a layer and micro-batch, forward and backward.
 
     Kernels that are launched one by one cannot run faster than the host launches them. In
@@ -223,7 +224,7 @@ def floors_s(job: Number, stack: Number) -> Number:
     return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
 
 
-def across_wait_s(job: Number, stack: Number) -> Number:
+def across_wait_s(job: Job, stack: Stack) -> Number:
     """Return what a layer's tensor-parallel messages wait for where they leave the server.
 
     Args:
@@ -233,7 +234,7 @@ def across_wait_s(job: Number, stack: Number) -> Number:
     return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
-def again_products_share(job: Number) -> Number:
+def again_products_share(job: Job) -> Number:
     """Return the share of a layer's products that recomputation by operation runs again.
 
     Of the products for queries, keys, values and output, then gate, up and down, every second
@@ -255,9 +256,7 @@ def again_products_share(job: Number) -> Number:
     return where(job.num_experts > 0.0, 0.5, dense)
 
 
-def recomputed_s(
-    job: Number, stack: Number, products: Number, core: Number, other: Number
-) -> Number:
+def recomputed_s(job: Job, stack: Stack, products: Products, core: Passes, other: Passes) -> Number:
     """Return the time of what runs again in the backward pass, messages apart.
 
     Args:

@@ -2,11 +2,12 @@
 
 from steptime.formulas.collectives import all_gather_sent_bytes, all_reduce_sent_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Constants, Job
 from steptime.formulas.roofline.rates import across_bytes_per_s, inside_bytes_per_s
 
 
 def gather_s(
-    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Job, constants: Constants, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-gather or one reduce-scatter: a ring over all ranks.
 
@@ -30,7 +31,7 @@ def gather_s(
 
 
 def reduce_s(
-    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Job, constants: Constants, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-reduce: trees over the domains, rings inside each.
 
