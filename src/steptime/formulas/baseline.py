@@ -33,11 +33,7 @@ from steptime.formulas.traffic import (
 
 
 def num_microbatches(job: Job) -> Number:
-    """Return the micro-batches of a step: ``B / (d b)``.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the micro-batches of a step: ``B / (d b)``."""
     return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
@@ -45,7 +41,6 @@ def compute_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of all FLOP at the fitted share of the peak.
 
     Args:
-        job: The flat record.
         constants: ``eta`` is used.
     """
     flop = tokens_per_step(job) * hardware_flop_per_token(job)
@@ -56,7 +51,6 @@ def tensor_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the all-reduces of tensor parallelism, over NVLink.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     size_bytes = activation_bytes(
@@ -71,7 +65,6 @@ def context_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time to gather keys and values and to send their gradients back.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     key_width = job.num_query_groups * job.head_dim
@@ -88,7 +81,6 @@ def expert_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     NVLink where the group fits in its domain.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
 
     References:
@@ -108,7 +100,6 @@ def pipeline_sends_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the sends between stages: 0 with one stage.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     size_bytes = pipeline_message_bytes(
@@ -125,7 +116,6 @@ def data_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     ranks = job.dp * job.cp
@@ -145,9 +135,6 @@ def schedule_overhead(job: Job) -> Number:
     That of 1F1B with as many chunks, times the share that the schedule leaves of it where
     F, I and W are alike; full recomputation makes I twice as long.
 
-    Args:
-        job: The flat record.
-
     References:
         narayanan2021, Sec. 2.2; derived here from `steptime.formulas.schedule.idle_time`.
     """
@@ -160,7 +147,6 @@ def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
     """Return the parts of one training step, in seconds; their sum is the step.
 
     Args:
-        job: The flat record.
         constants: ``eta`` and ``latency_s``.
 
     Returns:
@@ -187,11 +173,7 @@ def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
 
 
 def step_s(parts: BaselineParts) -> Number:
-    """Return the step time: the sum of the parts, added in one fixed order.
-
-    Args:
-        parts: What `baseline_step` returned.
-    """
+    """Return the step time: the sum of the parts, added in one fixed order."""
     return (
         parts["compute"]
         + parts["tensor_parallel"]

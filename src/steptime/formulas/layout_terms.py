@@ -15,9 +15,6 @@ def stage_imbalance(job: Job) -> Number:
     Stages are also equal where embedding and output head count as a layer each, as in
     Llama 3, which then has one layer fewer at both ends.
 
-    Args:
-        job: The flat record.
-
     References:
         grattafiori2024, Sec. 3.3.2; derived here, book/search.md.
     """
@@ -29,9 +26,6 @@ def stage_imbalance(job: Job) -> Number:
 
 def ends_count_as_layers(job: Job) -> Number:
     """Return 1 where only embedding and output head, a layer each, make all chunks equal.
-
-    Args:
-        job: The flat record.
 
     References:
         grattafiori2024, Sec. 3.3.2.
@@ -49,7 +43,6 @@ def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     weights in each forward and each backward pass.
 
     Args:
-        job: The flat record.
         num_microbatches: Micro-batches per step, m.
 
     References:
@@ -64,7 +57,6 @@ def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return 1 where interleaving does not work out: m must be a multiple of p, else 0.
 
     Args:
-        job: The flat record.
         num_microbatches: Micro-batches per step, m.
 
     References:

@@ -16,7 +16,6 @@ def model_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that the model needs.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
 
     References:
@@ -29,7 +28,6 @@ def hardware_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that it executes, recomputation included.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
 
     References:
@@ -42,7 +40,6 @@ def tokens_per_s(job: Job, step_s: Number) -> Number:
     """Return the tokens that the whole job trains on in a second.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
     """
     return tokens_per_step(job) / step_s
@@ -52,7 +49,6 @@ def training_days(job: Job, step_s: Number, num_tokens: Number) -> Number:
     """Return the days that a run takes, with no stop and no restart.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
         num_tokens: Tokens of the whole run.
 
@@ -66,7 +62,6 @@ def outcome(job: Job, step_s: Number, num_tokens: Number) -> Outcome:
     """Return what a step time amounts to.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
         num_tokens: Tokens of the whole run.
 

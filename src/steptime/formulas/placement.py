@@ -69,7 +69,7 @@ def group_spans(job: Job, data_inside: Number) -> dict[str, Number]:
     """Return the block of neighbouring ranks that each kind of group lies within.
 
     Args:
-        job: The flat record; only the layout is read.
+        job: Only the layout is read.
         data_inside: 1 if data parallelism is nearer than the pipeline, the order tensor,
             context, data, pipeline; 0 for tensor, context, pipeline, data.
 
@@ -103,7 +103,6 @@ def link_bytes_per_s(job: Job, data_inside: Number) -> dict[str, Number]:
     A group of one device gets NVLink's: it sends nothing.
 
     Args:
-        job: The flat record.
         data_inside: As in `group_spans`.
 
     Returns:

@@ -86,7 +86,7 @@ def broken_rules(job: Job) -> list[Number]:
     """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 8.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     dense = where(job.num_experts > 0.0, 0.0, 1.0)
     return [
@@ -105,7 +105,7 @@ def layout_rule(job: Job) -> Number:
     """Return the number of the first broken rule, 0 if none: cheap, for layouts by the million.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     broken = broken_rules(job)
     rule = where(job.tp > 0.0, 0.0, 0.0)
@@ -121,7 +121,7 @@ def layout_fault(job: Job) -> Fault:
     ``nearest`` belongs to the field that the rule blames and mends that rule alone.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     rule = layout_rule(job)
     mended = [

@@ -94,7 +94,11 @@ def _signature(node: ast.FunctionDef | ast.ClassDef, owner: str = "") -> str:
             if isinstance(line, ast.AnnAssign) and not ast.unparse(line.target).startswith("_")
         ]
         is_data = any("dataclass" in ast.unparse(one) for one in node.decorator_list)
+        # A dict with fixed keys is a class that does nothing.
+        is_data = is_data or not any(isinstance(line, ast.FunctionDef) for line in node.body)
         parts, after = (fields if is_data else []), ""
+    elif any(ast.unparse(one) == "property" for one in node.decorator_list):
+        return f"{owner}.{node.name}: {ast.unparse(node.returns) if node.returns else 'Any'}"
     else:
         parts = _split(ast.unparse(node.args))
         if owner and parts and parts[0] in {"self", "cls"}:

@@ -12,9 +12,6 @@ from steptime.formulas.records import Job, MemoryFacts, TokenBytes
 def sequence_split(job: Job) -> Number:
     """Return by how much norms, dropout and residuals are split: t with sequence parallelism.
 
-    Args:
-        job: The flat record.
-
     References:
         korthikanti2022, Sec. 4.2.2.
     """
@@ -26,10 +23,6 @@ def input_bytes(job: Job, facts: MemoryFacts) -> Number:
 
     Training in 8 bits keeps these inputs in 8 bits; what other operations need stays in 16.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         micikevicius2022, Sec. 4.
     """
@@ -38,10 +31,6 @@ def input_bytes(job: Job, facts: MemoryFacts) -> Number:
 
 def activated_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one stored value that the activation function reads again.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         deepseek2024, Sec. 3.3.3 (SwiGLU's inputs kept in 8 bits).
@@ -57,8 +46,6 @@ def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number
     up-projection drops Q, K and V, recomputing norms the normed input.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -85,10 +72,6 @@ def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number
 def normed_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of a value that a norm gives and a product reads; 0 if recomputed.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         megatronlm2026, --recompute-modules layernorm (the output is discarded).
     """
@@ -100,10 +83,6 @@ def score_token_bytes(job: Job, facts: MemoryFacts) -> Number:
 
     A flash kernel keeps one 32-bit number a head. Without one the softmax's output stays
     (2 bytes a key), with dropout its mask and its output too (5 in all).
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         korthikanti2022, Sec. 4.1 (5 a s^2 b); dao2022, Sec. 3.1.
@@ -117,8 +96,6 @@ def norm_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of the inputs of a layer's two norms.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -135,8 +112,6 @@ def feed_forward_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Num
     as a module it keeps the last two alone.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -159,8 +134,6 @@ def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     the activation drops an expert's product, the whole module all but the normed input.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -190,8 +163,6 @@ def gathered_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     Megatron gathers them again in the backward pass; other stacks keep them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -201,12 +172,7 @@ def gathered_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
 
 
 def token_bytes(job: Job, facts: MemoryFacts) -> TokenBytes:
-    """Return all of the above for one token, by part.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return all of the above for one token, by part."""
     split = sequence_split(job)
     return {
         "split": split,

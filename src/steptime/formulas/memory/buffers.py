@@ -5,11 +5,7 @@ from steptime.formulas.records import Job, MemoryFacts
 
 
 def tokens(job: Job) -> Number:
-    """Return the tokens of one micro-batch on one rank: b s / c.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the tokens of one micro-batch on one rank: b s / c."""
     return job.micro_batch_size * job.seq_length / job.cp
 
 
@@ -18,10 +14,6 @@ def logit_bytes(job: Job, facts: MemoryFacts) -> Number:
 
     The product in 16 bits, its 32-bit copy, and the softmax that becomes the gradient.
     Only one micro-batch is at the loss at a time.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         korthikanti2022, Sec. 4.3 (4 s b v in 32 bits alone); shoeybi2019, Sec. 3.
@@ -33,7 +25,6 @@ def message_bytes(job: Job, split: Number) -> Number:
     """Return the receive and send buffers of the pipeline, a pair each way; 0 if p = 1.
 
     Args:
-        job: The flat record.
         split: From `sequence_split`.
 
     References:
@@ -49,10 +40,6 @@ def gathered_sequence_bytes(job: Job, facts: MemoryFacts) -> Number:
     The gathered input at least; a stack may keep one more for the backward pass, and has what
     a row-parallel product gives before it is scattered, and the gradient of the gathered input.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         korthikanti2022, Sec. 4.2.2; tazi2025, nanotron, tensor_parallel/
         functional.py (buffers allgather and allgather2, products before reduce-scatter).
@@ -63,9 +50,6 @@ def gathered_sequence_bytes(job: Job, facts: MemoryFacts) -> Number:
 
 def gathered_keys_bytes(job: Job) -> Number:
     """Return the whole sequence's K and V of one layer, as context parallelism gathers them.
-
-    Args:
-        job: The flat record.
 
     References:
         grattafiori2024, Sec. 3.3.2 (all-gather of K and V).
@@ -78,10 +62,6 @@ def gathered_keys_bytes(job: Job) -> Number:
 def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the all-to-all's buffers: the copies that leave and those that come back.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         lepikhin2020, Sec. 3.2.
     """
@@ -91,9 +71,6 @@ def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
 
 def work_bytes(job: Job) -> Number:
     """Return the gradients of one feed-forward network's inner values, in its backward pass.
-
-    Args:
-        job: The flat record.
 
     References:
         derived here: the inner widths once more, in 16 bits, while the layer's own wait.
@@ -107,8 +84,6 @@ def moment_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the messages and gathered values that every rank holds for a moment.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
     """
     gathered = gathered_sequence_bytes(job, facts) + gathered_keys_bytes(job)

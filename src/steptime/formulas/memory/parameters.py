@@ -10,9 +10,6 @@ def attention_slice(job: Job) -> Number:
     With fewer K/V heads than ranks each rank keeps one whole head, so K and V are repeated.
     Latent attention splits by heads what leaves the low rank; what enters it is repeated.
 
-    Args:
-        job: The flat record.
-
     References:
         shoeybi2019, Sec. 3; deepseek2024, Sec. 2.1.
     """
@@ -36,9 +33,6 @@ def vector_slice(job: Job) -> Number:
 
     Two RMSNorms in gated models; two LayerNorms and a bias on every product in GPT.
 
-    Args:
-        job: The flat record.
-
     References:
         narayanan2021, Eq. 2 (its 13 h a layer).
     """
@@ -48,11 +42,7 @@ def vector_slice(job: Job) -> Number:
 
 
 def dense_layer_slice(job: Job) -> Number:
-    """Return the parameters of a layer without experts on one rank.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the parameters of a layer without experts on one rank."""
     ffn = (2.0 + job.gated) * job.hidden_size * job.ffn_hidden_size
     return attention_slice(job) + ffn / job.tp + vector_slice(job)
 
@@ -61,9 +51,6 @@ def mixture_layer_slice(job: Job) -> Number:
     """Return what a rank holds of a mixture layer beside its routed experts.
 
     Attention, the shared experts and the router, which every rank repeats.
-
-    Args:
-        job: The flat record.
 
     References:
         lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2.
@@ -77,9 +64,6 @@ def mixture_layer_slice(job: Job) -> Number:
 def expert_layer_slice(job: Job) -> Number:
     """Return the routed-expert parameters of one mixture layer on one rank.
 
-    Args:
-        job: The flat record.
-
     References:
         lepikhin2020, Sec. 3.2: experts divide over ep ranks, and each over etp.
     """
@@ -89,9 +73,6 @@ def expert_layer_slice(job: Job) -> Number:
 
 def embedding_slice(job: Job) -> Number:
     """Return one vocabulary matrix on one rank; learned positions are repeated.
-
-    Args:
-        job: The flat record.
 
     References:
         shoeybi2019, Sec. 3 (the embedding is split along the vocabulary).
@@ -105,7 +86,6 @@ def embedding_copies(job: Job, first: Number, last: Number) -> Number:
     Tied matrices on two stages are two copies that exchange gradients.
 
     Args:
-        job: The flat record.
         first: 1 where the rank embeds, else 0.
         last: 1 where the rank has the output head, else 0.
 

@@ -22,8 +22,6 @@ def activation_parts(job: Job, facts: MemoryFacts, rank: Number) -> ActivationPa
     Dropout masks stand with the block that they belong to.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         rank: Pipeline rank, 0 is the first.
 
     References:

@@ -23,12 +23,7 @@ from steptime.formulas.records import Job, MemoryFacts, SharedTerms
 
 
 def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
-    """Return slices, bytes per parameter, bytes per token and buffers, by name.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return slices, bytes per parameter, bytes per token and buffers, by name."""
     per_token = token_bytes(job, facts)
     layer = layer_token_bytes(job, per_token)
     cut = stage_cut(job, facts)
@@ -73,9 +68,6 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
 
 def vee_shape(job: Job) -> Number:
     """Return 1 for schedules shaped like a V, whose last chunk comes back to the first rank.
-
-    Args:
-        job: The flat record.
 
     References:
         qi2024, Sec. 4 (ZB-V, V-Half, V-Min); deepseek2024, Sec. 3.2.1 (DualPipe, cut in half).

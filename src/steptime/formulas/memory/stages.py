@@ -14,10 +14,6 @@ def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
     Where p does not divide the layers but divides them plus two, both ends are one layer
     short, as in Llama 3 and BLOOM. Otherwise what the stack states holds.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         grattafiori2024, Sec. 3.3.2; bigscience2022prequel, "Rebalancing layers".
     """
@@ -35,9 +31,6 @@ def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
 def head_slots_by_cost(job: Job) -> Number:
     """Return the output head's matrix in units of one dense layer's matrices.
 
-    Args:
-        job: The flat record.
-
     References:
         tazi2025, "Pipeline parallelism" (stages balanced by compute).
     """
@@ -48,12 +41,7 @@ def head_slots_by_cost(job: Job) -> Number:
 
 
 def stage_cut(job: Job, facts: MemoryFacts) -> StageCut:
-    """Return what places every cut: slots per stage, shift, and the rank candidates.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return what places every cut: slots per stage, shift, and the rank candidates."""
     ends = end_slots(job, facts)
     head = ends["head"] + facts.balance_by_cost * head_slots_by_cost(job)
     slots = job.num_layers + ends["embedding"] + head
@@ -69,8 +57,6 @@ def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
     """Return the layers in front of the cut between rank ``rank - 1`` and ``rank``.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank, 1 to p - 1.
     """
     start = floor(rank * shared["stage_slots"] + shared["shift"])
@@ -81,8 +67,6 @@ def stage_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     """Return the ``layers`` of a rank and how many of them hold ``experts``.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
     start = where(rank > 0.0, cut_before(job, shared, rank), 0.0)
@@ -100,8 +84,6 @@ def held_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     leading dense layers that the two have.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
 
     References:
@@ -123,10 +105,6 @@ def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
 
     Micro-batches in flight never grow with the rank, so among middle ranks only two count: the
     first without a leading dense layer, and the first that rounding gives one layer more.
-
-    Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
     """
     last = job.pp - 1.0
     slots = shared["stage_slots"]

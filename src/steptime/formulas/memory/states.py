@@ -10,8 +10,6 @@ def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     Training in 8 bits keeps its 8-bit copies (rows, and columns for the backward pass) beside them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stage 3 divides by them.
 
     References:
@@ -27,8 +25,6 @@ def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stages 2 and 3 divide by them.
 
     References:
@@ -47,7 +43,6 @@ def exchange_bytes(facts: MemoryFacts, ranks: Number) -> Number:
     enough for it, so the allocator holds both.
 
     Args:
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter.
 
     References:
@@ -61,8 +56,6 @@ def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the 32-bit weight, Adam's two moments, and gradients for them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stages 1 to 3 divide by them.
 
     References:
@@ -79,10 +72,6 @@ def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
     Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
     until they are reduced.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
     """
@@ -92,19 +81,12 @@ def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
 
 
 def data_ranks(job: Job) -> Number:
-    """Return the ranks that repeat a parameter outside the experts: d c.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the ranks that repeat a parameter outside the experts: d c."""
     return job.dp * job.cp
 
 
 def expert_data_ranks(job: Job) -> Number:
     """Return the ranks that repeat an expert's parameter: t c d / (ep etp).
-
-    Args:
-        job: The flat record.
 
     References:
         singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
@@ -113,12 +95,7 @@ def expert_data_ranks(job: Job) -> Number:
 
 
 def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
-    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others."""
     ranks = data_ranks(job)
     routed = expert_data_ranks(job)
     weight = weight_bytes(job, facts, ranks)

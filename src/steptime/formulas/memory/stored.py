@@ -18,10 +18,6 @@ def layer_token_bytes(job: Job, per_token: TokenBytes) -> LayerTokens:
     Selective recomputation drops the scores after the forward pass, and a layer at work
     has them again.
 
-    Args:
-        job: The flat record.
-        per_token: From `activations.token_bytes`.
-
     References:
         korthikanti2022, Sec. 5 (selective activation recomputation).
     """
@@ -37,10 +33,6 @@ def layer_token_bytes(job: Job, per_token: TokenBytes) -> LayerTokens:
 def kept_scores(job: Job, per_token: TokenBytes) -> Number:
     """Return the scores that stay until the backward pass: none if selectively recomputed.
 
-    Args:
-        job: The flat record.
-        per_token: From `activations.token_bytes`.
-
     References:
         korthikanti2022, Sec. 5.
     """
@@ -51,7 +43,6 @@ def offloaded_share(facts: MemoryFacts, layers: Number) -> Number:
     """Return the share of a rank's layers whose activations wait in the host's memory.
 
     Args:
-        facts: Facts of the software.
         layers: Layers on the rank.
 
     References:
@@ -67,8 +58,6 @@ def recomputed_share(job: Job, facts: MemoryFacts, layers: Number) -> Number:
     All of them (uniform), or the first ``recompute_layers`` of the stage (block).
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         layers: Layers on the rank.
 
     References:
@@ -83,11 +72,6 @@ def recomputed_share(job: Job, facts: MemoryFacts, layers: Number) -> Number:
 def checkpoint_token_bytes(job: Job, facts: MemoryFacts, per_token: TokenBytes) -> Number:
     """Return what full recomputation keeps per token and layer: an input for so many layers.
 
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-        per_token: From `activations.token_bytes`.
-
     References:
         korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
     """
@@ -101,12 +85,6 @@ def stored_token_bytes(
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
     Full recomputation keeps a layer's input alone, an offloaded layer nothing.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
 
     References:
         korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
@@ -127,10 +105,6 @@ def at_work_token_bytes(
     Two layers come back from the host at once: one at work, and the next.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
         share: From `stored_token_bytes`.
 
     References:

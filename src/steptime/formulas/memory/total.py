@@ -28,8 +28,6 @@ def rank_ends(job: Job, shared: SharedTerms, rank: Number) -> RankEnds:
     A V brings the head back to the first rank; DualPipe puts both ends on both end ranks.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
 
     References:
@@ -49,12 +47,6 @@ def rank_parameters(
     job: Job, shared: SharedTerms, stage: StageLayers, ends: RankEnds
 ) -> RankParameters:
     """Return a rank's parameters: ``routed`` ones of experts, and all ``other`` ones.
-
-    Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
 
     References:
         deepseek2024, Table 2 (DualPipe holds two copies).
@@ -84,11 +76,6 @@ def rank_activations(
     the layers that are recomputed, and on the last stage the final norm.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
         held: Micro-batches in flight.
 
     References:
@@ -108,9 +95,6 @@ def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits
     Logits and a layer's work space are never there together, so the larger counts.
 
     Args:
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
         logits: Bytes of the rank's logits, 0 if it has no head.
     """
     has_experts = stage["experts"] > 0.0
@@ -125,9 +109,6 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
     """Return what a rank's parts are made of, and their ``total``.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
     ends = rank_ends(job, shared, rank)
@@ -157,8 +138,6 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
     """Return the memory of one pipeline rank by part, and its ``total``.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software: a record of `MemoryFacts`' fields.
         rank: Pipeline rank, 0 is the first.
     """
     shared = shared_terms(job, facts)
@@ -183,12 +162,7 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
 
 
 def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
-    """Return the ``rank`` that needs the most memory and its ``total`` bytes.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return the ``rank`` that needs the most memory and its ``total`` bytes."""
     shared = shared_terms(job, facts)
     ranks = candidate_ranks(job, shared)
     worst = ranks["first"]
@@ -202,20 +176,10 @@ def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
 
 
 def memory_total_bytes(job: Job, facts: MemoryFacts) -> Number:
-    """Return the bytes on the fullest rank: what a search compares with the limit.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return the bytes on the fullest rank: what a search compares with the limit."""
     return worst_rank(job, facts)["total"]
 
 
 def memory_bytes(job: Job, facts: MemoryFacts) -> MemoryParts:
-    """Return the memory of the fullest pipeline rank by part, with its ``rank`` and ``total``.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+    """Return the memory of the fullest pipeline rank by part, with its ``rank`` and ``total``."""
     return rank_memory_bytes(job, facts, worst_rank(job, facts)["rank"])

@@ -166,7 +166,7 @@ class Job(Protocol):
 
     @property
     def matmul_flop_per_s(self) -> Number:
-        """Largest measured rate of matrix products at the job's precision."""
+        """Largest rate measured on 16-bit matrix products."""
 
     @property
     def hbm_bytes_per_s(self) -> Number:

@@ -7,7 +7,10 @@ from steptime.formulas.records.stage import StageCut
 
 
 class TokenBytes(TypedDict):
-    """Bytes that a layer keeps per token, by what they leave; ``split`` is over ``tp``."""
+    """Bytes that a layer keeps per token, by what they are for; ``split`` is over ``tp``.
+
+    From `activations.token_bytes`.
+    """
 
     split: Number
     attention: Number
@@ -49,7 +52,7 @@ class StateTerms(TypedDict):
 
 
 class SharedTerms(StageCut):
-    """What does not depend on the rank."""
+    """What does not depend on the rank, from `shared.shared_terms`."""
 
     base: Number
     slope: Number
@@ -81,14 +84,17 @@ class SharedTerms(StageCut):
 
 
 class StageLayers(TypedDict):
-    """Layers of a rank, and how many of them hold experts."""
+    """Layers of a rank, and how many of them hold experts, from `stages.held_layers`."""
 
     layers: Number
     experts: Number
 
 
 class RankEnds(TypedDict):
-    """1 where a rank embeds (``first``) and where it has the output head (``last``)."""
+    """1 where a rank embeds (``first``) and where it has the output head (``last``).
+
+    From `total.rank_ends`.
+    """
 
     first: Number
     last: Number

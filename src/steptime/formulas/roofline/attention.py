@@ -16,9 +16,6 @@ WITHOUT_TENSOR_CORES = 4.0
 def query_width(job: Job) -> Number:
     """Return the width of all query heads of latent attention.
 
-    Args:
-        job: The flat record.
-
     References:
         deepseek2024, Sec. 2.1.1.
     """
@@ -26,11 +23,7 @@ def query_width(job: Job) -> Number:
 
 
 def output_width(job: Job) -> Number:
-    """Return the width that the output matrix of attention takes in.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the width that the output matrix of attention takes in."""
     latent = job.num_attention_heads * job.v_head_dim
     return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
 
@@ -39,7 +32,6 @@ def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
     Args:
-        job: The flat record.
         tokens: Of a micro-batch on this device.
     """
     windowed = job.windowed_layers / job.num_layers
@@ -56,9 +48,8 @@ def flash_forward_s(job: Job, stack: Stack, constants: Constants, tokens: Number
     """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
 
     Args:
-        job: The flat record.
         stack: ``attention_flop_per_s`` is the kernel's published rate, ``power_scale`` as ever.
-        constants: ``attention_efficiency`` is the share of it reached in a step.
+        constants: As in `step_share`.
         tokens: Of a micro-batch on this device.
 
     References:
@@ -79,9 +70,8 @@ def stored_forward_s(
     mask. Heads whose width is no multiple of eight keep tensor cores from full use.
 
     Args:
-        job: The flat record.
         stack: ``dropout`` is 1 or 0.
-        constants: ``attention_efficiency``: products over one head are too thin for the full rate.
+        constants: ``hbm_efficiency``.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large 16-bit products.
 

@@ -26,7 +26,6 @@ def layer_traffic_bytes(job: Job, stack: Stack, tokens: Number, dense_share: Num
     nothing is fused, a gate's factor is written and read again, and heads are copied once more.
 
     Args:
-        job: The flat record.
         stack: ``dropout``; ``eager`` is the share of operations that run unfused.
         tokens: Of a micro-batch on this device.
         dense_share: Share of the layers with an ordinary feed-forward network.
@@ -77,7 +76,6 @@ def accumulation_s(
     """Return the time to add one micro-batch's gradients of a layer to the earlier ones.
 
     Args:
-        job: The flat record.
         stack: ``fused_accumulation`` is 1 where the product writes the sum itself;
             ``gradient_bytes`` is the width of the sum.
         constants: ``hbm_efficiency`` is used.

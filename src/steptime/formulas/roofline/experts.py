@@ -37,11 +37,7 @@ and its sum each (24). A third of their sum, 64."""
 
 
 def mixture_share(job: Job) -> Number:
-    """Return the share of the layers that hold experts.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the share of the layers that hold experts."""
     share = (job.num_layers - job.num_dense_layers) / job.num_layers
     return where(job.num_experts > 0.0, share, 0.0)
 
@@ -52,7 +48,6 @@ def routed_rows(job: Job, tokens: Number) -> Number:
     Ranks that share each expert's width all work on the copies of all of them.
 
     Args:
-        job: The flat record.
         tokens: Of a micro-batch, before tensor parallelism splits them.
     """
     return tokens * job.top_k / job.tp * job.etp
@@ -66,7 +61,6 @@ def host_wait_s(job: Job, stack: Stack, constants: Constants) -> Number:
     next; the more experts a rank holds, the longer.
 
     Args:
-        job: The flat record.
         stack: ``old_experts`` is 1 before experts ran without waiting for the host;
             ``eager_experts`` adds launches.
         constants: ``host_launch_s`` for each launch.
@@ -84,7 +78,6 @@ def shared_products_s(job: Job, constants: Constants, tokens: Number, flop_per_s
     """Return the forward time of the experts that every token uses: 0 without any.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -101,7 +94,6 @@ def grouped_products_s(job: Job, constants: Constants, rows: Number, flop_per_s:
     """Return the forward time of the routed experts' products on one rank.
 
     Args:
-        job: The flat record.
         constants: ``hbm_efficiency``.
         rows: What `routed_rows` returned.
         flop_per_s: Rate of large products.
@@ -118,7 +110,6 @@ def handling_s(job: Job, stack: Stack, constants: Constants, rows: Number) -> Nu
     """Return the forward time of routing, permuting, and the experts' activation.
 
     Args:
-        job: The flat record.
         stack: ``eager_experts`` is 1 where the activation is a chain of small kernels;
             ``plain_exchange`` is 1 where what arrives is sorted once more.
         constants: ``hbm_efficiency`` and ``launch_s``, and as in `host_wait_s`.
@@ -163,7 +154,6 @@ def exchange_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> 
     width, what arrives is gathered among them, what leaves is added up.
 
     Args:
-        job: The flat record.
         stack: ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
         constants: ``link_efficiency`` and ``network_efficiency`` of a plain one, ``hop_s``;
             ``contention`` is the share of messages beside products that shows all the same.
@@ -206,8 +196,6 @@ def mixture_forward_s(
     """Return the forward time of a mixture layer's feed-forward part, exchanges apart.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: As in the functions above.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -222,7 +210,6 @@ def dense_forward_s(job: Job, constants: Constants, tokens: Number, flop_per_s: 
     """Return the forward time of an ordinary feed-forward network's products.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -236,7 +223,6 @@ def dense_backward_s(job: Job, constants: Constants, tokens: Number, flop_per_s:
     """Return the backward time of an ordinary feed-forward network's products.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.

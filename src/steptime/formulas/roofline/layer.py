@@ -23,11 +23,7 @@ from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_pe
 
 
 def tokens_per_device(job: Job) -> Number:
-    """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the tokens of one micro-batch that a device works on, before tensor parallelism."""
     return job.micro_batch_size * job.seq_length / job.cp
 
 
@@ -35,9 +31,6 @@ def input_outputs(job: Job) -> Number:
     """Return the outputs of attention's input products, as one product of the hidden size.
 
     Latent attention's chain of small products is taken as one with as many parameters.
-
-    Args:
-        job: The flat record.
 
     References:
         deepseek2024, Sec. 2.1.1.
@@ -56,8 +49,6 @@ def products_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> 
     """Return the forward and backward time of a layer's matrix products.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
 
@@ -91,7 +82,6 @@ def core_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Pass
     for two. One that did goes back twice the way it came.
 
     Args:
-        job: The flat record.
         stack: ``flash`` is 1 or 0.
         constants: As in the attention formulas.
         tokens: Of a micro-batch on this device.
@@ -117,8 +107,6 @@ def elementwise_s(job: Job, stack: Stack, constants: Constants, tokens: Number) 
     In 8 bits each input of a product is cast on the way forward, each gradient going back.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: ``hbm_efficiency`` and those of the elementwise formulas.
         tokens: Of a micro-batch on this device.
 
@@ -146,7 +134,6 @@ def messages_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> 
     """Return the exposed time of a layer's messages.
 
     Args:
-        job: The flat record.
         stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
             with, ``overlap_tp_backward`` that of the backward pass alone; ``narrow_gathers`` is
             1 where 8-bit products gather inputs that are cast already.
@@ -195,9 +182,6 @@ def crosses_servers(job: Job) -> Number:
 
     Tensor-, context- and data-parallel ranks are placed before pipeline stages.
 
-    Args:
-        job: The flat record.
-
     References:
         narayanan2021, Sec. 3.2 (stages over servers).
     """
@@ -213,7 +197,6 @@ def floors_s(job: Job, stack: Stack) -> Floors:
     way on the network.
 
     Args:
-        job: The flat record.
         stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``.
 
     Returns:
@@ -228,7 +211,6 @@ def across_wait_s(job: Job, stack: Stack) -> Number:
     """Return what a layer's tensor-parallel messages wait for where they leave the server.
 
     Args:
-        job: The flat record.
         stack: ``across_wait_s`` per rank.
     """
     return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
@@ -240,9 +222,6 @@ def again_products_share(job: Job) -> Number:
     Of the products for queries, keys, values and output, then gate, up and down, every second
     one is not kept; 8-bit ones are not known to it, so none is. The last one, and the output's
     where its sum over tensor-parallel ranks is kept, are needed by nobody. Experts: half.
-
-    Args:
-        job: The flat record.
 
     References:
         torchtitan2025, parallelisms/parallelize_llama.py (what is kept).
@@ -265,9 +244,6 @@ def recomputed_s(job: Job, stack: Stack, products: Products, core: Passes, other
             ``recompute_latent`` (latent attention's expansions), ``recompute_mlp`` (the dense
             layers' activation); ``early_stop`` leaves out the last product of a layer, whose
             result nobody needs.
-        products: What `products_s` returned.
-        core: What `core_s` returned.
-        other: What `elementwise_s` returned.
 
     References:
         korthikanti2022, Sec. 5.

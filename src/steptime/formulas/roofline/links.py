@@ -12,7 +12,6 @@ def gather_s(
     """Return the time of one all-gather or one reduce-scatter: a ring over all ranks.
 
     Args:
-        job: The flat record.
         constants: ``hop_s`` for the start, and for each domain passed.
         size_bytes: The whole buffer.
         ranks: Ranks of the group.
@@ -39,7 +38,6 @@ def reduce_s(
     much crosses as in a ring over all ranks.
 
     Args:
-        job: The flat record.
         constants: ``hop_s`` for the start and each domain passed, paid twice.
         size_bytes: The buffer that is added up.
         ranks: Ranks of the group.

@@ -45,7 +45,6 @@ def gradient_products_s(
     """Return the time of the two products of a backward pass: for the input and for the weight.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         m: Tokens.
         n: Outputs of the forward product.

@@ -31,8 +31,7 @@ def ceiling_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return the rate of large 16-bit matrix products inside a training step.
 
     Args:
-        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
-        stack: Facts of the software.
+        job: ``matmul_flop_per_s`` is the largest rate measured.
         constants: As in `step_share`.
 
     References:
@@ -48,7 +47,7 @@ def product_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
     stay in 16 bits. Scales of rows or blocks cost some of the gain.
 
     Args:
-        job: The flat record; ``fp8`` is 1 in 8 bits and below.
+        job: ``fp8`` is 1 in 8 bits and below.
         stack: ``fp4`` is 1 or 0; ``scaled_products`` is the extra time of products that scale
             rows or blocks.
         constants: As in `ceiling_flop_per_s`.
@@ -76,7 +75,6 @@ def inside_bytes_per_s(job: Job, constants: Constants) -> Number:
     """Return the bandwidth that a collective reaches inside the NVLink domain.
 
     Args:
-        job: The flat record.
         constants: ``link_efficiency`` is used.
     """
     return job.nvlink_bytes_per_s * constants.link_efficiency
@@ -89,7 +87,6 @@ def across_bytes_per_s(job: Job, constants: Constants, inside: Number) -> Number
     has to go round the domain.
 
     Args:
-        job: The flat record.
         constants: ``link_efficiency``.
         inside: Ranks of the group in one domain.
     """

@@ -10,11 +10,7 @@ from steptime.formulas.roofline.rates import ranks_inside
 
 
 def shared_layer_parameters(job: Job) -> Number:
-    """Return the parameters of one average layer on one device, routed experts apart.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the parameters of one average layer on one device, routed experts apart."""
     share = mixture_share(job)
     shared = share * job.num_shared_experts * job.expert_ffn_hidden_size
     width = job.ffn_hidden_size * (1.0 - share) + shared
@@ -23,11 +19,7 @@ def shared_layer_parameters(job: Job) -> Number:
 
 
 def routed_layer_parameters(job: Job) -> Number:
-    """Return the parameters of routed experts of one average layer on one device.
-
-    Args:
-        job: The flat record.
-    """
+    """Return the parameters of routed experts of one average layer on one device."""
     one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
     return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
 
@@ -65,7 +57,6 @@ def stage_parameters(job: Job, layers: Number) -> Number:
     """Return the parameters on a device of a stage with an embedding or a head.
 
     Args:
-        job: The flat record.
         layers: Of the stage.
     """
     layer = shared_layer_parameters(job) + routed_layer_parameters(job)
@@ -145,7 +136,6 @@ def optimizer_s(job: Job, stack: Stack, constants: Constants, layers: Number) ->
     twice with the norm, and writes the 16-bit parameter.
 
     Args:
-        job: The flat record.
         stack: ``gradient_bytes``.
         constants: ``hbm_efficiency`` is used.
         layers: Of the stage.

@@ -12,9 +12,7 @@ def head_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Numb
     """Return the time of the logits and their loss for one micro-batch, both passes.
 
     Args:
-        job: The flat record.
         stack: ``loss_bytes`` are moved for each logit by the cross-entropy.
-        constants: Of the roofline model.
         tokens: Of a micro-batch on this device.
     """
     rate = ceiling_flop_per_s(job, stack, constants)
@@ -31,9 +29,6 @@ def cut_by_cost(job: Job) -> Longest:
     A block that would take a stage beyond its share goes to the next, so stage r begins at
     ``floor(r share)`` and the head, which counts for as many layers as it has parameters, is
     on the last.
-
-    Args:
-        job: The flat record.
 
     Returns:
         ``middle``, the longest stage but for the last, and ``last``.
@@ -58,7 +53,6 @@ def longest(job: Job, stack: Stack) -> Longest:
     the head counts for as many layers as it has parameters.
 
     Args:
-        job: The flat record.
         stack: ``edges_count`` and ``balance_by_cost`` are 1 where cut that way.
 
     Returns:
@@ -84,8 +78,6 @@ def pace(job: Job, stack: Stack, layer_s: Number, head_time_s: Number, floors: F
     """Return the layers and heads of the slowest stage, and what the rest of them leaves.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         layer_s: Time of a layer for one micro-batch.
         head_time_s: Time of the head for one micro-batch.
         floors: Least times of a layer: ``staged`` while stages send and receive in turn,
@@ -117,7 +109,6 @@ def sends_s(
     """Return the exposed time of the messages between stages: 0 with one stage.
 
     Args:
-        job: The flat record.
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
             ``overlap_sends`` where sending and computing go on together, which takes more
             chunks than one: then only those that fill and drain the pipeline show.

@@ -30,9 +30,6 @@ def layer_parts(
     """Return what a layer takes for one micro-batch, both passes, by what it goes to.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
-        constants: Of the roofline model.
         num_microbatches: Per step and data-parallel rank.
 
     Returns:
@@ -89,11 +86,6 @@ def roofline_step(job: Job, stack: Stack, constants: Constants) -> StepParts:
     may delay half of the gradients' products and adding them up (W); attention, recomputation
     and all that is sent stay in its way (I).
 
-    Args:
-        job: The flat record.
-        stack: Facts of the software.
-        constants: Of the roofline model.
-
     Returns:
         ``compute``, ``recompute``, ``tensor_parallel``, ``context_parallel``,
         ``expert_parallel``, ``bubble``, ``pipeline_sends``, ``data_parallel``, ``optimizer``.
@@ -130,11 +122,7 @@ def roofline_step(job: Job, stack: Stack, constants: Constants) -> StepParts:
 
 
 def roofline_step_s(parts: StepParts) -> Number:
-    """Return the step time: the sum of the parts, added in one fixed order.
-
-    Args:
-        parts: What `roofline_step` returned.
-    """
+    """Return the step time: the sum of the parts, added in one fixed order."""
     return (
         parts["compute"]
         + parts["recompute"]
