@@ -132,6 +132,16 @@ print(count)
     assert int(done.stdout) > 20
 
 
+def test_the_package_ships_its_types() -> None:
+    import tomllib
+
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "Typing :: Typed" in settings["project"]["classifiers"]
+    # The wheel holds every file of this folder that git knows.
+    assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/steptime"]
+    assert relative(tracked("src/steptime/py.typed")) == ["src/steptime/py.typed"]
+
+
 # Notebooks
 
 

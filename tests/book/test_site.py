@@ -142,6 +142,20 @@ def test_long_signatures_stand_on_lines_of_their_own(package: Path) -> None:
     ]
 
 
+def test_a_record_shows_its_fields(package: Path) -> None:
+    (package / "formulas" / "step.py").write_text(
+        'class Parts(TypedDict):\n    """A step."""\n\n    bubble: float\n\n\n'
+        'class Job(Protocol):\n    """A record."""\n\n    @property\n'
+        '    def tp(self) -> float:\n        """Size, t."""\n',
+        encoding="utf-8",
+    )
+    parts, job = docstrings.public_members(package / "formulas" / "step.py")
+    assert parts.signature == "Parts(bubble: float)"
+    assert job.signature == "Job"
+    assert job.members == ()
+    assert job.doc.sections == {"Attributes": ["tp: Size, t."]}
+
+
 def test_every_room_has_a_page_and_the_index_leads_to_it() -> None:
     pages = python_pages.pages(ROOT / "src" / "steptime", ROOT / "data" / "references.bib")
     for room in python_pages.ROOMS:

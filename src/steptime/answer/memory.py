@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steptime.formulas.judgement import TIGHT, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.assumed import Assumed
+from steptime.formulas.number import Number
+from steptime.formulas.records import ActivationParts
 from steptime.inputs.job import Job
 from steptime.inputs.memory_facts import MemoryFacts
 
@@ -50,7 +53,7 @@ class Memory:
 
     fullest: RankMemory
     ranks: tuple[RankMemory, ...]
-    activations_bytes: dict[str, float]
+    activations_bytes: ActivationParts
     limit_bytes: float
     facts: MemoryFacts
     assumed: tuple[Assumed, ...]
@@ -82,7 +85,7 @@ class Memory:
         )
 
 
-def rank_memory(parts: dict[str, float]) -> RankMemory:
+def rank_memory(parts: Mapping[str, Number]) -> RankMemory:
     """Return a rank's memory from the formula's record.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from typing import cast
 
 from steptime.evidence.predict import predict_step
 from steptime.formulas.memory import memory_bytes
@@ -79,7 +80,7 @@ def presets() -> list[Preset]:
             Preset(
                 title=title,
                 step=step,
-                parts_bytes=memory_bytes(step.job(), memory_facts()),
+                parts_bytes=cast("dict[str, float]", memory_bytes(step.job(), memory_facts())),
                 step_time_s=predicted.step_time_s,
                 mfu_fraction=predicted.mfu_fraction,
             )

@@ -6,7 +6,7 @@ share of peak is fitted anew under each change, so that a change cannot win by r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.evidence.baseline import FITTED_ON, baseline_job
@@ -20,10 +20,10 @@ from steptime.formulas.flops import (
     hardware_flop_per_token,
     model_flop_per_token,
 )
+from steptime.formulas.number import Number
+from steptime.formulas.records import BaselineParts
 from steptime.inputs.baseline_constants import BaselineConstants
 from steptime.inputs.job import Job
-
-Parts = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Assumption:
     source: str
     alternative: str
     job: Callable[[Run, Job], Job] | None = None
-    parts: Callable[[Run, Job, Parts], Parts] | None = None
+    parts: Callable[[Run, Job, BaselineParts], BaselineParts] | None = None
     latency_s: float = 5e-6
     fit_on: str = FITTED_ON
     published: Callable[[Run, float], float] | None = None
@@ -63,7 +63,7 @@ def _real_chunks(run: Run, record: Job) -> Job:
     return replace(record, vpp=float(run.layout.vpp))
 
 
-def _causal(run: Run, record: Job, parts: Parts) -> Parts:
+def _causal(run: Run, record: Job, parts: BaselineParts) -> BaselineParts:
     executed = hardware_flop_per_token(record)
     # The masked half of every pass over the scores, a recomputed one included.
     passes = 3.0 + record.recompute_full + record.recompute_selective
@@ -74,15 +74,15 @@ def _causal(run: Run, record: Job, parts: Parts) -> Parts:
     return {**parts, "compute": compute, "bubble": parts["bubble"] - less}
 
 
-def _hidden_gradients(run: Run, record: Job, parts: Parts) -> Parts:
+def _hidden_gradients(run: Run, record: Job, parts: BaselineParts) -> BaselineParts:
     return {**parts, "data_parallel": 0.0}
 
 
-def _wide_gradients(run: Run, record: Job, parts: Parts) -> Parts:
+def _wide_gradients(run: Run, record: Job, parts: BaselineParts) -> BaselineParts:
     return {**parts, "data_parallel": 2.0 * parts["data_parallel"]}
 
 
-def _hidden_sends(run: Run, record: Job, parts: Parts) -> Parts:
+def _hidden_sends(run: Run, record: Job, parts: BaselineParts) -> BaselineParts:
     return {**parts, "pipeline_sends": 0.0}
 
 
@@ -233,11 +233,12 @@ def _published_s(run: Run, assumption: Assumption) -> float:
     return assumption.published(run, seconds) if assumption.published else seconds
 
 
-def _parts(run: Run, assumption: Assumption, eta: float) -> Parts:
+def _parts(run: Run, assumption: Assumption, eta: float) -> Mapping[str, Number]:
     record = baseline_job(run)
     if assumption.job:
         record = assumption.job(run, record)
-    parts: Parts = baseline_step(record, BaselineConstants(eta=eta, latency_s=assumption.latency_s))
+    constants = BaselineConstants(eta=eta, latency_s=assumption.latency_s)
+    parts = baseline_step(record, constants)
     return assumption.parts(run, record, parts) if assumption.parts else parts
 
 

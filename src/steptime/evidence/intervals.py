@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, Residual, kind_of, residuals
+from steptime.formulas.number import Number
 
 __all__ = [
     "Coverage",
@@ -173,7 +174,7 @@ def interval_s(
 
 
 def step_interval_s(
-    parts: Mapping[str, float], kind: str, *, assumed: bool
+    parts: Mapping[str, Number], kind: str, *, assumed: bool
 ) -> tuple[float, float] | None:
     """Return the interval of a step from its parts, or None.
 

@@ -10,6 +10,7 @@ has all runs of a kind. Run as a module it writes ``data/roofline_residuals.csv`
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from steptime.evidence.calibration import calibrate
 from steptime.evidence.residuals import RESIDUALS
 from steptime.evidence.row_stack import assumed_stack
 from steptime.evidence.samples import Sample, Table, main_samples, sweep_samples, table
+from steptime.formulas.number import Number
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.stack import stack_facts, stack_named
 
@@ -107,7 +109,7 @@ def left_out(runs: Table) -> LeftOut:
     for unit in np.unique(units):
         out = units == unit
         constants = calibrate(runs, ~out)
-        parts = runs.parts(constants)
+        parts: Mapping[str, Number] = runs.parts(constants)
         total = sum(parts.values())
         errors[out] = np.log(total / runs.step_time_s)[out]
         exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]

@@ -10,6 +10,7 @@ from typing import Any
 from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.memory import Memory, step_memory
 from steptime.formulas.baseline import baseline_step, num_microbatches
+from steptime.formulas.number import Number
 from steptime.formulas.outcome import outcome
 from steptime.formulas.roofline import roofline_step
 from steptime.inputs.accelerator import Accelerator
@@ -155,7 +156,7 @@ def roofline_prediction(step: TrainingStep, record: Job, stack: str | None = Non
 def prediction(
     predictor: str,
     step: TrainingStep,
-    parts: Mapping[str, float],
+    parts: Mapping[str, Number],
     record: Job,
     assumed: tuple[str, ...],
 ) -> Prediction:
@@ -169,7 +170,7 @@ def prediction(
         assumed: A sentence for each thing that was not given.
     """
     step_time_s = sum(parts.values())
-    means: dict[str, Any] = outcome(record, step_time_s, 1.0)
+    means = outcome(record, step_time_s, 1.0)
     return Prediction(
         predictor=predictor,
         step=step,

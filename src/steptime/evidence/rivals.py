@@ -10,6 +10,7 @@ from steptime.evidence.baseline import most_chunks
 from steptime.evidence.samples import Sample, Table
 from steptime.formulas.baseline import baseline_step, step_s
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
+from steptime.formulas.records import BaselineParts
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.datafiles import data_path
 
@@ -67,7 +68,7 @@ def constant_share_errors(runs: Table, alike: Callable[[Sample], str]) -> Floats
     return errors
 
 
-def baseline_parts(runs: Table) -> dict[str, Floats]:
+def baseline_parts(runs: Table) -> BaselineParts:
     """Return the parts of the baseline's steps, in seconds, shape (n,) each.
 
     It takes one sequence a micro-batch and the most interleaving, as in its own section.
@@ -84,8 +85,7 @@ def baseline_parts(runs: Table) -> dict[str, Floats]:
     jobs.vpp = runs.column(
         lambda sample: float(most_chunks(sample.inputs.run.model, sample.inputs.run.layout))
     )
-    parts: dict[str, Floats] = baseline_step(jobs, baseline_constants())
-    return parts
+    return baseline_step(jobs, baseline_constants())
 
 
 def llm_analysis_errors(runs: Table) -> Floats:

@@ -13,6 +13,7 @@ from steptime.evidence.roofline import RooflineInputs, roofline_inputs
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
+from steptime.formulas.records import StepParts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.job import Job
@@ -158,14 +159,13 @@ class Table:
     stacks: Any
     step_time_s: Floats
 
-    def parts(self, constants: RooflineConstants) -> dict[str, Floats]:
+    def parts(self, constants: RooflineConstants) -> StepParts:
         """Return the parts of all steps, each of shape (n,).
 
         Args:
             constants: Of the roofline model.
         """
-        parts: dict[str, Floats] = roofline_step(self.jobs, self.stacks, constants)
-        return parts
+        return roofline_step(self.jobs, self.stacks, constants)
 
     def errors(self, constants: RooflineConstants) -> Floats:
         """Return ln(predicted / measured step time), shape (n,).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -16,6 +16,7 @@ from steptime.evidence.outcome import (
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.baseline import baseline_step
+from steptime.formulas.number import Number
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
 
 Parts = dict[str, float]
@@ -183,7 +184,7 @@ def source_of(row: PublishedRow) -> str:
     return row.source or row.id.rpartition("-")[0] or "not stated"
 
 
-def row_result(run: Run, parts: Parts, *, fitted: bool = False) -> RowResult:
+def row_result(run: Run, parts: Mapping[str, Number], *, fitted: bool = False) -> RowResult:
     """Return the comparison of one run with the parts a model gives for it.
 
     Args:
@@ -203,7 +204,7 @@ def row_result(run: Run, parts: Parts, *, fitted: bool = False) -> RowResult:
         tflops_per_gpu=counted_flop_per_device(run) / step_time_s / 1e12,
         published_tflops_per_gpu=published_tflops_per_gpu(run),
         error_fraction=published_s / step_time_s - 1.0,
-        breakdown_s=parts,
+        breakdown_s=dict(parts),
         fitted=fitted,
         assumed=run.assumed,
         source=source_of(run.row),

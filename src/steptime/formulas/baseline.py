@@ -19,6 +19,7 @@ from steptime.formulas.parameters import (
     routed_parameters,
     unrouted_parameters,
 )
+from steptime.formulas.records import BaselineConstants, BaselineParts, Job
 from steptime.formulas.schedule import bubble_share
 from steptime.formulas.traffic import (
     activation_bytes,
@@ -31,31 +32,25 @@ from steptime.formulas.traffic import (
 )
 
 
-def num_microbatches(job: Number) -> Number:
-    """Return the micro-batches of a step: ``B / (d b)``.
-
-    Args:
-        job: The flat record.
-    """
+def num_microbatches(job: Job) -> Number:
+    """Return the micro-batches of a step: ``B / (d b)``."""
     return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
-def compute_s(job: Number, constants: Number) -> Number:
+def compute_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of all FLOP at the fitted share of the peak.
 
     Args:
-        job: The flat record.
         constants: ``eta`` is used.
     """
     flop = tokens_per_step(job) * hardware_flop_per_token(job)
     return flop / (num_devices(job) * constants.eta * job.peak_flop_per_s)
 
 
-def tensor_parallel_s(job: Number, constants: Number) -> Number:
+def tensor_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the all-reduces of tensor parallelism, over NVLink.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     size_bytes = activation_bytes(
@@ -66,11 +61,10 @@ def tensor_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * (job.num_layers / job.pp) * per_layer * one
 
 
-def context_parallel_s(job: Number, constants: Number) -> Number:
+def context_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time to gather keys and values and to send their gradients back.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     key_width = job.num_query_groups * job.head_dim
@@ -80,14 +74,13 @@ def context_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * layers * context_gathers_per_layer() * one
 
 
-def expert_parallel_s(job: Number, constants: Number) -> Number:
+def expert_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the all-to-alls of expert parallelism: 0 for a dense model.
 
     Tokens go out and come back, forward and backward: four exchanges a mixture layer, over
     NVLink where the group fits in its domain.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
 
     References:
@@ -103,11 +96,10 @@ def expert_parallel_s(job: Number, constants: Number) -> Number:
     return num_microbatches(job) * (num_expert_layers(job) / job.pp) * 4.0 * one
 
 
-def pipeline_sends_s(job: Number, constants: Number) -> Number:
+def pipeline_sends_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the sends between stages: 0 with one stage.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     size_bytes = pipeline_message_bytes(
@@ -118,13 +110,12 @@ def pipeline_sends_s(job: Number, constants: Number) -> Number:
     return where(job.pp > 1.0, messages * one, 0.0)
 
 
-def data_parallel_s(job: Number, constants: Number) -> Number:
+def data_parallel_s(job: Job, constants: BaselineConstants) -> Number:
     """Return the time of the gradients' all-reduce, once a step, over the network.
 
     Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones.
 
     Args:
-        job: The flat record.
         constants: ``latency_s`` is used.
     """
     ranks = job.dp * job.cp
@@ -138,14 +129,11 @@ def data_parallel_s(job: Number, constants: Number) -> Number:
     )
 
 
-def schedule_overhead(job: Number) -> Number:
+def schedule_overhead(job: Job) -> Number:
     """Return idle time over useful work for the schedule of a job.
 
     That of 1F1B with as many chunks, times the share that the schedule leaves of it where
     F, I and W are alike; full recomputation makes I twice as long.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Sec. 2.2; derived here from `steptime.formulas.schedule.idle_time`.
@@ -155,11 +143,10 @@ def schedule_overhead(job: Number) -> Number:
     return overhead * bubble_share(job.schedule, job.pp, micro, 1.0, 1.0 + job.recompute_full, 1.0)
 
 
-def baseline_step(job: Number, constants: Number) -> Number:
+def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
     """Return the parts of one training step, in seconds; their sum is the step.
 
     Args:
-        job: The flat record.
         constants: ``eta`` and ``latency_s``.
 
     Returns:
@@ -185,12 +172,8 @@ def baseline_step(job: Number, constants: Number) -> Number:
     }
 
 
-def step_s(parts: Number) -> Number:
-    """Return the step time: the sum of the parts, added in one fixed order.
-
-    Args:
-        parts: What `baseline_step` returned.
-    """
+def step_s(parts: BaselineParts) -> Number:
+    """Return the step time: the sum of the parts, added in one fixed order."""
     return (
         parts["compute"]
         + parts["tensor_parallel"]

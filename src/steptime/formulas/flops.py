@@ -6,15 +6,13 @@ from steptime.formulas.parameters import (
     dense_layer_parameters,
     num_expert_layers,
 )
+from steptime.formulas.records import Job
 
 
-def score_width(job: Number) -> Number:
+def score_width(job: Job) -> Number:
     """Return the width over which one layer's attention multiplies, per key: ``2 h`` in GPT.
 
     Queries meet keys over the query width, and the scores meet values over the value width.
-
-    Args:
-        job: The flat record.
     """
     ordinary = 2.0 * job.num_attention_heads * job.head_dim
     latent = job.num_attention_heads * (
@@ -23,23 +21,17 @@ def score_width(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def keys_per_token(job: Number) -> Number:
+def keys_per_token(job: Job) -> Number:
     """Return the keys a token is multiplied with, summed over the layers: ``l s`` without windows.
 
     Attention in full: the half that a causal mask throws away is counted.
-
-    Args:
-        job: The flat record.
     """
     full = job.num_layers - job.windowed_layers
     return full * job.seq_length + job.windowed_layers * minimum(job.window_size, job.seq_length)
 
 
-def attention_flop_per_token(job: Number) -> Number:
+def attention_flop_per_token(job: Job) -> Number:
     """Return the forward FLOP of scores and weighted sums per token: ``4 s h l`` in GPT.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Appendix.
@@ -47,11 +39,8 @@ def attention_flop_per_token(job: Number) -> Number:
     return 2.0 * keys_per_token(job) * score_width(job)
 
 
-def matrix_flop_per_token(job: Number) -> Number:
+def matrix_flop_per_token(job: Job) -> Number:
     """Return the forward FLOP per token of all layers' matrices: two for each parameter met.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Appendix.
@@ -61,22 +50,15 @@ def matrix_flop_per_token(job: Number) -> Number:
     return 2.0 * (dense + mixture * active_layer_parameters(job))
 
 
-def logit_flop_per_token(job: Number) -> Number:
-    """Return the forward FLOP per token of the output matrix: ``2 V h``.
-
-    Args:
-        job: The flat record.
-    """
+def logit_flop_per_token(job: Job) -> Number:
+    """Return the forward FLOP per token of the output matrix: ``2 V h``."""
     return 2.0 * job.vocab_size * job.hidden_size
 
 
-def model_flop_per_token(job: Number) -> Number:
+def model_flop_per_token(job: Job) -> Number:
     """Return the training FLOP per token that the model needs: forward three times over.
 
     Attention counts in full and nothing that is computed twice counts twice.
-
-    Args:
-        job: The flat record.
 
     References:
         korthikanti2022, Eq. 7.
@@ -86,22 +68,15 @@ def model_flop_per_token(job: Number) -> Number:
     )
 
 
-def causal_flop_per_token(job: Number) -> Number:
-    """Return the model FLOP per token with the masked half of attention left out.
-
-    Args:
-        job: The flat record.
-    """
+def causal_flop_per_token(job: Job) -> Number:
+    """Return the model FLOP per token with the masked half of attention left out."""
     return model_flop_per_token(job) - 1.5 * attention_flop_per_token(job)
 
 
-def recomputed_flop_per_token(job: Number) -> Number:
+def recomputed_flop_per_token(job: Job) -> Number:
     """Return the FLOP per token that recomputation adds.
 
     Full recomputation runs the layers' forward again, selective only the attention core.
-
-    Args:
-        job: The flat record.
 
     References:
         korthikanti2022, Sec. 5 and Eq. 8.
@@ -113,13 +88,10 @@ def recomputed_flop_per_token(job: Number) -> Number:
     )
 
 
-def hardware_flop_per_token(job: Number) -> Number:
+def hardware_flop_per_token(job: Job) -> Number:
     """Return the FLOP per token that the devices execute, recomputation included.
 
     For GPT with full recomputation it is ``96 l h**2 (1 + s/6h + V/16lh)``.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Eq. 3.
@@ -127,19 +99,11 @@ def hardware_flop_per_token(job: Number) -> Number:
     return model_flop_per_token(job) + recomputed_flop_per_token(job)
 
 
-def tokens_per_step(job: Number) -> Number:
-    """Return the tokens of one step: ``B s``.
-
-    Args:
-        job: The flat record.
-    """
+def tokens_per_step(job: Job) -> Number:
+    """Return the tokens of one step: ``B s``."""
     return job.global_batch_size * job.seq_length
 
 
-def num_devices(job: Number) -> Number:
-    """Return the devices of the job: ``t c p d``.
-
-    Args:
-        job: The flat record.
-    """
+def num_devices(job: Job) -> Number:
+    """Return the devices of the job: ``t c p d``."""
     return job.tp * job.cp * job.pp * job.dp

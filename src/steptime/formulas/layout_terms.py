@@ -5,17 +5,15 @@ whatever is sharded. A search would find just those layouts for which that is wr
 """
 
 from steptime.formulas.number import Number, ceil_div, where
+from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
 
 
-def stage_imbalance(job: Number) -> Number:
+def stage_imbalance(job: Job) -> Number:
     """Return the layers of the longest chunk over the mean: 1 where all are equal.
 
     Stages are also equal where embedding and output head count as a layer each, as in
     Llama 3, which then has one layer fewer at both ends.
-
-    Args:
-        job: The flat record.
 
     References:
         grattafiori2024, Sec. 3.3.2; derived here, book/search.md.
@@ -26,11 +24,8 @@ def stage_imbalance(job: Number) -> Number:
     return where(leaves_rest(job.num_layers, chunks) > 0.0, uneven, 1.0)
 
 
-def ends_count_as_layers(job: Number) -> Number:
+def ends_count_as_layers(job: Job) -> Number:
     """Return 1 where only embedding and output head, a layer each, make all chunks equal.
-
-    Args:
-        job: The flat record.
 
     References:
         grattafiori2024, Sec. 3.3.2.
@@ -40,7 +35,7 @@ def ends_count_as_layers(job: Number) -> Number:
     return where(leaves_rest(job.num_layers, chunks) > 0.0, with_ends, 0.0)
 
 
-def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
+def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return the gradient synchronisation's cost in units of one all-reduce.
 
     An all-reduce is a reduce-scatter and an all-gather, so sharded optimizer states (stage 1)
@@ -48,7 +43,6 @@ def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
     weights in each forward and each backward pass.
 
     Args:
-        job: The flat record.
         num_microbatches: Micro-batches per step, m.
 
     References:
@@ -59,11 +53,10 @@ def sharding_rounds(job: Number, num_microbatches: Number) -> Number:
     return where(job.zero_stage > 2.0, 1.5 * m, gradients)
 
 
-def waits_for_whole_rounds(job: Number, num_microbatches: Number) -> Number:
+def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return 1 where interleaving does not work out: m must be a multiple of p, else 0.
 
     Args:
-        job: The flat record.
         num_microbatches: Micro-batches per step, m.
 
     References:

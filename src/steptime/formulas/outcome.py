@@ -7,15 +7,15 @@ from steptime.formulas.flops import (
     tokens_per_step,
 )
 from steptime.formulas.number import Number
+from steptime.formulas.records import Job, Outcome
 
 SECONDS_PER_DAY = 86400.0
 
 
-def model_flop_per_s(job: Number, step_s: Number) -> Number:
+def model_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that the model needs.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
 
     References:
@@ -24,11 +24,10 @@ def model_flop_per_s(job: Number, step_s: Number) -> Number:
     return tokens_per_step(job) * model_flop_per_token(job) / (num_devices(job) * step_s)
 
 
-def hardware_flop_per_s(job: Number, step_s: Number) -> Number:
+def hardware_flop_per_s(job: Job, step_s: Number) -> Number:
     """Return the rate of one device at the FLOP that it executes, recomputation included.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
 
     References:
@@ -37,21 +36,19 @@ def hardware_flop_per_s(job: Number, step_s: Number) -> Number:
     return tokens_per_step(job) * hardware_flop_per_token(job) / (num_devices(job) * step_s)
 
 
-def tokens_per_s(job: Number, step_s: Number) -> Number:
+def tokens_per_s(job: Job, step_s: Number) -> Number:
     """Return the tokens that the whole job trains on in a second.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
     """
     return tokens_per_step(job) / step_s
 
 
-def training_days(job: Number, step_s: Number, num_tokens: Number) -> Number:
+def training_days(job: Job, step_s: Number, num_tokens: Number) -> Number:
     """Return the days that a run takes, with no stop and no restart.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
         num_tokens: Tokens of the whole run.
 
@@ -61,11 +58,10 @@ def training_days(job: Number, step_s: Number, num_tokens: Number) -> Number:
     return num_tokens / tokens_per_s(job, step_s) / SECONDS_PER_DAY
 
 
-def outcome(job: Number, step_s: Number, num_tokens: Number) -> Number:
+def outcome(job: Job, step_s: Number, num_tokens: Number) -> Outcome:
     """Return what a step time amounts to.
 
     Args:
-        job: The flat record.
         step_s: Time of one step.
         num_tokens: Tokens of the whole run.
 

@@ -1,16 +1,14 @@
 """Matrix parameters of a model: the ones that matrix products multiply by."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job
 
 
-def attention_parameters(job: Number) -> Number:
+def attention_parameters(job: Job) -> Number:
     """Return the matrix parameters of one layer's attention.
 
     Ordinary attention has ``2 h q + 2 h k``: q and k are the widths of all query and of all
     key heads. Latent attention compresses queries, and keys with values, to a low rank first.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Appendix; deepseek2024, Sec. 2.1.1 for latent attention.
@@ -42,11 +40,8 @@ def feed_forward_parameters(hidden_size: Number, width: Number, gated: Number) -
     return (2.0 + gated) * hidden_size * width
 
 
-def dense_layer_parameters(job: Number) -> Number:
+def dense_layer_parameters(job: Job) -> Number:
     """Return the matrix parameters of a layer without experts: ``12 h**2`` in GPT.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Eq. 2 without its smaller terms.
@@ -56,39 +51,23 @@ def dense_layer_parameters(job: Number) -> Number:
     )
 
 
-def expert_parameters(job: Number) -> Number:
-    """Return the matrix parameters of one expert.
-
-    Args:
-        job: The flat record.
-    """
+def expert_parameters(job: Job) -> Number:
+    """Return the matrix parameters of one expert."""
     return feed_forward_parameters(job.hidden_size, job.expert_ffn_hidden_size, job.gated)
 
 
-def num_expert_layers(job: Number) -> Number:
-    """Return the layers that hold experts: 0 in a dense model.
-
-    Args:
-        job: The flat record.
-    """
+def num_expert_layers(job: Job) -> Number:
+    """Return the layers that hold experts: 0 in a dense model."""
     return where(job.num_experts > 0.0, maximum(job.num_layers - job.num_dense_layers, 0.0), 0.0)
 
 
-def routed_layer_parameters(job: Number) -> Number:
-    """Return the matrix parameters of all routed experts of one mixture layer.
-
-    Args:
-        job: The flat record.
-    """
+def routed_layer_parameters(job: Job) -> Number:
+    """Return the matrix parameters of all routed experts of one mixture layer."""
     return job.num_experts * expert_parameters(job)
 
 
-def unrouted_layer_parameters(job: Number) -> Number:
-    """Return what every rank of a mixture layer holds: attention, router and shared experts.
-
-    Args:
-        job: The flat record.
-    """
+def unrouted_layer_parameters(job: Job) -> Number:
+    """Return what every rank of a mixture layer holds: attention, router and shared experts."""
     return (
         attention_parameters(job)
         + job.hidden_size * job.num_experts
@@ -96,11 +75,8 @@ def unrouted_layer_parameters(job: Number) -> Number:
     )
 
 
-def active_layer_parameters(job: Number) -> Number:
+def active_layer_parameters(job: Job) -> Number:
     """Return the matrix parameters that one token meets in a mixture layer.
-
-    Args:
-        job: The flat record.
 
     References:
         fedus2021, Sec. 2.1.
@@ -108,21 +84,13 @@ def active_layer_parameters(job: Number) -> Number:
     return unrouted_layer_parameters(job) + job.top_k * expert_parameters(job)
 
 
-def embedding_parameters(job: Number) -> Number:
-    """Return the parameters of embedding and output matrix: V h if tied, else 2 V h.
-
-    Args:
-        job: The flat record.
-    """
+def embedding_parameters(job: Job) -> Number:
+    """Return the parameters of embedding and output matrix: V h if tied, else 2 V h."""
     return (2.0 - job.tied) * job.vocab_size * job.hidden_size
 
 
-def unrouted_parameters(job: Number) -> Number:
-    """Return all matrix parameters but those of routed experts.
-
-    Args:
-        job: The flat record.
-    """
+def unrouted_parameters(job: Job) -> Number:
+    """Return all matrix parameters but those of routed experts."""
     mixture = num_expert_layers(job)
     return (
         (job.num_layers - mixture) * dense_layer_parameters(job)
@@ -131,20 +99,13 @@ def unrouted_parameters(job: Number) -> Number:
     )
 
 
-def routed_parameters(job: Number) -> Number:
-    """Return the matrix parameters of all routed experts.
-
-    Args:
-        job: The flat record.
-    """
+def routed_parameters(job: Job) -> Number:
+    """Return the matrix parameters of all routed experts."""
     return num_expert_layers(job) * routed_layer_parameters(job)
 
 
-def num_parameters(job: Number) -> Number:
+def num_parameters(job: Job) -> Number:
     """Return the matrix parameters of the whole model, P: no biases, no norms.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Eq. 2 without its smaller terms.

@@ -6,6 +6,7 @@ groups does not, that group is the slowest and sets the pace of all.
 """
 
 from steptime.formulas.number import Number, floor, maximum, minimum, where
+from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
 
 
@@ -64,11 +65,11 @@ def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Num
     return where(num_devices > usable, leaves_rest(usable, span), 0.0)
 
 
-def group_spans(job: Number, data_inside: Number) -> Number:
+def group_spans(job: Job, data_inside: Number) -> dict[str, Number]:
     """Return the block of neighbouring ranks that each kind of group lies within.
 
     Args:
-        job: The flat record; only the layout is read.
+        job: Only the layout is read.
         data_inside: 1 if data parallelism is nearer than the pipeline, the order tensor,
             context, data, pipeline; 0 for tensor, context, pipeline, data.
 
@@ -96,13 +97,12 @@ def group_spans(job: Number, data_inside: Number) -> Number:
     }
 
 
-def link_bytes_per_s(job: Number, data_inside: Number) -> Number:
+def link_bytes_per_s(job: Job, data_inside: Number) -> dict[str, Number]:
     """Return the bandwidth that the slowest group of each kind gets.
 
     A group of one device gets NVLink's: it sends nothing.
 
     Args:
-        job: The flat record.
         data_inside: As in `group_spans`.
 
     Returns:

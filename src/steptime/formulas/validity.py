@@ -6,6 +6,7 @@ All values are whole numbers under 2**53, so a division that comes out whole is 
 """
 
 from steptime.formulas.number import Number, ceil_div, floor, maximum, where
+from steptime.formulas.records import DeviceFault, Fault, Job
 
 # fmt: off
 DIVISORS = (
@@ -65,7 +66,7 @@ def largest_divisor(whole: Number, most: Number) -> Number:
     return best
 
 
-def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Number:
+def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> DeviceFault:
     """Return ``broken``, 1 if t c p does not divide the devices, and the ``nearest`` count.
 
     Args:
@@ -81,11 +82,11 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Num
     }
 
 
-def broken_rules(job: Number) -> Number:
+def broken_rules(job: Job) -> list[Number]:
     """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 8.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     dense = where(job.num_experts > 0.0, 0.0, 1.0)
     return [
@@ -100,11 +101,11 @@ def broken_rules(job: Number) -> Number:
     ]
 
 
-def layout_rule(job: Number) -> Number:
+def layout_rule(job: Job) -> Number:
     """Return the number of the first broken rule, 0 if none: cheap, for layouts by the million.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     broken = broken_rules(job)
     rule = where(job.tp > 0.0, 0.0, 0.0)
@@ -114,13 +115,13 @@ def layout_rule(job: Number) -> Number:
     return rule
 
 
-def layout_fault(job: Number) -> Number:
+def layout_fault(job: Job) -> Fault:
     """Return the number of the first broken ``rule``, 0 if none, and the ``nearest`` value.
 
     ``nearest`` belongs to the field that the rule blames and mends that rule alone.
 
     Args:
-        job: The flat record; only counts of model, batch and layout are read.
+        job: Only counts of model, batch and layout are read.
     """
     rule = layout_rule(job)
     mended = [

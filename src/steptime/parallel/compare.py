@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from jax.sharding import Mesh
 
 from steptime.formulas import collectives as formulas
+from steptime.formulas.records import Message
 from steptime.parallel import devices, hlo, links
 
 Key: TypeAlias = tuple[str, str, frozenset[tuple[int, ...]], float]
@@ -28,7 +29,7 @@ class Split(Protocol):
     @property
     def mesh(self) -> Mesh: ...  # noqa: D102
     @property
-    def traffic(self) -> list[dict[str, Any]]: ...  # noqa: D102
+    def traffic(self) -> list[Message]: ...  # noqa: D102
     @property
     def axes(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102
 
@@ -158,7 +159,7 @@ def sent_bytes(mesh: Mesh, emitted: list[hlo.Collective]) -> np.ndarray:
     return sent
 
 
-def _members(program: Split, entry: dict[str, Any]) -> list[tuple[str, frozenset[tuple[int, ...]]]]:
+def _members(program: Split, entry: Message) -> list[tuple[str, frozenset[tuple[int, ...]]]]:
     axis = str(entry["axis"])
     if entry["kind"] == "send":
         return links.boundaries(program.mesh, axis, back=entry["phase"] == "backward")

@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from steptime.formulas.records import Message
 from steptime.parallel import devices, hlo
 
 Arrays: TypeAlias = Mapping[str, jax.Array]
-Records: TypeAlias = list[dict[str, Any]]
+Records: TypeAlias = list[Message]
 
 QUICK: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
 """Machine code in a hurry: half the compile time. XLA's own passes, those that make, merge and

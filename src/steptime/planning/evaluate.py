@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,7 +126,7 @@ def row_faults(record: Job) -> Number:
     return np.where(rule > 0.0, rule, last)
 
 
-def parts_function(question: Question) -> Callable[[Job], dict[str, Number]]:
+def parts_function(question: Question) -> Callable[[Job], Mapping[str, Number]]:
     """Return the function from a record to the parts of its step, in seconds."""
     if question.predictor == "roofline":
         stack = stack_named(default_stack(question.accelerator))
@@ -139,7 +139,7 @@ def parts_function(question: Question) -> Callable[[Job], dict[str, Number]]:
     return lambda record: placed_baseline(record, constants, inside)
 
 
-def sum_function(question: Question) -> Callable[[dict[str, Number]], Number]:
+def sum_function(question: Question) -> Callable[[Any], Number]:
     """Return the function that adds the parts up, in one fixed order."""
     return roofline_step_s if question.predictor == "roofline" else step_s
 

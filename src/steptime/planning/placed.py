@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from steptime.formulas.baseline import (
     compute_s,
@@ -19,6 +19,7 @@ from steptime.formulas.baseline import (
 from steptime.formulas.layout_terms import ends_count_as_layers, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, ceil_div, maximum
 from steptime.formulas.placement import link_bytes_per_s
+from steptime.formulas.records import BaselineParts
 from steptime.formulas.roofline import roofline_step
 from steptime.inputs.job import Job
 from steptime.inputs.stack import STACK_FIELDS
@@ -39,7 +40,7 @@ def on_link(job: Job, bytes_per_s: Number) -> Job:
     return replace(job, nvlink_bytes_per_s=bytes_per_s, network_bytes_per_s=bytes_per_s)
 
 
-def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> dict[str, Number]:
+def placed_baseline(job: Job, constants: Any, data_inside: Number = 1.0) -> BaselineParts:
     """Return the parts of a step, as `baseline_step` does, for a layout on real hardware.
 
     The baseline sends all tensor-parallel traffic over NVLink and all the rest over the
@@ -85,7 +86,7 @@ def placed_roofline(job: Job, stack: Any, constants: Any) -> dict[str, Number]:
     """
     facts = {name: getattr(stack, name) for name in STACK_FIELDS}
     facts["edges_count"] = ends_count_as_layers(job)
-    parts: dict[str, Number] = roofline_step(job, SimpleNamespace(**facts), constants)
+    parts = cast("dict[str, Number]", roofline_step(job, SimpleNamespace(**facts), constants))
     stages = ceil_div(job.num_layers, job.pp) * job.pp / job.num_layers
     longer = maximum(stage_imbalance(job) / stages, 1.0)
     for name in PACED:

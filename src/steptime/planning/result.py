@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from steptime.formulas.memory import memory_bytes
+from steptime.formulas.number import Number
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
@@ -143,7 +145,7 @@ def step_interval(question: Question, candidate: Candidate) -> tuple[float, floa
 def memory_parts(question: Question, candidate: Candidate) -> dict[str, float]:
     """Return where the memory of a candidate's fullest device goes, in bytes."""
     record = candidate_job(question, candidate.layout, candidate.batch)
-    parts = memory_bytes(record, question.facts)
+    parts: Mapping[str, Number] = memory_bytes(record, question.facts)
     return {name: float(parts[name]) for name in MEMORY_PARTS}
 
 

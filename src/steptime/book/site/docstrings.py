@@ -88,13 +88,19 @@ def items(lines: list[str]) -> list[tuple[str, str]]:
 def _signature(node: ast.FunctionDef | ast.ClassDef, owner: str = "") -> str:
     """Return the definition's head, one parameter a line if it is long."""
     if isinstance(node, ast.ClassDef):
+        if _is_record(node):
+            return node.name
         fields = [
             ast.unparse(line)
             for line in node.body
             if isinstance(line, ast.AnnAssign) and not ast.unparse(line.target).startswith("_")
         ]
         is_data = any("dataclass" in ast.unparse(one) for one in node.decorator_list)
+        # A dict with fixed keys is a class that does nothing.
+        is_data = is_data or not any(isinstance(line, ast.FunctionDef) for line in node.body)
         parts, after = (fields if is_data else []), ""
+    elif _is_property(node):
+        return f"{owner}.{node.name}: {ast.unparse(node.returns) if node.returns else 'Any'}"
     else:
         parts = _split(ast.unparse(node.args))
         if owner and parts and parts[0] in {"self", "cls"}:
@@ -106,6 +112,31 @@ def _signature(node: ast.FunctionDef | ast.ClassDef, owner: str = "") -> str:
         return line
     inner = "".join(f"    {part},\n" for part in parts)
     return f"{name}(\n{inner}){after}"
+
+
+def _is_record(node: ast.ClassDef) -> bool:
+    """Whether a class says only which fields an object must have."""
+    return any(ast.unparse(base) == "Protocol" for base in node.bases) and all(
+        _is_property(one) for one in node.body if isinstance(one, ast.FunctionDef)
+    )
+
+
+def _is_property(node: ast.FunctionDef) -> bool:
+    return any(ast.unparse(one) == "property" for one in node.decorator_list)
+
+
+def _doc(node: ast.FunctionDef | ast.ClassDef) -> Docstring:
+    """Return a member's docstring; a record's fields count as its attributes."""
+    doc = parsed(ast.get_docstring(node, clean=False) or "")
+    if isinstance(node, ast.ClassDef) and _is_record(node):
+        held = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+        said = [" ".join(_doc(one).text.split()) for one in held]
+        types = [f"``{ast.unparse(one.returns)}``" if one.returns else "" for one in held]
+        lines = [
+            f"{one.name}: {text or kind}" for one, text, kind in zip(held, said, types, strict=True)
+        ]
+        return Docstring(doc.text, {**doc.sections, "Attributes": lines})
+    return doc
 
 
 def _split(text: str) -> list[str]:
@@ -132,7 +163,7 @@ def public_members(path: Path) -> Iterator[Member]:
             Member(
                 name=f"{node.name}.{one.name}",
                 signature=_signature(one, node.name),
-                doc=parsed(ast.get_docstring(one, clean=False) or ""),
+                doc=_doc(one),
             )
             for one in node.body
             if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
@@ -140,8 +171,8 @@ def public_members(path: Path) -> Iterator[Member]:
         yield Member(
             name=node.name,
             signature=_signature(node),
-            doc=parsed(ast.get_docstring(node, clean=False) or ""),
-            members=methods if isinstance(node, ast.ClassDef) else (),
+            doc=_doc(node),
+            members=methods if isinstance(node, ast.ClassDef) and not _is_record(node) else (),
         )
 
 

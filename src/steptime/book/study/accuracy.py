@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from steptime.book.study.roofline import RooflineStudy
@@ -48,7 +49,10 @@ def accuracy_points(result: LeftOut) -> dict[str, Any]:
         "share": constant_share_errors(runs, alike),
         "llm-analysis": llm_analysis_errors(runs),
     }
-    parts = {"roofline": result.parts, "baseline": baseline_parts(runs)}
+    parts: dict[str, Mapping[str, Any]] = {
+        "roofline": result.parts,
+        "baseline": baseline_parts(runs),
+    }
     known = causes()
     found = []
     for at, sample in enumerate(runs.samples):
@@ -76,7 +80,7 @@ def _rounded(error: float) -> float | None:
     return None if math.isnan(error) else round(float(error), 5)
 
 
-def _shares(parts: dict[str, Any], at: int) -> list[float]:
+def _shares(parts: Mapping[str, Any], at: int) -> list[float]:
     seconds = [float(values[at]) for values in parts.values()]
     return [round(one / math.fsum(seconds), 4) for one in seconds]
 

@@ -6,13 +6,11 @@ sequence parallelism splits by t where that is on. For GPT these add up to Korth
 """
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts, TokenBytes
 
 
-def sequence_split(job: Number) -> Number:
+def sequence_split(job: Job) -> Number:
     """Return by how much norms, dropout and residuals are split: t with sequence parallelism.
-
-    Args:
-        job: The flat record.
 
     References:
         korthikanti2022, Sec. 4.2.2.
@@ -20,14 +18,10 @@ def sequence_split(job: Number) -> Number:
     return where(job.sequence_parallel > 0.0, job.tp, 1.0)
 
 
-def input_bytes(job: Number, facts: Number) -> Number:
+def input_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one stored value that only a matrix product reads again.
 
     Training in 8 bits keeps these inputs in 8 bits; what other operations need stays in 16.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         micikevicius2022, Sec. 4.
@@ -35,12 +29,8 @@ def input_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_input_bytes, 2.0)
 
 
-def activated_bytes(job: Number, facts: Number) -> Number:
+def activated_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one stored value that the activation function reads again.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         deepseek2024, Sec. 3.3.3 (SwiGLU's inputs kept in 8 bits).
@@ -48,7 +38,7 @@ def activated_bytes(job: Number, facts: Number) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_activation_bytes, 2.0)
 
 
-def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
     Its normed input; Q, K and V; the output that the last product reads; a dropout mask.
@@ -56,8 +46,6 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     up-projection drops Q, K and V, recomputing norms the normed input.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -81,12 +69,8 @@ def attention_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return core + again + (normed_bytes(job, facts) + facts.dropout) * h / split
 
 
-def normed_bytes(job: Number, facts: Number) -> Number:
+def normed_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of a value that a norm gives and a product reads; 0 if recomputed.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         megatronlm2026, --recompute-modules layernorm (the output is discarded).
@@ -94,15 +78,11 @@ def normed_bytes(job: Number, facts: Number) -> Number:
     return input_bytes(job, facts) * (1.0 - facts.recompute_norms)
 
 
-def score_token_bytes(job: Number, facts: Number) -> Number:
+def score_token_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes per token of the attention core.
 
     A flash kernel keeps one 32-bit number a head. Without one the softmax's output stays
     (2 bytes a key), with dropout its mask and its output too (5 in all).
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         korthikanti2022, Sec. 4.1 (5 a s^2 b); dao2022, Sec. 3.1.
@@ -112,12 +92,10 @@ def score_token_bytes(job: Number, facts: Number) -> Number:
     return where(facts.flash > 0.0, 4.0 * heads, unfused)
 
 
-def norm_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def norm_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of the inputs of a layer's two norms.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -126,7 +104,7 @@ def norm_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return 2.0 * facts.norm_input_bytes * job.hidden_size / split
 
 
-def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def feed_forward_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of a dense feed-forward network.
 
     GELU keeps its input and output; a gate keeps both halves and their product, an
@@ -134,8 +112,6 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     as a module it keeps the last two alone.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -150,7 +126,7 @@ def feed_forward_token_bytes(job: Number, facts: Number, split: Number) -> Numbe
     return kept + (normed_bytes(job, facts) + facts.dropout) * job.hidden_size / split
 
 
-def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of a mixture layer's feed-forward part.
 
     Each of top_k copies of the token keeps its dispatched input and what the expert keeps
@@ -158,8 +134,6 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     the activation drops an expert's product, the whole module all but the normed input.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -183,14 +157,12 @@ def expert_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return inside + normed_bytes(job, facts) * h / split
 
 
-def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
+def gathered_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return what stays of a layer's two gathered inputs beyond their own slices.
 
     Megatron gathers them again in the backward pass; other stacks keep them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
 
     References:
@@ -199,13 +171,8 @@ def gathered_token_bytes(job: Number, facts: Number, split: Number) -> Number:
     return facts.gathered_inputs * 4.0 * job.hidden_size * (1.0 - 1.0 / split)
 
 
-def token_bytes(job: Number, facts: Number) -> Number:
-    """Return all of the above for one token, by part.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def token_bytes(job: Job, facts: MemoryFacts) -> TokenBytes:
+    """Return all of the above for one token, by part."""
     split = sequence_split(job)
     return {
         "split": split,

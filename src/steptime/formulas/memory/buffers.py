@@ -1,26 +1,19 @@
 """What is held for a moment: logits, messages, gathered weights, work space."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts
 
 
-def tokens(job: Number) -> Number:
-    """Return the tokens of one micro-batch on one rank: b s / c.
-
-    Args:
-        job: The flat record.
-    """
+def tokens(job: Job) -> Number:
+    """Return the tokens of one micro-batch on one rank: b s / c."""
     return job.micro_batch_size * job.seq_length / job.cp
 
 
-def logit_bytes(job: Number, facts: Number) -> Number:
+def logit_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes of one micro-batch's logits and their cross-entropy.
 
     The product in 16 bits, its 32-bit copy, and the softmax that becomes the gradient.
     Only one micro-batch is at the loss at a time.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         korthikanti2022, Sec. 4.3 (4 s b v in 32 bits alone); shoeybi2019, Sec. 3.
@@ -28,11 +21,10 @@ def logit_bytes(job: Number, facts: Number) -> Number:
     return tokens(job) * job.vocab_size / job.tp * facts.logit_bytes
 
 
-def message_bytes(job: Number, split: Number) -> Number:
+def message_bytes(job: Job, split: Number) -> Number:
     """Return the receive and send buffers of the pipeline, a pair each way; 0 if p = 1.
 
     Args:
-        job: The flat record.
         split: From `sequence_split`.
 
     References:
@@ -42,15 +34,11 @@ def message_bytes(job: Number, split: Number) -> Number:
     return where(job.pp > 1.0, 4.0 * one, 0.0)
 
 
-def gathered_sequence_bytes(job: Number, facts: Number) -> Number:
+def gathered_sequence_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the whole sequences that sequence parallelism holds; 0 without it.
 
     The gathered input at least; a stack may keep one more for the backward pass, and has what
     a row-parallel product gives before it is scattered, and the gradient of the gathered input.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         korthikanti2022, Sec. 4.2.2; tazi2025, nanotron, tensor_parallel/
@@ -60,11 +48,8 @@ def gathered_sequence_bytes(job: Number, facts: Number) -> Number:
     return on * facts.whole_sequences * (2.0 * tokens(job) * job.hidden_size)
 
 
-def gathered_keys_bytes(job: Number) -> Number:
+def gathered_keys_bytes(job: Job) -> Number:
     """Return the whole sequence's K and V of one layer, as context parallelism gathers them.
-
-    Args:
-        job: The flat record.
 
     References:
         grattafiori2024, Sec. 3.3.2 (all-gather of K and V).
@@ -74,12 +59,8 @@ def gathered_keys_bytes(job: Number) -> Number:
     return where(job.cp > 1.0, whole, 0.0)
 
 
-def dispatch_bytes(job: Number, facts: Number) -> Number:
+def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the all-to-all's buffers: the copies that leave and those that come back.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         lepikhin2020, Sec. 3.2.
@@ -88,11 +69,8 @@ def dispatch_bytes(job: Number, facts: Number) -> Number:
     return where(job.ep > 1.0, 4.0 * copies * job.hidden_size * job.etp / job.tp, 0.0)
 
 
-def work_bytes(job: Number) -> Number:
+def work_bytes(job: Job) -> Number:
     """Return the gradients of one feed-forward network's inner values, in its backward pass.
-
-    Args:
-        job: The flat record.
 
     References:
         derived here: the inner widths once more, in 16 bits, while the layer's own wait.
@@ -102,12 +80,10 @@ def work_bytes(job: Number) -> Number:
     return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
 
 
-def moment_bytes(job: Number, facts: Number, split: Number) -> Number:
+def moment_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the messages and gathered values that every rank holds for a moment.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         split: From `sequence_split`.
     """
     gathered = gathered_sequence_bytes(job, facts) + gathered_keys_bytes(job)

@@ -1,16 +1,14 @@
 """Parameters that one rank holds: its layers' slices, its experts, embedding and head."""
 
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job
 
 
-def attention_slice(job: Number) -> Number:
+def attention_slice(job: Job) -> Number:
     """Return the matrix parameters of one layer's attention on one tensor-parallel rank.
 
     With fewer K/V heads than ranks each rank keeps one whole head, so K and V are repeated.
     Latent attention splits by heads what leaves the low rank; what enters it is repeated.
-
-    Args:
-        job: The flat record.
 
     References:
         shoeybi2019, Sec. 3; deepseek2024, Sec. 2.1.
@@ -30,13 +28,10 @@ def attention_slice(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def vector_slice(job: Number) -> Number:
+def vector_slice(job: Job) -> Number:
     """Return one layer's norms and biases on one tensor-parallel rank.
 
     Two RMSNorms in gated models; two LayerNorms and a bias on every product in GPT.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Eq. 2 (its 13 h a layer).
@@ -46,23 +41,16 @@ def vector_slice(job: Number) -> Number:
     return where(job.gated > 0.0, 2.0 * h, 6.0 * h + split / job.tp)
 
 
-def dense_layer_slice(job: Number) -> Number:
-    """Return the parameters of a layer without experts on one rank.
-
-    Args:
-        job: The flat record.
-    """
+def dense_layer_slice(job: Job) -> Number:
+    """Return the parameters of a layer without experts on one rank."""
     ffn = (2.0 + job.gated) * job.hidden_size * job.ffn_hidden_size
     return attention_slice(job) + ffn / job.tp + vector_slice(job)
 
 
-def mixture_layer_slice(job: Number) -> Number:
+def mixture_layer_slice(job: Job) -> Number:
     """Return what a rank holds of a mixture layer beside its routed experts.
 
     Attention, the shared experts and the router, which every rank repeats.
-
-    Args:
-        job: The flat record.
 
     References:
         lepikhin2020, Sec. 2.2; deepseek2024, Sec. 2.1.2.
@@ -73,11 +61,8 @@ def mixture_layer_slice(job: Number) -> Number:
     return attention_slice(job) + shared / job.tp + router + vector_slice(job)
 
 
-def expert_layer_slice(job: Number) -> Number:
+def expert_layer_slice(job: Job) -> Number:
     """Return the routed-expert parameters of one mixture layer on one rank.
-
-    Args:
-        job: The flat record.
 
     References:
         lepikhin2020, Sec. 3.2: experts divide over ep ranks, and each over etp.
@@ -86,11 +71,8 @@ def expert_layer_slice(job: Number) -> Number:
     return one * (job.num_experts / (job.ep * job.etp))
 
 
-def embedding_slice(job: Number) -> Number:
+def embedding_slice(job: Job) -> Number:
     """Return one vocabulary matrix on one rank; learned positions are repeated.
-
-    Args:
-        job: The flat record.
 
     References:
         shoeybi2019, Sec. 3 (the embedding is split along the vocabulary).
@@ -98,13 +80,12 @@ def embedding_slice(job: Number) -> Number:
     return job.vocab_size * job.hidden_size / job.tp
 
 
-def embedding_copies(job: Number, first: Number, last: Number) -> Number:
+def embedding_copies(job: Job, first: Number, last: Number) -> Number:
     """Return the vocabulary matrices of a rank: one at each end, one in all if tied and p = 1.
 
     Tied matrices on two stages are two copies that exchange gradients.
 
     Args:
-        job: The flat record.
         first: 1 where the rank embeds, else 0.
         last: 1 where the rank has the output head, else 0.
 

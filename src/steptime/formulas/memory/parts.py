@@ -11,9 +11,10 @@ from steptime.formulas.memory.stored import (
 )
 from steptime.formulas.memory.total import rank_ends
 from steptime.formulas.number import Number
+from steptime.formulas.records import ActivationParts, Job, MemoryFacts
 
 
-def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
+def activation_parts(job: Job, facts: MemoryFacts, rank: Number) -> ActivationParts:
     """Return the activation bytes of one pipeline rank by part; they add up to its activations.
 
     ``scores`` are what the attention core keeps; ``checkpoints`` the inputs to recompute from;
@@ -21,8 +22,6 @@ def activation_parts(job: Number, facts: Number, rank: Number) -> Number:
     Dropout masks stand with the block that they belong to.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         rank: Pipeline rank, 0 is the first.
 
     References:

@@ -19,15 +19,11 @@ from steptime.formulas.memory.stages import stage_cut
 from steptime.formulas.memory.states import state_terms, transient_bytes
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Job, MemoryFacts, SharedTerms
 
 
-def shared_terms(job: Number, facts: Number) -> Number:
-    """Return slices, bytes per parameter, bytes per token and buffers, by name.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
+    """Return slices, bytes per parameter, bytes per token and buffers, by name."""
     per_token = token_bytes(job, facts)
     layer = layer_token_bytes(job, per_token)
     cut = stage_cut(job, facts)
@@ -70,11 +66,8 @@ def shared_terms(job: Number, facts: Number) -> Number:
     }
 
 
-def vee_shape(job: Number) -> Number:
+def vee_shape(job: Job) -> Number:
     """Return 1 for schedules shaped like a V, whose last chunk comes back to the first rank.
-
-    Args:
-        job: The flat record.
 
     References:
         qi2024, Sec. 4 (ZB-V, V-Half, V-Min); deepseek2024, Sec. 3.2.1 (DualPipe, cut in half).

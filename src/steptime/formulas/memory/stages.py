@@ -5,17 +5,14 @@ the output head behind where the stack counts them. Rank r starts at slot ``r N 
 """
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
+from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
 
 
-def end_slots(job: Number, facts: Number) -> Number:
+def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
     """Return ``embedding`` and ``head``: the layers that each counts for when stages are cut.
 
     Where p does not divide the layers but divides them plus two, both ends are one layer
     short, as in Llama 3 and BLOOM. Otherwise what the stack states holds.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         grattafiori2024, Sec. 3.3.2; bigscience2022prequel, "Rebalancing layers".
@@ -31,11 +28,8 @@ def end_slots(job: Number, facts: Number) -> Number:
     }
 
 
-def head_slots_by_cost(job: Number) -> Number:
+def head_slots_by_cost(job: Job) -> Number:
     """Return the output head's matrix in units of one dense layer's matrices.
-
-    Args:
-        job: The flat record.
 
     References:
         tazi2025, "Pipeline parallelism" (stages balanced by compute).
@@ -46,13 +40,8 @@ def head_slots_by_cost(job: Number) -> Number:
     return job.vocab_size * job.hidden_size / layer
 
 
-def stage_cut(job: Number, facts: Number) -> Number:
-    """Return what places every cut: slots per stage, shift, and the rank candidates.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def stage_cut(job: Job, facts: MemoryFacts) -> StageCut:
+    """Return what places every cut: slots per stage, shift, and the rank candidates."""
     ends = end_slots(job, facts)
     head = ends["head"] + facts.balance_by_cost * head_slots_by_cost(job)
     slots = job.num_layers + ends["embedding"] + head
@@ -64,24 +53,20 @@ def stage_cut(job: Number, facts: Number) -> Number:
     }
 
 
-def cut_before(job: Number, shared: Number, rank: Number) -> Number:
+def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
     """Return the layers in front of the cut between rank ``rank - 1`` and ``rank``.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank, 1 to p - 1.
     """
     start = floor(rank * shared["stage_slots"] + shared["shift"])
     return minimum(maximum(start, 0.0), job.num_layers)
 
 
-def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
+def stage_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     """Return the ``layers`` of a rank and how many of them hold ``experts``.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
     start = where(rank > 0.0, cut_before(job, shared, rank), 0.0)
@@ -92,15 +77,13 @@ def stage_layers(job: Number, shared: Number, rank: Number) -> Number:
     return {"layers": end - start, "experts": where(job.num_experts > 0.0, experts, 0.0)}
 
 
-def held_layers(job: Number, shared: Number, rank: Number) -> Number:
+def held_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
     """Return the layers of a rank as `stage_layers`; DualPipe's hold two stages, one each way.
 
     Rank r has stages r and p - 1 - r, of which the longer counts for both, with half of the
     leading dense layers that the two have.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
 
     References:
@@ -117,15 +100,11 @@ def held_layers(job: Number, shared: Number, rank: Number) -> Number:
     }
 
 
-def candidate_ranks(job: Number, shared: Number) -> Number:
+def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
     Micro-batches in flight never grow with the rank, so among middle ranks only two count: the
     first without a leading dense layer, and the first that rounding gives one layer more.
-
-    Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
     """
     last = job.pp - 1.0
     slots = shared["stage_slots"]

@@ -1,16 +1,15 @@
 """Bytes of weights, gradients and optimizer states, and what ZeRO divides."""
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Job, MemoryFacts, StateTerms
 
 
-def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as weights.
 
     Training in 8 bits keeps its 8-bit copies (rows, and columns for the backward pass) beside them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stage 3 divides by them.
 
     References:
@@ -20,14 +19,12 @@ def weight_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return copies / where(job.zero_stage > 2.0, ranks, 1.0)
 
 
-def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as gradients, those being accumulated and any second copy.
 
     A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stages 2 and 3 divide by them.
 
     References:
@@ -38,7 +35,7 @@ def gradient_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return added_up + second + exchange_bytes(facts, ranks)
 
 
-def exchange_bytes(facts: Number, ranks: Number) -> Number:
+def exchange_bytes(facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the flat copy that a data-parallel exchange sends from.
 
     One rank exchanges nothing. Buckets of gradients stand all the time; a flat output of the
@@ -46,7 +43,6 @@ def exchange_bytes(facts: Number, ranks: Number) -> Number:
     enough for it, so the allocator holds both.
 
     Args:
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter.
 
     References:
@@ -56,12 +52,10 @@ def exchange_bytes(facts: Number, ranks: Number) -> Number:
     return where(ranks > 1.0, facts.exchange_bytes, 0.0)
 
 
-def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
+def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the 32-bit weight, Adam's two moments, and gradients for them.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         ranks: Ranks that hold the same parameter; stages 1 to 3 divide by them.
 
     References:
@@ -72,15 +66,11 @@ def optimizer_bytes(job: Number, facts: Number, ranks: Number) -> Number:
     return held / where(job.zero_stage > 0.0, ranks, 1.0)
 
 
-def transient_bytes(job: Number, facts: Number) -> Number:
+def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return bytes per parameter of a whole layer that ZeRO-2 and -3 hold for a moment.
 
     Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
     until they are reduced.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
 
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
@@ -90,20 +80,13 @@ def transient_bytes(job: Number, facts: Number) -> Number:
     return where(job.dp * job.cp > 1.0, weights + gradients, 0.0)
 
 
-def data_ranks(job: Number) -> Number:
-    """Return the ranks that repeat a parameter outside the experts: d c.
-
-    Args:
-        job: The flat record.
-    """
+def data_ranks(job: Job) -> Number:
+    """Return the ranks that repeat a parameter outside the experts: d c."""
     return job.dp * job.cp
 
 
-def expert_data_ranks(job: Number) -> Number:
+def expert_data_ranks(job: Job) -> Number:
     """Return the ranks that repeat an expert's parameter: t c d / (ep etp).
-
-    Args:
-        job: The flat record.
 
     References:
         singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
@@ -111,13 +94,8 @@ def expert_data_ranks(job: Number) -> Number:
     return job.tp * job.cp * job.dp / (job.ep * job.etp)
 
 
-def state_terms(job: Number, facts: Number) -> Number:
-    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
+    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others."""
     ranks = data_ranks(job)
     routed = expert_data_ranks(job)
     weight = weight_bytes(job, facts, ranks)

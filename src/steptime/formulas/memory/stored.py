@@ -1,17 +1,22 @@
 """Activations that one micro-batch leaves on a rank, with and without recomputation."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.records import (
+    Job,
+    LayerTokens,
+    MemoryFacts,
+    SharedTerms,
+    StageLayers,
+    StoredTokens,
+    TokenBytes,
+)
 
 
-def layer_token_bytes(job: Number, per_token: Number) -> Number:
+def layer_token_bytes(job: Job, per_token: TokenBytes) -> LayerTokens:
     """Return bytes per token of a whole layer: ``dense``, ``experts``, as kept and at work.
 
     Selective recomputation drops the scores after the forward pass, and a layer at work
     has them again.
-
-    Args:
-        job: The flat record.
-        per_token: From `activations.token_bytes`.
 
     References:
         korthikanti2022, Sec. 5 (selective activation recomputation).
@@ -25,12 +30,8 @@ def layer_token_bytes(job: Number, per_token: Number) -> Number:
     }
 
 
-def kept_scores(job: Number, per_token: Number) -> Number:
+def kept_scores(job: Job, per_token: TokenBytes) -> Number:
     """Return the scores that stay until the backward pass: none if selectively recomputed.
-
-    Args:
-        job: The flat record.
-        per_token: From `activations.token_bytes`.
 
     References:
         korthikanti2022, Sec. 5.
@@ -38,11 +39,10 @@ def kept_scores(job: Number, per_token: Number) -> Number:
     return where(job.recompute_selective > 0.0, 0.0, per_token["scores"])
 
 
-def offloaded_share(facts: Number, layers: Number) -> Number:
+def offloaded_share(facts: MemoryFacts, layers: Number) -> Number:
     """Return the share of a rank's layers whose activations wait in the host's memory.
 
     Args:
-        facts: Facts of the software.
         layers: Layers on the rank.
 
     References:
@@ -52,14 +52,12 @@ def offloaded_share(facts: Number, layers: Number) -> Number:
     return minimum(facts.offloaded_layers / maximum(counted, 1.0), 1.0)
 
 
-def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
+def recomputed_share(job: Job, facts: MemoryFacts, layers: Number) -> Number:
     """Return the share of a rank's layers that full recomputation covers.
 
     All of them (uniform), or the first ``recompute_layers`` of the stage (block).
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
         layers: Layers on the rank.
 
     References:
@@ -71,13 +69,8 @@ def recomputed_share(job: Number, facts: Number, layers: Number) -> Number:
     return job.recompute_full * where(facts.recompute_layers > 0.0, some, 1.0)
 
 
-def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Number:
+def checkpoint_token_bytes(job: Job, facts: MemoryFacts, per_token: TokenBytes) -> Number:
     """Return what full recomputation keeps per token and layer: an input for so many layers.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-        per_token: From `activations.token_bytes`.
 
     References:
         korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
@@ -86,16 +79,12 @@ def checkpoint_token_bytes(job: Number, facts: Number, per_token: Number) -> Num
     return per_token["boundary"] / (facts.recompute_group * slices)
 
 
-def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number) -> Number:
+def stored_token_bytes(
+    job: Job, facts: MemoryFacts, shared: SharedTerms, stage: StageLayers
+) -> StoredTokens:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
     Full recomputation keeps a layer's input alone, an offloaded layer nothing.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
 
     References:
         korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
@@ -109,17 +98,13 @@ def stored_token_bytes(job: Number, facts: Number, shared: Number, stage: Number
 
 
 def at_work_token_bytes(
-    job: Number, facts: Number, shared: Number, stage: Number, share: Number
+    job: Job, facts: MemoryFacts, shared: SharedTerms, stage: StageLayers, share: Number
 ) -> Number:
     """Return per token what recomputation or the host brings back for the layers at work.
 
     Two layers come back from the host at once: one at work, and the next.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
         share: From `stored_token_bytes`.
 
     References:

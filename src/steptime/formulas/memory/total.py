@@ -7,18 +7,27 @@ from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import (
+    Job,
+    MemoryFacts,
+    MemoryParts,
+    RankEnds,
+    RankParameters,
+    RankTerms,
+    SharedTerms,
+    StageLayers,
+    WorstRank,
+)
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
 
 
-def rank_ends(job: Number, shared: Number, rank: Number) -> Number:
+def rank_ends(job: Job, shared: SharedTerms, rank: Number) -> RankEnds:
     """Return whether a rank embeds (``first``) and has the output head (``last``).
 
     A V brings the head back to the first rank; DualPipe puts both ends on both end ranks.
 
     Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
 
     References:
@@ -34,14 +43,10 @@ def rank_ends(job: Number, shared: Number, rank: Number) -> Number:
     }
 
 
-def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) -> Number:
+def rank_parameters(
+    job: Job, shared: SharedTerms, stage: StageLayers, ends: RankEnds
+) -> RankParameters:
     """Return a rank's parameters: ``routed`` ones of experts, and all ``other`` ones.
-
-    Args:
-        job: The flat record.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
 
     References:
         deepseek2024, Table 2 (DualPipe holds two copies).
@@ -58,7 +63,12 @@ def rank_parameters(job: Number, shared: Number, stage: Number, ends: Number) ->
 
 
 def rank_activations(
-    job: Number, facts: Number, shared: Number, stage: Number, ends: Number, held: Number
+    job: Job,
+    facts: MemoryFacts,
+    shared: SharedTerms,
+    stage: StageLayers,
+    ends: RankEnds,
+    held: Number,
 ) -> Number:
     """Return a rank's activation bytes.
 
@@ -66,11 +76,6 @@ def rank_activations(
     the layers that are recomputed, and on the last stage the final norm.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
         held: Micro-batches in flight.
 
     References:
@@ -84,15 +89,12 @@ def rank_activations(
     return shared["tokens"] * (held * one + again + normed)
 
 
-def rank_buffers(shared: Number, stage: Number, ends: Number, logits: Number) -> Number:
+def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits: Number) -> Number:
     """Return the bytes that a rank holds for a moment: messages, gathered weights, work space.
 
     Logits and a layer's work space are never there together, so the larger counts.
 
     Args:
-        shared: From `shared.shared_terms`.
-        stage: From `stages.stage_layers`.
-        ends: From `rank_ends`.
         logits: Bytes of the rank's logits, 0 if it has no head.
     """
     has_experts = stage["experts"] > 0.0
@@ -103,13 +105,10 @@ def rank_buffers(shared: Number, stage: Number, ends: Number, logits: Number) ->
     return shared["moment"] + gathered + where(has_experts, shared["dispatch"], 0.0) + work
 
 
-def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Number:
+def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) -> RankTerms:
     """Return what a rank's parts are made of, and their ``total``.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software.
-        shared: From `shared.shared_terms`.
         rank: Pipeline rank.
     """
     ends = rank_ends(job, shared, rank)
@@ -135,12 +134,10 @@ def rank_terms(job: Number, facts: Number, shared: Number, rank: Number) -> Numb
     }
 
 
-def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
+def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts:
     """Return the memory of one pipeline rank by part, and its ``total``.
 
     Args:
-        job: The flat record.
-        facts: Facts of the software: a record of `MemoryFacts`' fields.
         rank: Pipeline rank, 0 is the first.
     """
     shared = shared_terms(job, facts)
@@ -164,13 +161,8 @@ def rank_memory_bytes(job: Number, facts: Number, rank: Number) -> Number:
     }
 
 
-def worst_rank(job: Number, facts: Number) -> Number:
-    """Return the ``rank`` that needs the most memory and its ``total`` bytes.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
+    """Return the ``rank`` that needs the most memory and its ``total`` bytes."""
     shared = shared_terms(job, facts)
     ranks = candidate_ranks(job, shared)
     worst = ranks["first"]
@@ -183,21 +175,11 @@ def worst_rank(job: Number, facts: Number) -> Number:
     return {"rank": worst, "total": total}
 
 
-def memory_total_bytes(job: Number, facts: Number) -> Number:
-    """Return the bytes on the fullest rank: what a search compares with the limit.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def memory_total_bytes(job: Job, facts: MemoryFacts) -> Number:
+    """Return the bytes on the fullest rank: what a search compares with the limit."""
     return worst_rank(job, facts)["total"]
 
 
-def memory_bytes(job: Number, facts: Number) -> Number:
-    """Return the memory of the fullest pipeline rank by part, with its ``rank`` and ``total``.
-
-    Args:
-        job: The flat record.
-        facts: Facts of the software.
-    """
+def memory_bytes(job: Job, facts: MemoryFacts) -> MemoryParts:
+    """Return the memory of the fullest pipeline rank by part, with its ``rank`` and ``total``."""
     return rank_memory_bytes(job, facts, worst_rank(job, facts)["rank"])

@@ -5,12 +5,13 @@ In all of them a device keeps ``s / c`` tokens of every sequence.
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import activation_bytes, key_value_bytes
 
 
 def gathered_attention(
     micro_batch_size: Number, seq_length: Number, key_width: Number, cp: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what the all-gather form sends: keys and values out, their gradients back.
 
     Args:
@@ -32,7 +33,7 @@ def gathered_attention(
 
 def ring_attention(
     micro_batch_size: Number, seq_length: Number, key_width: Number, cp: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what ring attention sends: each device's keys and values, round the ring.
 
     Forward, c - 1 steps. Backward, they go round once more, and their gradients with
@@ -62,7 +63,7 @@ def exchanged_attention(
     key_width: Number,
     cp: Number,
     value_bytes: Number,
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what the all-to-all form sends: from slices of tokens to slices of heads and back.
 
     Queries and the result have h numbers a token, keys and values k each; the gradients

@@ -2,10 +2,11 @@
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import gradient_bytes
 
 
-def replicated_weights(num_parameters: Number, value_bytes: Number) -> list[dict[str, Number]]:
+def replicated_weights(num_parameters: Number, value_bytes: Number) -> list[Message]:
     """Return what plain data parallelism sends: one all-reduce of the gradients.
 
     Args:
@@ -19,7 +20,7 @@ def replicated_weights(num_parameters: Number, value_bytes: Number) -> list[dict
     return [record("backward", "all_reduce", "dp", 1.0, size)]
 
 
-def zero_1(num_parameters: Number, value_bytes: Number) -> list[dict[str, Number]]:
+def zero_1(num_parameters: Number, value_bytes: Number) -> list[Message]:
     """Return what sharded optimizer states send: gradients to their owner, weights back.
 
     Args:
@@ -38,7 +39,7 @@ def zero_1(num_parameters: Number, value_bytes: Number) -> list[dict[str, Number
 
 def zero_2(
     num_parameters: Number, num_layers: Number, num_microbatches: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what sharded gradients send: each layer's as soon as it is there.
 
     No device may keep them whole, so every micro-batch sends them: m times the bytes of
@@ -63,7 +64,7 @@ def zero_2(
 
 def zero_3(
     num_parameters: Number, num_layers: Number, num_microbatches: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what sharded weights send: each layer gathered before each use.
 
     Args:
@@ -91,7 +92,7 @@ def stage_gradients(
     tp: Number,
     pp: Number,
     value_bytes: Number,
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return the all-reduces of one device's gradients in a GPT cut by layers and matrices.
 
     Matrices are cut over t, norms and biases are not; an embedding, an output matrix

@@ -2,12 +2,13 @@
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import dispatched_bytes
 
 
 def mixture(
     num_experts: Number, capacity: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what routed experts send: out to the experts and back, in each pass.
 
     Args:
@@ -28,7 +29,7 @@ def mixture(
 
 def replicated(
     hidden_size: Number, num_experts: Number, shared_width: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what the parts on every device add: sums of their gradients, once a step.
 
     The router has a column of h for each expert; shared experts have two matrices.

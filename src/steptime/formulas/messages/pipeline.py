@@ -2,6 +2,7 @@
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import (
     activation_bytes,
     pipeline_message_bytes,
@@ -15,7 +16,7 @@ def stage_sends(
     seq_length: Number,
     hidden_size: Number,
     value_bytes: Number,
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what crosses each stage boundary: every micro-batch once each way.
 
     Where tensor-parallel ranks hold whole activations, each sends all of them.
@@ -63,7 +64,7 @@ def tensor_in_pipeline(
     hidden_size: Number,
     pp: Number,
     value_bytes: Number,
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return the tensor-parallel all-reduces of a whole step, vocabulary included.
 
     Layers run once a slot; embedding and loss once, for all micro-batches together.

@@ -1,11 +1,10 @@
 """One line of a traffic table."""
 
 from steptime.formulas.number import Number
+from steptime.formulas.records import Message
 
 
-def record(
-    phase: str, kind: str, axis: str, count: Number, size_bytes: Number
-) -> dict[str, Number]:
+def record(phase: str, kind: str, axis: str, count: Number, size_bytes: Number) -> Message:
     """Return one line of a traffic table: ``count`` collectives of ``size_bytes`` each.
 
     Args:

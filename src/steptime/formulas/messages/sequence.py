@@ -2,12 +2,13 @@
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import activation_bytes
 
 
 def sequence_block(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what a block sends with sequence parallelism.
 
     Each all-reduce becomes an all-gather in and a reduce-scatter out. Keeping only its
@@ -36,7 +37,7 @@ def sequence_block(
 
 def recomputed_sequence_block(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what full recomputation of a sequence-parallel layer adds once compiled.
 
     The gathers run again in the backward anyway; of the two reduce-scatters the

@@ -2,12 +2,13 @@
 
 from steptime.formulas.messages.record import record
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Message
 from steptime.formulas.traffic import activation_bytes
 
 
 def tensor_block(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what a block split by columns then rows sends: one all-reduce each way.
 
     True of the feed-forward network, gated or not, and of attention with its heads in
@@ -31,7 +32,7 @@ def tensor_block(
 
 def recomputed_block(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what full recomputation of a tensor-parallel layer adds once compiled.
 
     Running the forward again means two more all-reduces, and Megatron-LM pays both. A
@@ -53,7 +54,7 @@ def recomputed_block(
 
 def shared_heads(
     tp: Number, num_query_groups: Number, hidden_size: Number, head_dim: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what keys and values add when there are more devices than K/V heads.
 
     ``tp / num_query_groups`` devices then hold the same head, and the gradients of its
@@ -76,7 +77,7 @@ def shared_heads(
 
 def vocabulary_embedding(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what an embedding split over the vocabulary sends: one all-reduce, forward.
 
     Each device looks up the tokens it holds and leaves zeros for the others.
@@ -96,7 +97,7 @@ def vocabulary_embedding(
 
 def vocabulary_loss(
     micro_batch_size: Number, seq_length: Number, hidden_size: Number, value_bytes: Number
-) -> list[dict[str, Number]]:
+) -> list[Message]:
     """Return what a cross-entropy over a split vocabulary sends.
 
     Forward, three numbers a token: the largest logit, the sum of exponentials and the

@@ -1,6 +1,7 @@
 """The attention core: scores, softmax and weighted sums."""
 
 from steptime.formulas.number import Number, floor, minimum, where
+from steptime.formulas.records import Constants, Job, Stack
 from steptime.formulas.roofline.matmul import FILL_VALUES
 from steptime.formulas.roofline.rates import step_share
 
@@ -12,11 +13,8 @@ WITHOUT_TENSOR_CORES = 4.0
 """Slowdown of 16-bit products that cannot use them: nvidia2020ampere, Table 1, 312 over 78."""
 
 
-def query_width(job: Number) -> Number:
+def query_width(job: Job) -> Number:
     """Return the width of all query heads of latent attention.
-
-    Args:
-        job: The flat record.
 
     References:
         deepseek2024, Sec. 2.1.1.
@@ -24,21 +22,16 @@ def query_width(job: Number) -> Number:
     return job.num_attention_heads * (job.qk_nope_head_dim + job.qk_rope_head_dim)
 
 
-def output_width(job: Number) -> Number:
-    """Return the width that the output matrix of attention takes in.
-
-    Args:
-        job: The flat record.
-    """
+def output_width(job: Job) -> Number:
+    """Return the width that the output matrix of attention takes in."""
     latent = job.num_attention_heads * job.v_head_dim
     return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
 
 
-def score_flop(job: Number, tokens: Number) -> Number:
+def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
     Args:
-        job: The flat record.
         tokens: Of a micro-batch on this device.
     """
     windowed = job.windowed_layers / job.num_layers
@@ -51,13 +44,12 @@ def score_flop(job: Number, tokens: Number) -> Number:
     return 2.0 * tokens * keys * width / job.tp
 
 
-def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def flash_forward_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Number:
     """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
 
     Args:
-        job: The flat record.
         stack: ``attention_flop_per_s`` is the kernel's published rate, ``power_scale`` as ever.
-        constants: ``attention_efficiency`` is the share of it reached in a step.
+        constants: As in `step_share`.
         tokens: Of a micro-batch on this device.
 
     References:
@@ -70,7 +62,7 @@ def flash_forward_s(job: Number, stack: Number, constants: Number, tokens: Numbe
 
 
 def stored_forward_s(
-    job: Number, stack: Number, constants: Number, tokens: Number, flop_per_s: Number
+    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of attention that writes its scores to memory.
 
@@ -78,9 +70,8 @@ def stored_forward_s(
     mask. Heads whose width is no multiple of eight keep tensor cores from full use.
 
     Args:
-        job: The flat record.
         stack: ``dropout`` is 1 or 0.
-        constants: ``attention_efficiency``: products over one head are too thin for the full rate.
+        constants: ``hbm_efficiency``.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large 16-bit products.
 

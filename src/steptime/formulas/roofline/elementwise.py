@@ -1,6 +1,7 @@
 """Everything in a layer that is no matrix product: bounded by memory traffic."""
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import Constants, Job, Passes, Stack
 
 TENSOR_CAST_BYTES = 6.0
 """Moved for each value cast to 8 bits with one scale for all: read for the largest value (2),
@@ -13,7 +14,7 @@ CAST_4_BITS_BYTES = 7.0
 read, rotated and written along columns (2 + 0.5)."""
 
 
-def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share: Number) -> Number:
+def layer_traffic_bytes(job: Job, stack: Stack, tokens: Number, dense_share: Number) -> Passes:
     """Return the bytes a layer moves outside of products and attention, in 16 bits.
 
     Norms, residual sums and dropout see the whole width on every tensor-parallel rank,
@@ -25,7 +26,6 @@ def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share:
     nothing is fused, a gate's factor is written and read again, and heads are copied once more.
 
     Args:
-        job: The flat record.
         stack: ``dropout``; ``eager`` is the share of operations that run unfused.
         tokens: Of a micro-batch on this device.
         dense_share: Share of the layers with an ordinary feed-forward network.
@@ -51,7 +51,7 @@ def layer_traffic_bytes(job: Number, stack: Number, tokens: Number, dense_share:
     }
 
 
-def cast_bytes_per_value(job: Number, stack: Number) -> Number:
+def cast_bytes_per_value(job: Job, stack: Stack) -> Number:
     """Return the bytes moved to turn one value into 8 bits or four: 0 in 16-bit training.
 
     Args:
@@ -67,16 +67,15 @@ def cast_bytes_per_value(job: Number, stack: Number) -> Number:
 
 
 def accumulation_s(
-    job: Number,
-    stack: Number,
-    constants: Number,
+    job: Job,
+    stack: Stack,
+    constants: Constants,
     layer_parameters: Number,
     num_microbatches: Number,
 ) -> Number:
     """Return the time to add one micro-batch's gradients of a layer to the earlier ones.
 
     Args:
-        job: The flat record.
         stack: ``fused_accumulation`` is 1 where the product writes the sum itself;
             ``gradient_bytes`` is the width of the sum.
         constants: ``hbm_efficiency`` is used.

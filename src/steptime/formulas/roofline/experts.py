@@ -2,6 +2,7 @@
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
 from steptime.formulas.number import Number, floor, maximum, where
+from steptime.formulas.records import Constants, Exchange, Job, Stack
 from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ranks_inside
@@ -35,29 +36,24 @@ joined (8), narrowed (6). Backward: widened (6), narrowed (6), and for bias and 
 and its sum each (24). A third of their sum, 64."""
 
 
-def mixture_share(job: Number) -> Number:
-    """Return the share of the layers that hold experts.
-
-    Args:
-        job: The flat record.
-    """
+def mixture_share(job: Job) -> Number:
+    """Return the share of the layers that hold experts."""
     share = (job.num_layers - job.num_dense_layers) / job.num_layers
     return where(job.num_experts > 0.0, share, 0.0)
 
 
-def routed_rows(job: Number, tokens: Number) -> Number:
+def routed_rows(job: Job, tokens: Number) -> Number:
     """Return the token copies that one rank's experts work on, evenly routed.
 
     Ranks that share each expert's width all work on the copies of all of them.
 
     Args:
-        job: The flat record.
         tokens: Of a micro-batch, before tensor parallelism splits them.
     """
     return tokens * job.top_k / job.tp * job.etp
 
 
-def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
+def host_wait_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return what a forward pass waits for the host where it has to know each expert's batch.
 
     Software that launches each expert's kernels by itself first has to fetch how many tokens
@@ -65,7 +61,6 @@ def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
     next; the more experts a rank holds, the longer.
 
     Args:
-        job: The flat record.
         stack: ``old_experts`` is 1 before experts ran without waiting for the host;
             ``eager_experts`` adds launches.
         constants: ``host_launch_s`` for each launch.
@@ -79,11 +74,10 @@ def host_wait_s(job: Number, stack: Number, constants: Number) -> Number:
     return stack.old_experts * launches * constants.host_launch_s
 
 
-def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def shared_products_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the forward time of the experts that every token uses: 0 without any.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -96,11 +90,10 @@ def shared_products_s(job: Number, constants: Number, tokens: Number, flop_per_s
     return where(job.num_shared_experts > 0.0, up_s + down_s, 0.0)
 
 
-def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s: Number) -> Number:
+def grouped_products_s(job: Job, constants: Constants, rows: Number, flop_per_s: Number) -> Number:
     """Return the forward time of the routed experts' products on one rank.
 
     Args:
-        job: The flat record.
         constants: ``hbm_efficiency``.
         rows: What `routed_rows` returned.
         flop_per_s: Rate of large products.
@@ -113,11 +106,10 @@ def grouped_products_s(job: Number, constants: Number, rows: Number, flop_per_s:
     return arithmetic_s + weights_s
 
 
-def handling_s(job: Number, stack: Number, constants: Number, rows: Number) -> Number:
+def handling_s(job: Job, stack: Stack, constants: Constants, rows: Number) -> Number:
     """Return the forward time of routing, permuting, and the experts' activation.
 
     Args:
-        job: The flat record.
         stack: ``eager_experts`` is 1 where the activation is a chain of small kernels;
             ``plain_exchange`` is 1 where what arrives is sorted once more.
         constants: ``hbm_efficiency`` and ``launch_s``, and as in `host_wait_s`.
@@ -152,7 +144,7 @@ def groups_reached(groups: Number, picks: Number) -> Number:
     return groups * (1.0 - missed)
 
 
-def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def exchange_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Exchange:
     """Return the time of one all-to-all: tokens to the ranks that hold their experts.
 
     A token travels once to each other domain and, inside, once to each rank, however many of
@@ -162,7 +154,6 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     width, what arrives is gathered among them, what leaves is added up.
 
     Args:
-        job: The flat record.
         stack: ``overlap_ep`` is 0 where nothing is hidden; ``plain_exchange`` as told.
         constants: ``link_efficiency`` and ``network_efficiency`` of a plain one, ``hop_s``;
             ``contention`` is the share of messages beside products that shows all the same.
@@ -200,13 +191,11 @@ def exchange_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
 
 
 def mixture_forward_s(
-    job: Number, stack: Number, constants: Number, tokens: Number, flop_per_s: Number
+    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of a mixture layer's feed-forward part, exchanges apart.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: As in the functions above.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -217,11 +206,10 @@ def mixture_forward_s(
     return products_s + handled_s + shared_products_s(job, constants, tokens, flop_per_s)
 
 
-def dense_forward_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def dense_forward_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the forward time of an ordinary feed-forward network's products.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.
@@ -231,11 +219,10 @@ def dense_forward_s(job: Number, constants: Number, tokens: Number, flop_per_s: 
     return up_s + product_s(job, constants, tokens, job.hidden_size, width, flop_per_s)
 
 
-def dense_backward_s(job: Number, constants: Number, tokens: Number, flop_per_s: Number) -> Number:
+def dense_backward_s(job: Job, constants: Constants, tokens: Number, flop_per_s: Number) -> Number:
     """Return the backward time of an ordinary feed-forward network's products.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large products.

@@ -1,6 +1,7 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
 from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, Stack
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
@@ -21,22 +22,15 @@ from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
 
 
-def tokens_per_device(job: Number) -> Number:
-    """Return the tokens of one micro-batch that a device works on, before tensor parallelism.
-
-    Args:
-        job: The flat record.
-    """
+def tokens_per_device(job: Job) -> Number:
+    """Return the tokens of one micro-batch that a device works on, before tensor parallelism."""
     return job.micro_batch_size * job.seq_length / job.cp
 
 
-def input_outputs(job: Number) -> Number:
+def input_outputs(job: Job) -> Number:
     """Return the outputs of attention's input products, as one product of the hidden size.
 
     Latent attention's chain of small products is taken as one with as many parameters.
-
-    Args:
-        job: The flat record.
 
     References:
         deepseek2024, Sec. 2.1.1.
@@ -51,12 +45,10 @@ def input_outputs(job: Number) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def products_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def products_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Products:
     """Return the forward and backward time of a layer's matrix products.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: As in `product_s`.
         tokens: Of a micro-batch on this device.
 
@@ -83,14 +75,13 @@ def products_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     }
 
 
-def core_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def core_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of a layer's attention core.
 
     A kernel that never stored its scores has to make them anew going back: five products
     for two. One that did goes back twice the way it came.
 
     Args:
-        job: The flat record.
         stack: ``flash`` is 1 or 0.
         constants: As in the attention formulas.
         tokens: Of a micro-batch on this device.
@@ -110,14 +101,12 @@ def core_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Num
     }
 
 
-def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def elementwise_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of everything else that runs on the device.
 
     In 8 bits each input of a product is cast on the way forward, each gradient going back.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         constants: ``hbm_efficiency`` and those of the elementwise formulas.
         tokens: Of a micro-batch on this device.
 
@@ -141,11 +130,10 @@ def elementwise_s(job: Number, stack: Number, constants: Number, tokens: Number)
     }
 
 
-def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def messages_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Messages:
     """Return the exposed time of a layer's messages.
 
     Args:
-        job: The flat record.
         stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
             with, ``overlap_tp_backward`` that of the backward pass alone; ``narrow_gathers`` is
             1 where 8-bit products gather inputs that are cast already.
@@ -189,13 +177,10 @@ def messages_s(job: Number, stack: Number, constants: Number, tokens: Number) ->
     }
 
 
-def crosses_servers(job: Number) -> Number:
+def crosses_servers(job: Job) -> Number:
     """Return 1 where stages of the pipeline lie in different NVLink domains, else 0.
 
     Tensor-, context- and data-parallel ranks are placed before pipeline stages.
-
-    Args:
-        job: The flat record.
 
     References:
         narayanan2021, Sec. 3.2 (stages over servers).
@@ -204,7 +189,7 @@ def crosses_servers(job: Number) -> Number:
     return where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
 
 
-def floors_s(job: Number, stack: Number) -> Number:
+def floors_s(job: Job, stack: Stack) -> Floors:
     """Return the least times of a layer and micro-batch, forward and backward.
 
     Kernels that are launched one by one cannot run faster than the host launches them. In
@@ -212,7 +197,6 @@ def floors_s(job: Number, stack: Number) -> Number:
     way on the network.
 
     Args:
-        job: The flat record.
         stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``.
 
     Returns:
@@ -223,25 +207,21 @@ def floors_s(job: Number, stack: Number) -> Number:
     return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
 
 
-def across_wait_s(job: Number, stack: Number) -> Number:
+def across_wait_s(job: Job, stack: Stack) -> Number:
     """Return what a layer's tensor-parallel messages wait for where they leave the server.
 
     Args:
-        job: The flat record.
         stack: ``across_wait_s`` per rank.
     """
     return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
-def again_products_share(job: Number) -> Number:
+def again_products_share(job: Job) -> Number:
     """Return the share of a layer's products that recomputation by operation runs again.
 
     Of the products for queries, keys, values and output, then gate, up and down, every second
     one is not kept; 8-bit ones are not known to it, so none is. The last one, and the output's
     where its sum over tensor-parallel ranks is kept, are needed by nobody. Experts: half.
-
-    Args:
-        job: The flat record.
 
     References:
         torchtitan2025, parallelisms/parallelize_llama.py (what is kept).
@@ -255,9 +235,7 @@ def again_products_share(job: Number) -> Number:
     return where(job.num_experts > 0.0, 0.5, dense)
 
 
-def recomputed_s(
-    job: Number, stack: Number, products: Number, core: Number, other: Number
-) -> Number:
+def recomputed_s(job: Job, stack: Stack, products: Products, core: Passes, other: Passes) -> Number:
     """Return the time of what runs again in the backward pass, messages apart.
 
     Args:
@@ -266,9 +244,6 @@ def recomputed_s(
             ``recompute_latent`` (latent attention's expansions), ``recompute_mlp`` (the dense
             layers' activation); ``early_stop`` leaves out the last product of a layer, whose
             result nobody needs.
-        products: What `products_s` returned.
-        core: What `core_s` returned.
-        other: What `elementwise_s` returned.
 
     References:
         korthikanti2022, Sec. 5.

@@ -2,16 +2,16 @@
 
 from steptime.formulas.collectives import all_gather_sent_bytes, all_reduce_sent_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Constants, Job
 from steptime.formulas.roofline.rates import across_bytes_per_s, inside_bytes_per_s
 
 
 def gather_s(
-    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Job, constants: Constants, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-gather or one reduce-scatter: a ring over all ranks.
 
     Args:
-        job: The flat record.
         constants: ``hop_s`` for the start, and for each domain passed.
         size_bytes: The whole buffer.
         ranks: Ranks of the group.
@@ -30,7 +30,7 @@ def gather_s(
 
 
 def reduce_s(
-    job: Number, constants: Number, size_bytes: Number, ranks: Number, inside: Number
+    job: Job, constants: Constants, size_bytes: Number, ranks: Number, inside: Number
 ) -> Number:
     """Return the time of one all-reduce: trees over the domains, rings inside each.
 
@@ -38,7 +38,6 @@ def reduce_s(
     much crosses as in a ring over all ranks.
 
     Args:
-        job: The flat record.
         constants: ``hop_s`` for the start and each domain passed, paid twice.
         size_bytes: The buffer that is added up.
         ranks: Ranks of the group.

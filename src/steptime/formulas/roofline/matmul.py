@@ -1,6 +1,7 @@
 """Time of one matrix product by its shape."""
 
 from steptime.formulas.number import Number, maximum, minimum
+from steptime.formulas.records import Constants, Job
 
 TILE_VALUES = 32768.0
 """Outputs that one processor works on at a time: a tile of 128 x 256."""
@@ -10,7 +11,7 @@ FILL_VALUES = 64.0
 
 
 def product_s(
-    job: Number, constants: Number, m: Number, n: Number, k: Number, flop_per_s: Number
+    job: Job, constants: Constants, m: Number, n: Number, k: Number, flop_per_s: Number
 ) -> Number:
     """Return the time of an (m, k) by (k, n) product: the larger of arithmetic and traffic.
 
@@ -39,12 +40,11 @@ def product_s(
 
 
 def gradient_products_s(
-    job: Number, constants: Number, m: Number, n: Number, k: Number, flop_per_s: Number
+    job: Job, constants: Constants, m: Number, n: Number, k: Number, flop_per_s: Number
 ) -> Number:
     """Return the time of the two products of a backward pass: for the input and for the weight.
 
     Args:
-        job: The flat record.
         constants: As in `product_s`.
         m: Tokens.
         n: Outputs of the forward product.

@@ -1,6 +1,7 @@
 """Rates that work really runs at: a share of what the device was measured or built to do."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.records import Constants, Job, Stack
 
 WIDE_SHARE = 0.11
 """Share of the layers' products that stay in 16 bits where the others run in four: in the middle
@@ -8,7 +9,7 @@ of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp
 keep none, but do not double the 8-bit rate either."""
 
 
-def step_share(stack: Number, constants: Number) -> Number:
+def step_share(stack: Stack, constants: Constants) -> Number:
     """Return the share of a kernel's measured rate that is left inside a training step.
 
     A step runs hotter and meets less even shapes than a benchmark of one kernel; the share
@@ -26,12 +27,11 @@ def step_share(stack: Number, constants: Number) -> Number:
     return stack.power_scale * where(newest > 0.0, newer, constants.ampere_efficiency)
 
 
-def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+def ceiling_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return the rate of large 16-bit matrix products inside a training step.
 
     Args:
-        job: The flat record; ``matmul_flop_per_s`` is the largest rate measured.
-        stack: Facts of the software.
+        job: ``matmul_flop_per_s`` is the largest rate measured.
         constants: As in `step_share`.
 
     References:
@@ -40,14 +40,14 @@ def ceiling_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
     return job.matmul_flop_per_s * step_share(stack, constants)
 
 
-def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
+def product_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return the rate of the layers' matrix products, in the precision they run in.
 
     Eight bits run at twice the 16-bit rate and four at twice that, save in the layers that
     stay in 16 bits. Scales of rows or blocks cost some of the gain.
 
     Args:
-        job: The flat record; ``fp8`` is 1 in 8 bits and below.
+        job: ``fp8`` is 1 in 8 bits and below.
         stack: ``fp4`` is 1 or 0; ``scaled_products`` is the extra time of products that scale
             rows or blocks.
         constants: As in `ceiling_flop_per_s`.
@@ -60,7 +60,7 @@ def product_flop_per_s(job: Number, stack: Number, constants: Number) -> Number:
     return where(job.fp8 > 0.0, wide * gain / (1.0 + stack.scaled_products), wide)
 
 
-def ranks_inside(job: Number, ranks: Number, inner: Number) -> Number:
+def ranks_inside(job: Job, ranks: Number, inner: Number) -> Number:
     """Return how many of a group's ranks share an NVLink domain.
 
     Args:
@@ -71,24 +71,22 @@ def ranks_inside(job: Number, ranks: Number, inner: Number) -> Number:
     return maximum(minimum(ranks, job.nvlink_domain / inner), 1.0)
 
 
-def inside_bytes_per_s(job: Number, constants: Number) -> Number:
+def inside_bytes_per_s(job: Job, constants: Constants) -> Number:
     """Return the bandwidth that a collective reaches inside the NVLink domain.
 
     Args:
-        job: The flat record.
         constants: ``link_efficiency`` is used.
     """
     return job.nvlink_bytes_per_s * constants.link_efficiency
 
 
-def across_bytes_per_s(job: Number, constants: Number, inside: Number) -> Number:
+def across_bytes_per_s(job: Job, constants: Constants, inside: Number) -> Number:
     """Return the bandwidth of a group that leaves the NVLink domain.
 
     Rings go side by side over the adapters of all ``inside`` ranks; what arrives there still
     has to go round the domain.
 
     Args:
-        job: The flat record.
         constants: ``link_efficiency``.
         inside: Ranks of the group in one domain.
     """

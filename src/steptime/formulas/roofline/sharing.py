@@ -1,6 +1,7 @@
 """What data parallelism and the optimizer add to a step."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.records import Constants, Job, Stack
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
@@ -8,12 +9,8 @@ from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.rates import ranks_inside
 
 
-def shared_layer_parameters(job: Number) -> Number:
-    """Return the parameters of one average layer on one device, routed experts apart.
-
-    Args:
-        job: The flat record.
-    """
+def shared_layer_parameters(job: Job) -> Number:
+    """Return the parameters of one average layer on one device, routed experts apart."""
     share = mixture_share(job)
     shared = share * job.num_shared_experts * job.expert_ffn_hidden_size
     width = job.ffn_hidden_size * (1.0 - share) + shared
@@ -21,18 +18,14 @@ def shared_layer_parameters(job: Number) -> Number:
     return (attention + (2.0 + job.gated) * width) * job.hidden_size / job.tp
 
 
-def routed_layer_parameters(job: Number) -> Number:
-    """Return the parameters of routed experts of one average layer on one device.
-
-    Args:
-        job: The flat record.
-    """
+def routed_layer_parameters(job: Job) -> Number:
+    """Return the parameters of routed experts of one average layer on one device."""
     one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
     return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
 
 
 def gathered_weights_s(
-    job: Number, stack: Number, constants: Number, forward_s: Number, backward_s: Number
+    job: Job, stack: Stack, constants: Constants, forward_s: Number, backward_s: Number
 ) -> Number:
     """Return the exposed time of gathering a layer's weights and sharing its gradients.
 
@@ -60,11 +53,10 @@ def gathered_weights_s(
     return where(job.zero_stage > 2.0, beyond + constants.contention * hidden, 0.0)
 
 
-def stage_parameters(job: Number, layers: Number) -> Number:
+def stage_parameters(job: Job, layers: Number) -> Number:
     """Return the parameters on a device of a stage with an embedding or a head.
 
     Args:
-        job: The flat record.
         layers: Of the stage.
     """
     layer = shared_layer_parameters(job) + routed_layer_parameters(job)
@@ -72,9 +64,9 @@ def stage_parameters(job: Number, layers: Number) -> Number:
 
 
 def gradients_s(
-    job: Number,
-    stack: Number,
-    constants: Number,
+    job: Job,
+    stack: Stack,
+    constants: Constants,
     layers: Number,
     forward_s: Number,
     backward_s: Number,
@@ -119,7 +111,7 @@ def gradients_s(
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
 
 
-def tied_s(job: Number, stack: Number, constants: Number) -> Number:
+def tied_s(job: Job, stack: Stack, constants: Constants) -> Number:
     """Return the time to add up the gradients of an embedding that is also the output head.
 
     Its two copies lie on the first and on the last stage: 0 with one stage.
@@ -137,14 +129,13 @@ def tied_s(job: Number, stack: Number, constants: Number) -> Number:
     return job.tied * where(job.pp > 1.0, reduce_s(job, constants, size, 2.0, inside), 0.0)
 
 
-def optimizer_s(job: Number, stack: Number, constants: Number, layers: Number) -> Number:
+def optimizer_s(job: Job, stack: Stack, constants: Constants, layers: Number) -> Number:
     """Return the time of the optimizer.
 
     Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
     twice with the norm, and writes the 16-bit parameter.
 
     Args:
-        job: The flat record.
         stack: ``gradient_bytes``.
         constants: ``hbm_efficiency`` is used.
         layers: Of the stage.

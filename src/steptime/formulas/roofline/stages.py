@@ -1,19 +1,18 @@
 """Which stage of the pipeline sets the pace, and what the others leave idle."""
 
 from steptime.formulas.number import Number, ceil_div, floor, maximum, minimum, where
+from steptime.formulas.records import Constants, Floors, Job, Longest, Pace, Stack
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
 
 
-def head_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Number:
+def head_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Number:
     """Return the time of the logits and their loss for one micro-batch, both passes.
 
     Args:
-        job: The flat record.
         stack: ``loss_bytes`` are moved for each logit by the cross-entropy.
-        constants: Of the roofline model.
         tokens: Of a micro-batch on this device.
     """
     rate = ceiling_flop_per_s(job, stack, constants)
@@ -24,15 +23,12 @@ def head_s(job: Number, stack: Number, constants: Number, tokens: Number) -> Num
     return products + moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)
 
 
-def cut_by_cost(job: Number) -> Number:
+def cut_by_cost(job: Job) -> Longest:
     """Return the layers of the longest stage and of the last, cut by parameters.
 
     A block that would take a stage beyond its share goes to the next, so stage r begins at
     ``floor(r share)`` and the head, which counts for as many layers as it has parameters, is
     on the last.
-
-    Args:
-        job: The flat record.
 
     Returns:
         ``middle``, the longest stage but for the last, and ``last``.
@@ -50,14 +46,13 @@ def cut_by_cost(job: Number) -> Number:
     }
 
 
-def longest(job: Number, stack: Number) -> Number:
+def longest(job: Job, stack: Stack) -> Longest:
     """Return the layers of the longest stage before the last, and those of the last.
 
     Layers are cut evenly; or so that embedding and head count as a layer each; or so that
     the head counts for as many layers as it has parameters.
 
     Args:
-        job: The flat record.
         stack: ``edges_count`` and ``balance_by_cost`` are 1 where cut that way.
 
     Returns:
@@ -79,14 +74,10 @@ def longest(job: Number, stack: Number) -> Number:
     }
 
 
-def pace(
-    job: Number, stack: Number, layer_s: Number, head_time_s: Number, floors: Number
-) -> Number:
+def pace(job: Job, stack: Stack, layer_s: Number, head_time_s: Number, floors: Floors) -> Pace:
     """Return the layers and heads of the slowest stage, and what the rest of them leaves.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
         layer_s: Time of a layer for one micro-batch.
         head_time_s: Time of the head for one micro-batch.
         floors: Least times of a layer: ``staged`` while stages send and receive in turn,
@@ -113,12 +104,11 @@ def pace(
 
 
 def sends_s(
-    job: Number, stack: Number, constants: Number, tokens: Number, num_microbatches: Number
+    job: Job, stack: Stack, constants: Constants, tokens: Number, num_microbatches: Number
 ) -> Number:
     """Return the exposed time of the messages between stages: 0 with one stage.
 
     Args:
-        job: The flat record.
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
             ``overlap_sends`` where sending and computing go on together, which takes more
             chunks than one: then only those that fill and drain the pipeline show.

@@ -1,6 +1,7 @@
 """The whole step by the roofline model."""
 
 from steptime.formulas.number import Number, maximum
+from steptime.formulas.records import Constants, Job, LayerParts, Stack, StepParts
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -23,13 +24,12 @@ from steptime.formulas.roofline.stages import head_s, pace, sends_s
 from steptime.formulas.schedule import bubble_share
 
 
-def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches: Number) -> Number:
+def layer_parts(
+    job: Job, stack: Stack, constants: Constants, num_microbatches: Number
+) -> LayerParts:
     """Return what a layer takes for one micro-batch, both passes, by what it goes to.
 
     Args:
-        job: The flat record.
-        stack: Facts of the software.
-        constants: Of the roofline model.
         num_microbatches: Per step and data-parallel rank.
 
     Returns:
@@ -78,18 +78,13 @@ def layer_parts(job: Number, stack: Number, constants: Number, num_microbatches:
     }
 
 
-def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
+def roofline_step(job: Job, stack: Stack, constants: Constants) -> StepParts:
     """Return the parts of one training step, in exposed seconds; their sum is the step.
 
     A bubble is what 1F1B with as many chunks leaves idle, unlike stages included, times the
     share of it that the schedule leaves of equal ones, see `bubble_share`. A zero-bubble one
     may delay half of the gradients' products and adding them up (W); attention, recomputation
     and all that is sent stay in its way (I).
-
-    Args:
-        job: The flat record.
-        stack: Facts of the software.
-        constants: Of the roofline model.
 
     Returns:
         ``compute``, ``recompute``, ``tensor_parallel``, ``context_parallel``,
@@ -126,12 +121,8 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     }
 
 
-def roofline_step_s(parts: Number) -> Number:
-    """Return the step time: the sum of the parts, added in one fixed order.
-
-    Args:
-        parts: What `roofline_step` returned.
-    """
+def roofline_step_s(parts: StepParts) -> Number:
+    """Return the step time: the sum of the parts, added in one fixed order."""
     return (
         parts["compute"]
         + parts["recompute"]

@@ -1,0 +1,104 @@
+"""What the two models of a step's time give back, in seconds."""
+
+from typing import TypedDict
+
+from steptime.formulas.number import Number
+
+
+class BaselineParts(TypedDict):
+    """The parts of a step by the baseline; their sum is the step."""
+
+    compute: Number
+    tensor_parallel: Number
+    context_parallel: Number
+    expert_parallel: Number
+    bubble: Number
+    pipeline_sends: Number
+    data_parallel: Number
+
+
+class StepParts(TypedDict):
+    """The exposed parts of a step by the roofline model; their sum is the step."""
+
+    compute: Number
+    recompute: Number
+    tensor_parallel: Number
+    context_parallel: Number
+    expert_parallel: Number
+    bubble: Number
+    pipeline_sends: Number
+    data_parallel: Number
+    optimizer: Number
+
+
+class LayerParts(TypedDict):
+    """A layer and micro-batch, both passes, by what the time goes to."""
+
+    products: Number
+    attention: Number
+    elementwise: Number
+    recompute: Number
+    tensor: Number
+    context: Number
+    expert: Number
+    weights: Number
+    forward: Number
+    backward: Number
+    backward_weight: Number
+    total: Number
+
+
+class Passes(TypedDict):
+    """A quantity of the forward and of the backward pass."""
+
+    forward: Number
+    backward: Number
+
+
+class Products(Passes):
+    """A layer's matrix products, and of the forward ones attention's and the last."""
+
+    attention_forward: Number
+    down_forward: Number
+
+
+class Messages(TypedDict):
+    """A layer's messages as far as they show, and what of the experts' may be covered."""
+
+    tensor: Number
+    tensor_back: Number
+    tensor_gathers: Number
+    tensor_last: Number
+    context: Number
+    expert: Number
+    expert_covered: Number
+
+
+class Exchange(TypedDict):
+    """One exchange of tokens: what shows, and what other work may cover."""
+
+    shown: Number
+    covered: Number
+
+
+class Floors(TypedDict):
+    """Least times of a layer: ``staged`` while stages send and receive in turn."""
+
+    host: Number
+    staged: Number
+
+
+class Longest(TypedDict):
+    """Layers of the longest stage before the last, and of the last."""
+
+    middle: Number
+    last: Number
+
+
+class Pace(TypedDict):
+    """The slowest stage: what it holds, what holds it up, and the time of all others."""
+
+    layers: Number
+    heads: Number
+    held_s: Number
+    others_s: Number

@@ -1,0 +1,134 @@
+"""Records and results are named by type, and formulas read what the types hold."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import steptime.formulas
+from steptime.formulas import records
+from steptime.inputs.baseline_constants import BaselineConstants
+from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.job import Job
+from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.stack import StackFacts
+
+ROOM = Path(steptime.formulas.__file__).parent
+# Takes its records as bare numbers still.
+UNTYPED = "memory/in_flight.py"
+GIVEN = {
+    "Job": Job,
+    "Stack": StackFacts,
+    "MemoryFacts": MemoryFacts,
+    "Constants": RooflineConstants,
+    "BaselineConstants": BaselineConstants,
+}
+
+
+def formulas() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in sorted(ROOM.rglob("*.py")):
+        if path.parent.name != "records":
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef):
+                    yield f"{path.relative_to(ROOM)}:{node.name}", node
+
+
+def annotated(node: ast.FunctionDef) -> dict[str, str]:
+    return {one.arg: ast.unparse(one.annotation) for one in node.args.args if one.annotation}
+
+
+def held(record: str) -> set[str]:
+    members = vars(getattr(records, record))
+    return {name for name, value in members.items() if isinstance(value, property)}
+
+
+# Invariant
+
+
+@pytest.mark.parametrize("record", GIVEN)
+def test_a_record_holds_what_formulas_read_and_no_more(record: str) -> None:
+    read = defaultdict(set)
+    for name, node in formulas():
+        types = annotated(node)
+        for one in ast.walk(node):
+            if isinstance(one, ast.Attribute) and types.get(ast.unparse(one.value)) == record:
+                read[one.attr].add(name)
+    assert {field: read[field] for field in read.keys() - held(record)} == {}
+    assert held(record) - read.keys() == set()
+
+
+@pytest.mark.parametrize("record", GIVEN)
+def test_what_is_asked_with_has_every_field_of_its_record(record: str) -> None:
+    assert held(record) - {field.name for field in fields(GIVEN[record])} == set()
+
+
+def test_a_record_is_never_taken_as_a_bare_number() -> None:
+    names = {"job", "stack", "facts", "constants", "shared", "stage", "ends", "parts"}
+    bare = [
+        f"{where} {name}"
+        for where, node in formulas()
+        for name, kind in annotated(node).items()
+        if name in names and kind == "Number" and not where.startswith(UNTYPED)
+    ]
+    assert bare == []
+
+
+def test_docstrings_say_what_each_parameter_is_but_for_records() -> None:
+    silent = []
+    for where, node in formulas():
+        text = ast.get_docstring(node) or ""
+        if "Args:" in text:
+            plain = [name for name, kind in annotated(node).items() if kind not in records.__all__]
+            silent += [f"{where} {name}" for name in plain if f"\n    {name}: " not in text]
+    assert silent == []
+
+
+# Refusal
+
+
+WRONG = """
+from steptime.formulas import records
+from steptime.formulas.number import Number
+from steptime.inputs.job import Job
+from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.stack import StackFacts
+
+def misspelt_job(job: records.Job) -> Number:
+    return job.num_layrs
+def misspelt_constant(constants: records.Constants) -> Number:
+    return constants.etta
+def misspelt_part(parts: records.StepParts) -> Number:
+    return parts["comput"]
+def missing_part() -> records.Fault:
+    return {"rule": 0.0}
+def takes(job: records.Job, facts: records.MemoryFacts, stack: records.Stack) -> None: ...
+def gives(job: Job, facts: MemoryFacts, stack: StackFacts) -> None:
+    takes(job, facts, stack)
+    takes(job, stack, facts)
+"""
+
+
+def test_a_misspelt_field_fails_the_type_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mypy = pytest.importorskip("mypy.api")
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text(WRONG, encoding="utf-8")
+    monkeypatch.setenv("MYPYPATH", str(ROOM.parents[1]))
+    settings = ["--config-file=", "--strict", "--follow-imports=silent", f"--cache-dir={tmp_path}"]
+    said, trouble, _ = mypy.run([*settings, "--no-error-summary", str(snippet)])
+    assert trouble == ""
+    lines = WRONG.splitlines()
+    wrong = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
+    assert [lines[number - 1].strip() for number in sorted(wrong)] == [
+        "return job.num_layrs",
+        "return constants.etta",
+        'return parts["comput"]',
+        'return {"rule": 0.0}',
+        "takes(job, stack, facts)",
+    ]
