@@ -10,7 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steptime.evidence.predict import Prediction, predict
+    from steptime.answer.answer import Prediction, answer, predict
+    from steptime.answer.question import Question
     from steptime.inputs.accelerator import Accelerator
     from steptime.inputs.errors import ConfigError
     from steptime.inputs.layout import Batch, Layout
@@ -27,9 +28,11 @@ _HOME = {
     "LatentAttention": "steptime.inputs.model",
     "Layout": "steptime.inputs.layout",
     "ModelShape": "steptime.inputs.model",
-    "Prediction": "steptime.evidence.predict",
+    "Prediction": "steptime.answer.answer",
+    "Question": "steptime.answer.question",
     "TrainingStep": "steptime.inputs.training_step",
-    "predict": "steptime.evidence.predict",
+    "answer": "steptime.answer.answer",
+    "predict": "steptime.answer.answer",
     "training_step": "steptime.inputs.training_step",
 }
 
@@ -42,8 +45,10 @@ __all__ = [
     "Layout",
     "ModelShape",
     "Prediction",
+    "Question",
     "TrainingStep",
     "__version__",
+    "answer",
     "predict",
     "training_step",
 ]

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from steptime.formulas.judgement import TIGHT, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
-from steptime.inputs.assumed import Assumed
 from steptime.formulas.number import Number
-from steptime.formulas.records import ActivationParts
+from steptime.formulas.records import ActivationParts, MemoryFacts
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
-from steptime.inputs.memory_facts import MemoryFacts
 
 MOST_RANKS = 4096
 

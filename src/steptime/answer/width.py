@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
+from steptime.formulas.records import Width
 from steptime.inputs.datafiles import data_table
 
 DENSE, NARROW, EXPERTS = "dense, 16 bits", "dense, 8 bits and below", "experts"
@@ -23,25 +23,6 @@ def kind_of(experts: bool, narrow: bool) -> str:
     if experts:
         return EXPERTS
     return NARROW if narrow else DENSE
-
-
-@dataclass(frozen=True, slots=True)
-class Width:
-    """Half-width of an interval in ln(step time): ``factor`` times the scale, about ``middle``.
-
-    Attributes:
-        factor: Times the scale.
-        base: Scale of a step that only computes.
-        slope: What a step adds that does nothing else.
-        runs: Left-out runs it rests on.
-        middle: ln(predicted / measured) that is usual for such runs.
-    """
-
-    factor: float
-    base: float
-    slope: float
-    runs: int
-    middle: float = 0.0
 
 
 @functools.cache

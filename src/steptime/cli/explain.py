@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
-from steptime.cli.predict import PART_NAMES
+from steptime.cli.predict import as_dict as prediction_dict
+from steptime.cli.predict import print_time, print_verdict
 from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.readers import Reading, read_configuration
 from steptime.inputs.readers.reading import where
 from steptime.inputs.training_step import shape_named
@@ -90,19 +91,14 @@ def as_dict(reading: Reading, told: Explanation) -> dict[str, Any]:
         reading: What was understood of the file.
         told: What the models say of it.
     """
-    best = told.best
-    return {
+    best, own = told.best, told.own
+    found = prediction_dict(own)
+    del found["assumed"]
+    return found | {
         **reading_dict(reading),
-        "model": told.question.model.name,
-        "num_gpus": told.question.num_devices,
-        "predictor": told.question.predictor,
-        "step_time_s": told.own.step_time_s,
-        "step_time_low_s": None if told.interval_s is None else told.interval_s[0],
-        "step_time_high_s": None if told.interval_s is None else told.interval_s[1],
-        "breakdown_s": told.parts,
-        "memory_bytes": told.memory,
-        "memory_total_bytes": told.own.memory_bytes,
-        "headroom_bytes": told.own.headroom_bytes,
+        "memory_bytes": own.memory.fullest.parts_bytes,
+        "memory_total_bytes": own.total_bytes,
+        "headroom_bytes": own.memory.limit_bytes - own.total_bytes,
         "tie_fraction": told.tie_fraction,
         "suggestion": None if best is None else layout_text(best),
         "suggested_step_time_s": None if best is None else best.step_time_s,
@@ -161,22 +157,12 @@ def print_explanation(told: Explanation) -> None:
         told: What the models say.
     """
     own, out = told.own, console()
-    total = own.step_time_s
-    rows = [
-        (PART_NAMES.get(name, name), seconds(part), percent(part / total))
-        for name, part in told.parts.items()
-        if part
-    ]
     share = percent(told.tie_fraction)
-    title = f"{seconds(total)} a step ({told.question.predictor} model)"
-    print_table(title, (("where it goes", "left"), ("time", "right"), ("share", "right")), rows)
-    if told.interval_s is not None:
-        low, high = told.interval_s
-        out.print(f"90 % interval: {seconds(low)} to {seconds(high)}")
-    memory = [(name, f"{size / 1e9:.2f} GB") for name, size in told.memory.items() if size]
-    limit = told.question.memory_limit_bytes
-    verdict = "fits" if own.headroom_bytes >= 0 else "DOES NOT FIT"
-    out.print(f"{verdict}: {own.memory_bytes / 1e9:.1f} of {limit / 1e9:.0f} GB on the fullest GPU")
+    title = f"{seconds(own.step_time_s)} a step ({PREDICTORS[own.predictor].title})"
+    print_time(title, own)
+    print_verdict(own)
+    parts = own.memory.fullest.parts_bytes
+    memory = [(name, f"{size / 1e9:.2f} GB") for name, size in parts.items() if size]
     print_table("", (("memory", "left"), ("", "right")), memory)
     if told.best is None:
         out.print("no layout of these GPUs fits")
@@ -193,19 +179,21 @@ def print_explanation(told: Explanation) -> None:
         )
 
 
+@opt.takes_how
 def explain_command(
     path: Annotated[Path, typer.Argument(help="Launch script, arguments, YAML or TOML file.")],
-    accelerator: opt.AcceleratorName,
-    model: Annotated[str | None, opt.MODEL] = None,
+    accelerator: opt.field("accelerator"),  # type: ignore[valid-type]
+    how: opt.How,
+    model: Annotated[str | None, opt.option(opt.BY_NAME["model"])] = None,
     gpus: Annotated[int | None, opt.GPUS] = None,
-    seq_length: Annotated[int | None, opt.SEQ_LENGTH] = None,
-    global_batch_size: Annotated[int | None, opt.GLOBAL_BATCH_SIZE] = None,
-    micro_batch_size: Annotated[int | None, opt.MICRO_BATCH_SIZE] = None,
+    seq_length: opt.named("seq_length", int | None) = None,  # type: ignore[valid-type]
+    global_batch_size: opt.named("global_batch_size", int | None) = None,  # type: ignore[valid-type]
+    micro_batch_size: opt.named("micro_batch_size", int | None) = None,  # type: ignore[valid-type]
+    nvlink_domain: opt.field("nvlink_domain") = None,  # type: ignore[valid-type]
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="NAME=VALUE that the launcher sets; repeat it."),
     ] = None,
-    predictor: opt.Predictor = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain a launch file: what it says, step time, memory, and a faster layout."""
@@ -221,14 +209,12 @@ def explain_command(
         "seq_length": seq_length,
     }
     # NumPy is needed from here on: the other commands do without.
-    from steptime.planning.explain import explained
+    from steptime.planning.explain import explained, step_of
 
-    told = explained(
-        reading,
-        accelerator_preset(accelerator),
-        {name: value for name, value in given.items() if value is not None},
-        predictor,
-    )
+    stated = {name: value for name, value in given.items() if value is not None}
+    device = how.device(accelerator, nvlink_domain)
+    step = step_of(reading, device, stated, how.said)
+    told = explained(step, how.predictor, how.constants)
     if as_json:
         print_json(as_dict(reading, told))
         return

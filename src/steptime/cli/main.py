@@ -2,63 +2,41 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from steptime import __version__
-from steptime.cli import (
-    explain,
-    measure,
-    memory,
-    place,
-    predict,
-    presets,
-    schedule,
-    search,
-    sweep,
-    validate,
-    validate_memory,
-)
-from steptime.inputs.constants import ENVIRONMENT, read_constants
+from steptime.cli import options as opt
 from steptime.inputs.errors import ConfigError
 
-COMMANDS = (
-    predict,
-    search,
-    sweep,
-    explain,
-    place,
-    memory,
-    measure,
-    validate,
-    validate_memory,
-    schedule,
-    presets,
-)
+COMMANDS = {
+    "predict": "predict",
+    "search": "search",
+    "sweep": "sweep",
+    "explain": "explain",
+    "place": "place",
+    "memory": "memory",
+    "measure": "measure",
+    "validate": "validate",
+    "validate-memory": "validate_memory",
+    "schedule": "schedule",
+    "schedules": "schedule",
+    "models": "presets",
+    "accelerators": "presets",
+    "stacks": "presets",
+    "facts": "presets",
+}
+"""The module of each command; a module is loaded when one of its commands is called."""
 
 # Typer brings its own copy of click or uses an installed one; its errors tell which.
 _ClickError: type[Any] = next(
     base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException"
-)
-
-app = typer.Typer(
-    name="steptime",
-    help="How long does one training step take, and where does the time go?",
-    epilog=(
-        "Example: `steptime predict -m llama3-70b -a h100 --tp 8 --pp 4 --dp 16 -s 8192 -B 1024`. "
-        "Every command has `--help` with more, and `--json`."
-    ),
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -68,24 +46,66 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
-    constants: Annotated[
-        Path | None,
-        typer.Option("--constants", help="Constants of your cluster, from `validate --fit`."),
-    ] = None,
+    network_gbit: opt.field("network_gbit") = None,  # type: ignore[valid-type]
+    stack: opt.field("stack") = None,  # type: ignore[valid-type]
+    date: opt.field("date") = None,  # type: ignore[valid-type]
+    facts: opt.field("facts") = None,  # type: ignore[valid-type]
+    predictor: opt.Predictor = None,
+    constants: opt.Constants = None,
 ) -> None:
     """How long does one training step take, and where does the time go?"""
-    if constants is not None:
-        read_constants(constants)
-        os.environ[ENVIRONMENT] = str(constants.resolve())
+    context.obj = {
+        "network_gbit": network_gbit,
+        "stack": stack,
+        "date": date,
+        "facts": facts,
+        "predictor": predictor,
+        "constants": constants,
+    }
 
 
-for command in COMMANDS:
-    command.register(app)
+def application(arguments: Sequence[str]) -> typer.Typer:
+    """Return the application with the command that is called, or with all of them.
+
+    Args:
+        arguments: The words after ``steptime``.
+    """
+    app = typer.Typer(
+        name="steptime",
+        help="How long does one training step take, and where does the time go?",
+        epilog=(
+            "Example: `steptime predict -m llama3-70b -a h100 --tp 8 --pp 4 --dp 16 -s 8192 "
+            "-B 1024`. Every command has `--help` with more, and `--json`."
+        ),
+        no_args_is_help=True,
+        add_completion=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    for module in dict.fromkeys(_needed(arguments)):
+        importlib.import_module(f"steptime.cli.{module}").register(app)
+    return app
+
+
+def _needed(arguments: Sequence[str]) -> list[str]:
+    """Return the modules that some arguments need: one where a command is named, else all."""
+    if "_STEPTIME_COMPLETE" not in os.environ:
+        for word in arguments:
+            if word in COMMANDS:
+                return [COMMANDS[word]]
+    return list(COMMANDS.values())
+
+
+def every_command() -> typer.Typer:
+    """Return the application with all commands, for those who describe them."""
+    return application(())
 
 
 def refusal(message: str) -> int:
@@ -124,6 +144,7 @@ def run(arguments: Sequence[str]) -> int:
         arguments: The words after ``steptime``.
     """
     try:
+        app = application(arguments)
         status = app(args=list(arguments), prog_name="steptime", standalone_mode=False)
         sys.stdout.flush()
     except _ClickError as error:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.memory import RankMemory
+from steptime.answer.question import Question
 from steptime.cli import options as opt
 from steptime.cli.output import console, print_json, print_table
-from steptime.evidence.memory import Memory, RankMemory, default_stack, step_memory
+from steptime.cli.predict import assumptions
 from steptime.formulas.memory.total import PARTS
-from steptime.inputs.errors import ConfigError
-from steptime.inputs.memory_facts import MEMORY_FACTS, MemoryFacts, memory_facts
-from steptime.inputs.stack import memory_stack
+from steptime.formulas.records import MemoryFacts
+from steptime.inputs.precision import precision_named
+from steptime.inputs.stack import MEMORY_FACTS
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.remedy import Remedy, remedies
 
@@ -78,17 +81,14 @@ def remedy_dict(remedy: Remedy) -> dict[str, Any]:
     }
 
 
-def as_dict(
-    step: TrainingStep, result: Memory, stack: str, helps: tuple[Remedy, ...]
-) -> dict[str, Any]:
+def as_dict(found: Prediction, helps: tuple[Remedy, ...]) -> dict[str, Any]:
     """Return the memory of a step as JSON holds it.
 
     Args:
-        step: What was asked.
-        result: Its memory.
-        stack: Software whose facts were taken.
+        found: The answer.
         helps: From `steptime.planning.remedy.remedies`.
     """
+    step, result = found.step, found.memory
     nearest = helps[0] if helps and helps[0].fits else None
     return {
         "model": step.model.name,
@@ -102,13 +102,14 @@ def as_dict(
         "headroom_bytes": result.limit_bytes - result.total_bytes,
         "rank": result.fullest.rank,
         "bytes": result.fullest.parts_bytes,
-        "activations_bytes": result.activations_bytes,
+        "activations_bytes": dict(result.activations_bytes),
         "ranks": [rank_dict(rank) for rank in result.ranks],
         "nearest": None if nearest is None else remedy_dict(nearest),
         "would_help": [remedy_dict(remedy) for remedy in helps],
-        "stack": stack,
+        "stack": found.software.stack.name,
         "facts": {name: getattr(result.facts, name) for name in MEMORY_FACTS},
-        "assumed": list(result.assumed),
+        "assumed": [str(one) for one in found.assumed],
+        "assumptions": assumptions(found.assumed),
     }
 
 
@@ -119,14 +120,14 @@ def _shown(ranks: tuple[RankMemory, ...], fullest: int) -> list[RankMemory]:
     return [rank for rank in ranks if rank.rank in keep]
 
 
-def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) -> None:
+def print_memory(found: Prediction, helps: tuple[Remedy, ...]) -> None:
     """Print the memory of a step as tables.
 
     Args:
-        step: What was asked.
-        result: Its memory.
+        found: The answer.
         helps: Changes that lower it.
     """
+    step, result = found.step, found.memory
     title = f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}, GB a device"
     heads = ("rank", "layers", "held", *(SHORT.get(part, part) for part in PARTS), "total")
     columns = [(head, "right") for head in heads]
@@ -153,8 +154,8 @@ def print_memory(step: TrainingStep, result: Memory, helps: tuple[Remedy, ...]) 
             ],
         )
     out.print(software(result.facts, step.layout.precision))
-    if result.assumed:
-        out.print("assumed: " + "; ".join(result.assumed))
+    if found.assumed:
+        out.print("assumed: " + "; ".join(map(str, found.assumed)), markup=False)
 
 
 def software(facts: MemoryFacts, precision: str) -> str:
@@ -164,7 +165,7 @@ def software(facts: MemoryFacts, precision: str) -> str:
         facts: Of the stack.
         precision: Of the step; below 16 bits, weights have narrower copies.
     """
-    copies = 0.0 if precision in ("fp16", "bf16") else facts.fp8_copy_bytes
+    copies = facts.fp8_copy_bytes if precision_named(precision).fp8 else 0.0
     states = copies + facts.weight_bytes + facts.gradient_bytes + facts.extra_gradient_bytes
     states += facts.master_bytes + facts.moment_bytes + facts.update_bytes
     attention = "flash attention" if facts.flash else "attention scores in memory"
@@ -179,50 +180,12 @@ def _verdict(fits: bool) -> str:
     return "yes" if fits else "no"
 
 
-def facts_of(step: TrainingStep, stack: str | None, changes: list[str]) -> tuple[str, MemoryFacts]:
-    """Return the stack's name and its facts, with those given changed.
-
-    Args:
-        step: What is asked.
-        stack: Name, or None for the usual one.
-        changes: Each ``name=value``.
-
-    Raises:
-        ConfigError: If a name is unknown or a value is no number in range.
-    """
-    given = memory_stack(stack, step.layout.precision) if stack is not None else None
-    name = given or default_stack(step)
-    values: dict[str, float] = {}
-    for change in changes:
-        key, equals, text = change.partition("=")
-        try:
-            values[key] = float(text)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise ConfigError(f"--fact {change[:60]!r} must be name=number, such as dropout=0")
-    return name, memory_facts(name, **values)
-
-
 @opt.takes_step
-def memory(
-    step: TrainingStep,
-    stack: opt.Stack = None,
-    fact: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fact",
-            help="Change what the software keeps: name=number, such as dropout=0; repeat it.",
-            rich_help_panel=opt.MODELLED,
-        ),
-    ] = None,
-    as_json: opt.AsJson = False,
-) -> None:
+def memory(step: TrainingStep, how: opt.How, as_json: opt.AsJson = False) -> None:
     """Count the memory of every pipeline rank, and say whether it fits."""
-    name, facts = facts_of(step, stack, fact or [])
-    result = step_memory(step, facts)
-    helps = remedies(step, result, facts)
+    result = answer(Question(step=step, predictor=how.predictor, constants=how.constants))
+    helps = remedies(result)
     if as_json:
-        print_json(as_dict(step, result, name, helps))
+        print_json(as_dict(result, helps))
     else:
-        print_memory(step, result, helps)
+        print_memory(result, helps)

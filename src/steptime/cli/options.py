@@ -1,120 +1,233 @@
-"""The options that commands share: each has one flag and one help text, here."""
+"""The options that commands share: each is made from the one entry of its field."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
+import typer
 from typer import Option
 
-from steptime.evidence.predict import PREDICTORS
-from steptime.inputs.stack import stack_names
-from steptime.inputs.training_step import training_step
+from steptime.answer.predictor import PREDICTORS
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.constants import RooflineConstants, read_constants
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.fact import Value
+from steptime.inputs.fields import BY_NAME, FIELDS, Field
+from steptime.inputs.software import Said
+from steptime.inputs.stack import KERNEL
+from steptime.inputs.training_step import device_named, training_step
 
-CUT = "How it is cut"
-MODELLED = "How it is modelled"
-
-# Apart from their types: `explain` reads most of these from a file, and may do without.
-MODEL = Option("--model", "-m", help="Preset, or a .toml or config.json file.")
-GPUS = Option("--gpus", "-n", help="GPUs in the job.")
-SEQ_LENGTH = Option("--seq-length", "-s", help="Tokens per sequence, s.")
-GLOBAL_BATCH_SIZE = Option("--global-batch-size", "-B", help="Sequences per step, B.")
-MICRO_BATCH_SIZE = Option("--micro-batch-size", "-b", help="Sequences per micro-batch, b.")
-
-ModelName = Annotated[str, MODEL]
-AcceleratorName = Annotated[
-    str, Option("--accelerator", "-a", help="Preset such as h100, or a .toml file.")
-]
-Gpus = Annotated[int, GPUS]
-SeqLength = Annotated[int, SEQ_LENGTH]
-GlobalBatchSize = Annotated[int, GLOBAL_BATCH_SIZE]
-MicroBatchSize = Annotated[int, MICRO_BATCH_SIZE]
-NvlinkDomain = Annotated[
-    int | None,
-    Option("--nvlink-domain", help="GPUs joined by NVLink; default: as the accelerator is built."),
-]
-Precision = Annotated[str, Option("--precision", help="fp16, bf16, fp8, mxfp8 or nvfp4.")]
-AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+PANELS = {
+    "cut": "How it is cut",
+    "choice": "How it is cut",
+    "device": "What it runs on",
+    "software": "How it is modelled",
+}
+MODELLED = PANELS["software"]
+# Names, files and words come as text; all other types are Python's own.
+_TEXT = {"model": str, "accelerator": str, "facts": list[str] | None}
+HOW = ("network_gbit", "stack", "date", "facts")
+"""Fields that every command that answers takes, also before its name."""
 
 
-def cut(*flags: str, help: str) -> Any:
-    """Return an option of the panel that says how a model is cut.
+def option(field: Field, help: str = "") -> Any:
+    """Return the option of a field.
+
+    Args:
+        field: Its entry.
+        help: In place of the entry's own.
+    """
+    return Option(*field.flags, help=help or field.help, rich_help_panel=PANELS.get(field.group))
+
+
+def named(name: str, kind: Any) -> Any:
+    """Return the annotation of one field's option.
+
+    Args:
+        name: Of the field.
+        kind: Its Python type.
+    """
+    return Annotated[kind, option(BY_NAME[name])]
+
+
+def tried(name: str, kind: Any) -> Any:
+    """Return the annotation of an option that takes several values for a search to try.
+
+    Args:
+        name: Of the field.
+        kind: Python type of one value.
+    """
+    field = BY_NAME[name]
+    help = f"To try, repeat it; default: {field.tried}."
+    return Annotated[list[kind] | None, option(field, help)]
+
+
+def alone(*flags: str, help: str, panel: str | None = None) -> Any:
+    """Return an option that belongs to no field.
 
     Args:
         *flags: Its names.
         help: What it is.
+        panel: Of the help page.
     """
-    return Option(*flags, help=help, rich_help_panel=CUT)
+    return Option(*flags, help=help, rich_help_panel=panel)
 
-
-Tp = Annotated[int, cut("--tp", help="Tensor-parallel size, t.")]
-Cp = Annotated[int, cut("--cp", help="Context-parallel size, c.")]
-Pp = Annotated[int, cut("--pp", help="Pipeline stages, p.")]
-Vpp = Annotated[
-    int | None, cut("--vpp", help="Model chunks a device, v; default: 1, or by the schedule.")
-]
-Dp = Annotated[int, cut("--dp", help="Data-parallel size, d.")]
-Ep = Annotated[int, cut("--ep", help="Expert-parallel size; takes no devices of its own.")]
-Etp = Annotated[int | None, cut("--etp", help="Tensor-parallel size inside an expert; default: 1.")]
-SequenceParallel = Annotated[
-    bool | None,
-    cut(
-        "--sequence-parallel/--no-sequence-parallel",
-        help="Split norms over the tensor ranks; default: on where tp > 1.",
-    ),
-]
-Zero = Annotated[
-    int | None,
-    cut(
-        "--zero",
-        help="What data parallelism shards, 0 to 3 (3 is FSDP); default: as reported, or 1.",
-    ),
-]
-Recompute = Annotated[str, cut("--recompute", help="none, selective or full.")]
-Schedule = Annotated[
-    str | None, cut("--schedule", help="Pipeline schedule; `steptime schedules` lists them.")
-]
-Order = Annotated[
-    str,
-    cut("--order", help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp."),
-]
 
 Predictor = Annotated[
     str | None,
-    Option(
+    alone(
         "--predictor",
-        help=" or ".join(PREDICTORS) + "; default: roofline where the accelerator was measured.",
-        rich_help_panel=MODELLED,
+        help=", ".join(PREDICTORS) + "; default: roofline where the accelerator was measured.",
+        panel=MODELLED,
     ),
 ]
-Stack = Annotated[
-    str | None,
-    Option("--stack", help="Software: " + ", ".join(stack_names()) + ".", rich_help_panel=MODELLED),
+Constants = Annotated[
+    Path | None,
+    alone(
+        "--constants",
+        help="Constants of your cluster, a file from `validate --fit`.",
+        panel=MODELLED,
+    ),
 ]
+GPUS = Option("--gpus", "-n", help="GPUs in the job.")
+Gpus = Annotated[int, GPUS]
+AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """What every command that answers is told beside the layout.
+
+    Attributes:
+        said: Of the software.
+        network_gbit: Gb/s of a device's share of the network; None for its row's.
+        predictor: Name of the model; None for the better one.
+        constants: Of the roofline model; None for the published ones.
+    """
+
+    said: Said
+    network_gbit: float | None
+    predictor: str | None
+    constants: RooflineConstants | None
+
+    def device(self, name: str, nvlink_domain: int | None = None) -> Accelerator:
+        """Return an accelerator with the network that was stated.
+
+        Args:
+            name: Preset or file.
+            nvlink_domain: Devices joined by NVLink; as it is built if None.
+        """
+        return device_named(name, nvlink_domain, self.network_gbit)
+
+
+def facts_of(pairs: list[str] | None) -> dict[str, Value]:
+    """Return facts by name from ``name=value`` pairs.
+
+    Args:
+        pairs: What stood behind each ``--fact``.
+
+    Raises:
+        ConfigError: If one is no such pair.
+    """
+    found: dict[str, Value] = {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        try:
+            value: Value = text if name == KERNEL else float(text)
+        except ValueError:
+            equals = ""
+        if not equals or not text:
+            raise ConfigError(f"--fact {pair[:60]!r} must be name=number, such as overlap_dp=0")
+        found[name] = value
+    return found
+
+
+def _types() -> dict[str, Any]:
+    signature = inspect.signature(training_step, eval_str=True)
+    return {name: _TEXT.get(name, one.annotation) for name, one in signature.parameters.items()}
+
 
 STEP: dict[str, Any] = {
-    "model": ModelName,
-    "accelerator": AcceleratorName,
-    "seq_length": SeqLength,
-    "global_batch_size": GlobalBatchSize,
-    "micro_batch_size": MicroBatchSize,
-    "tp": Tp,
-    "cp": Cp,
-    "pp": Pp,
-    "vpp": Vpp,
-    "dp": Dp,
-    "ep": Ep,
-    "etp": Etp,
-    "sequence_parallel": SequenceParallel,
-    "zero_stage": Zero,
-    "recompute": Recompute,
-    "precision": Precision,
-    "schedule": Schedule,
-    "nvlink_domain": NvlinkDomain,
+    field.name: Annotated[_types()[field.name], option(field)] for field in FIELDS
 }
-"""The option for each parameter of `steptime.inputs.training_step.training_step`."""
+"""The annotation of the option for each parameter of `training_step`."""
+
+
+def field(name: str) -> Any:
+    """Return the annotation of the option for one parameter of `training_step`.
+
+    Args:
+        name: Of the field.
+    """
+    return STEP[name]
+
+
+def how_parameters() -> list[inspect.Parameter]:
+    """Return the parameters that every command that answers has."""
+    annotations = {name: STEP[name] for name in HOW}
+    annotations |= {"predictor": Predictor, "constants": Constants}
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=one)
+        for name, one in annotations.items()
+    ]
+
+
+def before_the_name(given: Mapping[str, Any], context: Any) -> dict[str, Any]:
+    """Return options with those that stood before the command's name in place of missing ones.
+
+    Args:
+        given: What the command itself was given, by name.
+        context: Of the command; its parent took the others.
+    """
+    first: Mapping[str, Any] = context.obj or {}
+    found = {name: value if value is not None else first.get(name) for name, value in given.items()}
+    if given.get("facts") and first.get("facts"):
+        found["facts"] = [*first["facts"], *given["facts"]]
+    return found
+
+
+def _how(given: Mapping[str, Any]) -> How:
+    constants = given["constants"]
+    return How(
+        said=Said(
+            stack=given["stack"], date=given["date"], facts=tuple(facts_of(given["facts"]).items())
+        ),
+        network_gbit=given["network_gbit"],
+        predictor=given["predictor"],
+        constants=None if constants is None else read_constants(constants),
+    )
+
+
+_CONTEXT = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+
+
+def takes_how(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options that every answer takes.
+
+    Args:
+        command: Takes a parameter ``how``, and options of its own.
+    """
+    own = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in inspect.signature(command, eval_str=True).parameters.values()
+        if one.name != "how"
+    ]
+    names = [one.name for one in how_parameters()]
+
+    @functools.wraps(command)
+    def called(context: typer.Context, **given: Any) -> None:
+        shared = before_the_name({name: given.pop(name) for name in names}, context)
+        command(how=_how(shared), **given)
+
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [_CONTEXT, *own, *how_parameters()]
+    )
+    return called
 
 
 def takes_step(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,17 +236,33 @@ def takes_step(command: Callable[..., None]) -> Callable[..., None]:
     Order and defaults are those of `training_step`, so that Python and the command line agree.
 
     Args:
-        command: Takes the step first, and options of its own after it.
+        command: Takes the step and ``how`` first, and options of its own after them.
     """
     asked = inspect.signature(training_step).parameters.values()
-    shared = [one.replace(annotation=STEP[one.name]) for one in asked]
-    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        one.replace(annotation=STEP[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in asked
+        if one.name not in HOW
+    ]
+    own = [
+        one
+        for one in inspect.signature(command, eval_str=True).parameters.values()
+        if one.name not in ("step", "how")
+    ]
 
-    @functools.wraps(command)
-    def called(**given: Any) -> None:
-        step = training_step(**{name: given.pop(name) for name in STEP})
-        command(step, **given)
+    def of_step(how: How, **given: Any) -> None:
+        sizes = {one.name: given.pop(one.name) for one in shared}
+        step = training_step(
+            **sizes,
+            network_gbit=how.network_gbit,
+            stack=how.said.stack,
+            date=how.said.date,
+            facts=dict(how.said.facts),
+        )
+        command(step=step, how=how, **given)
 
     options = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*shared, *own)]
-    called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    return called
+    of_step.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    of_step.__doc__ = command.__doc__
+    of_step.__name__ = command.__name__
+    return takes_how(of_step)

@@ -96,14 +96,14 @@ def print_placements(placements: list[Placement]) -> None:
 
 
 def place_command(
-    tp: opt.Tp = 1,
-    cp: opt.Cp = 1,
-    pp: opt.Pp = 1,
-    vpp: opt.Vpp = None,
-    dp: opt.Dp = 1,
-    ep: opt.Ep = 1,
-    etp: opt.Etp = 1,
-    order: opt.Order = "megatron",
+    tp: opt.field("tp") = 1,  # type: ignore[valid-type]
+    cp: opt.field("cp") = 1,  # type: ignore[valid-type]
+    pp: opt.field("pp") = 1,  # type: ignore[valid-type]
+    vpp: opt.field("vpp") = None,  # type: ignore[valid-type]
+    dp: opt.field("dp") = 1,  # type: ignore[valid-type]
+    ep: opt.field("ep") = 1,  # type: ignore[valid-type]
+    etp: opt.field("etp") = 1,  # type: ignore[valid-type]
+    order: opt.field("order") = "megatron",  # type: ignore[valid-type]
     domain: Annotated[
         list[int] | None,
         typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),

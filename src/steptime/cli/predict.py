@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import typer
 
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.memory import Memory
+from steptime.answer.predictor import PREDICTORS
+from steptime.answer.question import Question
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
-from steptime.evidence.memory import Memory
-from steptime.evidence.predict import Prediction, predict_step
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.fields import LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
 
 EXAMPLES = """
@@ -51,14 +57,12 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         result: The prediction.
     """
     layout, batch = result.step.layout, result.step.batch
-    sizes = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "sequence_parallel", "zero_stage")
     return {
         "predictor": result.predictor,
         "model": result.step.model.name,
         "accelerator": result.step.accelerator.name,
         "num_gpus": layout.num_devices,
-        "layout": {name: getattr(layout, name) for name in sizes}
-        | {name: getattr(layout, name) for name in ("recompute", "precision", "schedule")},
+        "layout": {name: getattr(layout, name) for name in LAYOUT_FIELDS},
         "seq_length": batch.seq_length,
         "global_batch_size": batch.global_batch_size,
         "micro_batch_size": batch.micro_batch_size,
@@ -66,15 +70,27 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "step_time_s": result.step_time_s,
         "step_time_low_s": result.step_time_low_s,
         "step_time_high_s": result.step_time_high_s,
-        "breakdown_s": result.breakdown_s,
+        "breakdown_s": dict(result.breakdown_s),
         "tflops_per_gpu": result.tflops_per_gpu,
         "mfu_fraction": result.mfu_fraction,
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
         "fits": result.fits,
         "memory": memory_dict(result.memory),
-        "assumed": list(result.assumed),
+        "software": result.software.stack.name,
+        "software_known": result.software.known,
+        "assumed": [str(one) for one in result.assumed],
+        "assumptions": assumptions(result.assumed),
     }
+
+
+def assumptions(assumed: Iterable[Assumed]) -> list[dict[str, str]]:
+    """Return what was taken for granted as JSON holds it: what, its value, why, how to state it.
+
+    Args:
+        assumed: Of an answer.
+    """
+    return [asdict(one) for one in assumed]
 
 
 def memory_dict(memory: Memory) -> dict[str, Any]:
@@ -102,8 +118,19 @@ def print_prediction(result: Prediction) -> None:
     layout = result.step.layout
     title = (
         f"{result.step.model.name} on {layout.num_devices} x {result.step.accelerator.name}: "
-        f"{seconds(result.step_time_s)} a step ({result.predictor} model)"
+        f"{seconds(result.step_time_s)} a step ({PREDICTORS[result.predictor].title})"
     )
+    print_time(title, result)
+    print_verdict(result)
+
+
+def print_time(title: str, result: Prediction) -> None:
+    """Print where the time of a step goes, and its interval.
+
+    Args:
+        title: Line over the table.
+        result: The prediction.
+    """
     rows = [
         (PART_NAMES.get(part, part), seconds(time_s), percent(time_s / result.step_time_s))
         for part, time_s in result.breakdown_s.items()
@@ -116,6 +143,15 @@ def print_prediction(result: Prediction) -> None:
         out.print(f"90 % interval: {low} to {high}")
     else:
         out.print("no interval: too few runs were compared with this model in the same way")
+
+
+def print_verdict(result: Prediction) -> None:
+    """Print what a step amounts to, whether it fits, and what was assumed.
+
+    Args:
+        result: The prediction.
+    """
+    out = console()
     out.print(
         f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)} "
         f"of the 16-bit peak, "
@@ -125,18 +161,17 @@ def print_prediction(result: Prediction) -> None:
     reason = result.memory.reason
     out.print(reason[0].upper() + reason[1:])
     if result.assumed:
-        out.print("assumed: " + "; ".join(result.assumed))
+        out.print("assumed: " + "; ".join(map(str, result.assumed)), markup=False)
 
 
 @opt.takes_step
 def predict(
     step: TrainingStep,
-    predictor: opt.Predictor = None,
-    stack: opt.Stack = None,
+    how: opt.How,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
-    result = predict_step(step, predictor, stack)
+    result = answer(Question(step=step, predictor=how.predictor, constants=how.constants))
     if as_json:
         print_json(as_dict(result))
     else:

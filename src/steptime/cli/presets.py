@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import print_json, print_table
+from steptime.inputs.fact import Fact
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.stack import FACT_NAMES, stack_named, stacks
 
 
 def register(app: typer.Typer) -> None:
@@ -19,6 +22,8 @@ def register(app: typer.Typer) -> None:
     """
     app.command("models", epilog="Example: `steptime models --json`")(models)
     app.command("accelerators", epilog="Example: `steptime accelerators`")(accelerators)
+    app.command("stacks", epilog="Example: `steptime stacks`")(stacks_command)
+    app.command("facts", epilog="Example: `steptime facts torchtitan`")(facts_command)
 
 
 def models(as_json: AsJson = False) -> None:
@@ -83,3 +88,44 @@ def accelerators(as_json: AsJson = False) -> None:
         for device in devices
     )
     print_table("accelerators", columns, rows)
+
+
+def stacks_command(as_json: AsJson = False) -> None:
+    """List the software that can be named: exact stacks, their families and dates."""
+    if as_json:
+        print_json({name: asdict(stack) for name, stack in stacks().items()})
+        return
+    columns = (("stack", "left"), ("family", "left"), ("since", "left"), ("what it is", "left"))
+    rows = ((one.name, one.family, one.since, one.title) for one in stacks().values())
+    print_table("software", columns, rows)
+
+
+def facts_command(
+    stack: Annotated[str, typer.Argument(help="An exact stack.")] = "megatron-core",
+    as_json: AsJson = False,
+) -> None:
+    """List every fact of the software that --fact can state, and what a stack has for it."""
+    chosen = stack_named(stack)
+    lines: dict[str, list[Fact]] = {}
+    for line in chosen.facts:
+        lines.setdefault(line.name, []).append(line)
+    if as_json:
+        known = {name: [asdict(line) for line in lines.get(name, [])] for name in FACT_NAMES}
+        print_json({"stack": stack, "facts": known})
+        return
+    rows = []
+    for name in FACT_NAMES:
+        for line in lines.get(name, [None]):  # type: ignore[list-item]
+            limits = (
+                ""
+                if line is None
+                else " ".join(
+                    word for word in (line.when, line.before and f"before {line.before}") if word
+                )
+            )
+            value = "default" if line is None else f"{line.value}"
+            rows.append(
+                (name, value, limits, "" if line is None else f"{line.kind}: {line.source}")
+            )
+    heads = (("fact", "left"), ("value", "right"), ("only", "left"), ("how it is known", "left"))
+    print_table(f"facts of {chosen.title}", heads, rows)

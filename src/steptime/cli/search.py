@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steptime.answer.known import WITHOUT_RATES, default_predictor
+from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.output import print_json
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
-from steptime.evidence.predict import default_predictor
+from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.presets import accelerator as accelerator_preset
+from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import run_cost
 from steptime.planning.emit import FORMATS, emitted
@@ -41,10 +43,6 @@ def register(app: typer.Typer) -> None:
     app.command("search", epilog=EXAMPLES)(search_command)
 
 
-def _tried(*flags: str, help: str) -> Any:
-    return typer.Option(*flags, help=f"To try, repeat it; {help}", rich_help_panel=opt.CUT)
-
-
 def refuse_without_layout(result: SearchResult) -> None:
     """Refuse with the nearest question that has an answer.
 
@@ -67,30 +65,24 @@ def refuse_without_layout(result: SearchResult) -> None:
     raise ConfigError("; ".join(words))
 
 
+@opt.takes_how
 def search_command(
-    model: opt.ModelName,
-    accelerator: opt.AcceleratorName,
+    how: opt.How,
+    model: opt.field("model"),  # type: ignore[valid-type]
+    accelerator: opt.field("accelerator"),  # type: ignore[valid-type]
     gpus: opt.Gpus,
-    seq_length: opt.SeqLength,
-    global_batch_size: opt.GlobalBatchSize,
-    micro_batch_size: Annotated[
-        list[int] | None, _tried("--micro-batch-size", "-b", help="default: 1, 2, 4, … 64.")
-    ] = None,
-    zero: Annotated[list[int] | None, _tried("--zero", help="default: 0, 1 and 3.")] = None,
-    recompute: Annotated[list[str] | None, _tried("--recompute", help="default: all.")] = None,
-    precision: opt.Precision = "bf16",
-    schedule: Annotated[
-        list[str] | None, _tried("--schedule", help="default: 1f1b and interleaved-1f1b.")
-    ] = None,
-    order: opt.Order = "megatron",
-    predictor: opt.Predictor = None,
+    seq_length: opt.field("seq_length"),  # type: ignore[valid-type]
+    global_batch_size: opt.field("global_batch_size"),  # type: ignore[valid-type]
+    micro_batch_size: opt.tried("micro_batch_size", int) = None,  # type: ignore[valid-type]
+    zero: opt.tried("zero_stage", int) = None,  # type: ignore[valid-type]
+    dp_replicate: opt.tried("dp_replicate", int) = None,  # type: ignore[valid-type]
+    recompute: opt.tried("recompute", str) = None,  # type: ignore[valid-type]
+    precision: opt.field("precision") = "bf16",  # type: ignore[valid-type]
+    schedule: opt.tried("schedule", str) = None,  # type: ignore[valid-type]
+    order: opt.field("order") = "megatron",  # type: ignore[valid-type]
+    nvlink_domain: opt.field("nvlink_domain") = None,  # type: ignore[valid-type]
     memory_share: Annotated[
-        float,
-        typer.Option(
-            "--memory-share",
-            help="Share of the memory that may be used.",
-            rich_help_panel=opt.MODELLED,
-        ),
+        float, opt.alone("--memory-share", help="Share of the memory that may be used.")
     ] = 1.0,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[
@@ -118,7 +110,7 @@ def search_command(
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.search import search
 
-    device = accelerator_preset(accelerator)
+    device = how.device(accelerator, nvlink_domain)
     every = Question(
         model=shape_named(model),
         accelerator=device,
@@ -128,9 +120,16 @@ def search_command(
         precision=precision,
         micro_batch_sizes=tuple(micro_batch_size or ()),
         order=order,
-        predictor=predictor or _predictor(device, order),
+        predictor=how.predictor or _predictor(device, order),
+        said=how.said,
+        constants=how.constants,
         hbm_share=memory_share,
-        **_given(recompute=recompute, zero_stages=zero, schedules=schedule),
+        **_given(
+            recompute=recompute,
+            zero_stages=zero,
+            dp_replicates=dp_replicate,
+            schedules=schedule,
+        ),
     )
     result = search(every, keep=max(top, choice, 1000))
     if not result.best:
@@ -164,8 +163,10 @@ def _emitted(emit: str, result: SearchResult, choice: int) -> str:
     return emitted(emit, result.question.model, one.layout, one.batch)
 
 
-def _predictor(device: Any, order: str) -> str:
-    return default_predictor(device) if order == "megatron" else "baseline"
+def _predictor(device: Accelerator, order: str) -> str:
+    name = default_predictor(device)
+    known = PREDICTORS[name].any_order or rank_order(order) == ORDERS["megatron"]
+    return name if known else WITHOUT_RATES
 
 
 def _given(**lists: list[Any] | None) -> dict[str, Any]:

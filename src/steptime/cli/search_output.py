@@ -6,16 +6,21 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
+from steptime.cli.predict import assumptions
+from steptime.inputs.layout import SIZES
+from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
-from steptime.planning.placement import domains_needed, rank_order
+from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
 
 RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
-LAYOUT_COLUMNS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
+LAYOUT_COLUMNS = SIZES
+"""Counts of a layout, as JSON, CSV and the table name them."""
 
 
 def candidate_dict(question: Question, one: Candidate, run: Run | None) -> dict[str, Any]:
@@ -61,6 +66,8 @@ def layout_text(one: Candidate) -> str:
     """
     layout = one.layout
     parts = [f"tp {layout.tp}", f"cp {layout.cp}", f"pp {layout.pp}", f"dp {layout.dp}"]
+    if layout.dp_replicate > 1:
+        parts.append(f"{layout.dp_replicate} copies")
     if layout.vpp > 1:
         parts.insert(3, f"vpp {layout.vpp}")
     if layout.ep > 1:
@@ -96,11 +103,12 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
 
 def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run | None]) -> None:
     question = result.question
+    model = PREDICTORS[str(question.predictor)].title
     title = (
         f"{question.model.name} on {question.num_devices} x {question.accelerator.name}, "
-        f"batch {question.global_batch_size} x {question.seq_length} ({question.predictor} model)"
+        f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
-    sizes = [name for name in LAYOUT_COLUMNS[:6] if name != "ep" or question.model.experts]
+    sizes = [name for name in LAYOUT_COLUMNS if _shown(question, name)]
     heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
@@ -118,6 +126,13 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
     )
 
 
+def _shown(question: Question, name: str) -> bool:
+    """Return whether a count is worth a column: not where it can be 1 only, nor ``etp``."""
+    if name == "dp_replicate":
+        return question.dp_replicates != (1,)
+    return name != "etp" and (name != "ep" or question.model.experts is not None)
+
+
 def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
     layout = one.layout
     return [
@@ -132,16 +147,16 @@ def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
 
 
 def _print_first(result: SearchResult, first: Candidate) -> None:
-    from steptime.planning.result import step_interval
+    from steptime.planning.result import answered
 
     question, out = result.question, console()
     domain = question.accelerator.nvlink_domain
     domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
     out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
-    ends = step_interval(question, first)
-    if ends is not None:
-        low, high = seconds(ends[0]), seconds(ends[1])
+    found = answered(question, first)
+    if found.step_time_low_s is not None and found.step_time_high_s is not None:
+        low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
 
 
@@ -188,11 +203,11 @@ def result_dict(
         shown: The layouts to list.
         runs: What the training takes with each, or None.
     """
-    from steptime.planning.result import memory_parts, step_interval, step_parts
+    from steptime.planning.result import answered
 
     question = result.question
     best = result.best[0]
-    ends = step_interval(question, best) or (None, None)
+    found = answered(question, best)
     return question.summary() | {
         "order": question.order,
         "num_evaluated": result.num_evaluated,
@@ -204,10 +219,12 @@ def result_dict(
         "roomiest_tie": candidate_dict(question, result.best[result.roomiest], None)
         | {"choice": result.roomiest + 1},
         "dropped": result.dropped,
-        "best_step_time_low_s": ends[0],
-        "best_step_time_high_s": ends[1],
-        "best_breakdown_s": step_parts(question, best),
-        "best_memory_bytes": memory_parts(question, best),
+        "best_step_time_low_s": found.step_time_low_s,
+        "best_step_time_high_s": found.step_time_high_s,
+        "best_breakdown_s": dict(found.breakdown_s),
+        "best_memory_bytes": found.memory.fullest.parts_bytes,
+        "software": found.software.stack.name,
+        "assumptions": assumptions(found.assumed),
         "layouts": [
             candidate_dict(question, one, run) for one, run in zip(shown, runs, strict=True)
         ],

@@ -11,23 +11,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
 
-from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, Residual, kind_of, residuals
-from steptime.formulas.number import Number
-
-__all__ = [
-    "Coverage",
-    "Width",
-    "coverage",
-    "interval_s",
-    "kind_of",
-    "step_interval_s",
-    "width",
-    "width_of",
-]
+from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS, NARROW
+from steptime.evidence.residuals import Residual, residuals
+from steptime.formulas.judgement import half_width
+from steptime.formulas.records import Width
+from steptime.inputs.datafiles import data_path, write_whole
 
 COVERAGE = 0.9
 FEWEST = 20
@@ -35,53 +27,16 @@ FEWEST = 20
 _TOGETHER = {DENSE: (DENSE, NARROW), NARROW: (DENSE, NARROW), EXPERTS: (EXPERTS,)}
 
 
-@dataclass(frozen=True, slots=True)
-class Width:
-    """Half-width of an interval in ln(step time): ``factor`` times the scale, about ``middle``.
+def holds(width: Width, error: float, exposed: float) -> bool:
+    """Return whether the interval of a run holds its measured step.
 
-    Attributes:
-        factor: Times the scale.
-        base: Scale of a step that only computes.
-        slope: What a step adds that does nothing else.
-        runs: Left-out runs it rests on.
-        middle: ln(predicted / measured) that is usual for such runs.
+    Args:
+        width: Of the interval.
+        error: ln(predicted / measured).
+        exposed: Share of the predicted step that is no computing.
     """
-
-    factor: float
-    base: float
-    slope: float
-    runs: int
-    middle: float = 0.0
-
-    def half(self, exposed: float) -> float:
-        """Return the half-width for a step.
-
-        Args:
-            exposed: Share of it that is no computing.
-        """
-        return self.factor * (self.base + self.slope * exposed)
-
-    def ends_s(self, step_time_s: float, exposed: float) -> tuple[float, float]:
-        """Return the ends of the interval of a step; they hold the prediction itself.
-
-        Args:
-            step_time_s: Predicted.
-            exposed: Share of it that is no computing.
-        """
-        half = self.half(exposed)
-        low = min(math.exp(-(self.middle + half)), 1.0)
-        high = max(math.exp(half - self.middle), 1.0)
-        return step_time_s * low, step_time_s * high
-
-    def holds(self, error: float, exposed: float) -> bool:
-        """Return whether the interval of a run holds its measured step.
-
-        Args:
-            error: ln(predicted / measured).
-            exposed: Share of the predicted step that is no computing.
-        """
-        half = self.half(exposed)
-        return min(self.middle - half, 0.0) <= error <= max(self.middle + half, 0.0)
+    half = half_width(width, exposed)
+    return bool(min(width.middle - half, 0.0) <= error <= max(width.middle + half, 0.0))
 
 
 def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
@@ -114,7 +69,7 @@ def width(
     base, slope = _line([x for x, _ in errors], sizes)
     scores = sorted(size / (base + slope * x) for (x, _), size in zip(errors, sizes, strict=True))
     rank = min(math.ceil(coverage * (count + 1)), count)
-    return Width(scores[rank - 1], base, slope, count, middle)
+    return Width(factor=scores[rank - 1], base=base, slope=slope, runs=count, middle=middle)
 
 
 def comparable_runs(
@@ -151,41 +106,20 @@ def width_of(
     return width([(row.exposed, row.assumed_error) for row in runs], middle=cost)
 
 
-@functools.cache
-def _kept_width(kind: str, assumed: bool) -> Width | None:
-    return width_of(residuals(), kind, assumed=assumed)
-
-
-def interval_s(
-    step_time_s: float, kind: str, exposed: float, *, assumed: bool
-) -> tuple[float, float] | None:
-    """Return the ends between which the measured step lies nine times in ten, or None.
-
-    Args:
-        step_time_s: Predicted.
-        kind: One of `steptime.evidence.residuals.KINDS`.
-        exposed: Share of the predicted step that is no computing.
-        assumed: Whether the software is assumed, not known.
-    """
-    found = _kept_width(kind, assumed)
-    if found is None:
-        return None
-    return found.ends_s(step_time_s, exposed)
-
-
-def step_interval_s(
-    parts: Mapping[str, Number], kind: str, *, assumed: bool
-) -> tuple[float, float] | None:
-    """Return the interval of a step from its parts, or None.
-
-    Args:
-        parts: Exposed seconds of each part, as the roofline model gives them.
-        kind: One of `steptime.evidence.residuals.KINDS`.
-        assumed: Whether the software is assumed, not known.
-    """
-    total = sum(parts.values())
-    exposed = 1.0 - (parts["compute"] + parts["recompute"]) / total
-    return interval_s(total, kind, exposed, assumed=assumed)
+def widths_text() -> str:
+    """Return ``data/interval_widths.toml`` as the left-out errors in ``data/`` make it."""
+    lines = [
+        "# Widths of the intervals, in ln(step time): about `middle`, `factor` times `base`, plus",
+        "# `slope` for each share of the step that is no computing. Made from",
+        "# roofline_residuals.csv by `python -m steptime.evidence.intervals`; a test compares.",
+    ]
+    for kind in KINDS:
+        for known in (True, False):
+            found = width_of(residuals(), kind, assumed=not known)
+            if found is not None:
+                lines += ["", f"[{KEYS[kind]}-{'known' if known else 'assumed'}]"]
+                lines += [f"{name} = {value!r}" for name, value in asdict(found).items()]
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,9 +153,8 @@ def coverage(rows: Sequence[Residual], kind: str, *, assumed: bool) -> Coverage:
         found = _width_without(tuple(rows), kind, assumed, row.unit)
         if found is None:
             continue
-        half = found.half(row.exposed)
-        halves.append(math.exp(half) - 1.0)
-        inside += found.holds(row.assumed_error if assumed else row.error, row.exposed)
+        halves.append(math.exp(half_width(found, row.exposed)) - 1.0)
+        inside += holds(found, row.assumed_error if assumed else row.error, row.exposed)
     halves.sort()
     return Coverage(
         kind, len(halves), inside / max(len(halves), 1), halves[len(halves) // 2] if halves else 0.0
@@ -231,3 +164,7 @@ def coverage(rows: Sequence[Residual], kind: str, *, assumed: bool) -> Coverage:
 @functools.lru_cache(maxsize=256)
 def _width_without(rows: tuple[Residual, ...], kind: str, assumed: bool, unit: str) -> Width | None:
     return width_of(rows, kind, assumed=assumed, without=unit)
+
+
+if __name__ == "__main__":
+    write_whole(data_path("interval_widths.toml"), widths_text())

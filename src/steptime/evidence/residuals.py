@@ -6,24 +6,14 @@ import csv
 import functools
 from dataclasses import dataclass
 
+from steptime.answer.width import DENSE as DENSE
+from steptime.answer.width import EXPERTS as EXPERTS
+from steptime.answer.width import KINDS as KINDS
+from steptime.answer.width import NARROW as NARROW
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 
 RESIDUALS = "roofline_residuals.csv"
-DENSE, NARROW, EXPERTS = "dense, 16 bits", "dense, 8 bits and below", "experts"
-KINDS = (DENSE, NARROW, EXPERTS)
-
-
-def kind_of(experts: bool, precision: str) -> str:
-    """Return the kind that a run is compared by.
-
-    Args:
-        experts: Whether the model is a mixture of experts.
-        precision: Of its matrix products.
-    """
-    if experts:
-        return EXPERTS
-    return DENSE if precision in ("fp16", "bf16") else NARROW
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,16 @@ from steptime.formulas.collectives import (
     permute_s,
 )
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.layout_terms import sharding_rounds, stage_imbalance
+from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.parameters import (
     num_expert_layers,
     routed_parameters,
     unrouted_parameters,
 )
-from steptime.formulas.records import BaselineConstants, BaselineParts, Job
+from steptime.formulas.placement import link_bytes_per_s
+from steptime.formulas.ranks import data_ranks, expert_data_ranks
+from steptime.formulas.records import BaselineConstants, BaselineParts, Job, LinkRates
 from steptime.formulas.schedule import bubble_share
 from steptime.formulas.traffic import (
     activation_bytes,
@@ -47,86 +50,107 @@ def compute_s(job: Job, constants: BaselineConstants) -> Number:
     return flop / (num_devices(job) * constants.eta * job.peak_flop_per_s)
 
 
-def tensor_parallel_s(job: Job, constants: BaselineConstants) -> Number:
-    """Return the time of the all-reduces of tensor parallelism, over NVLink.
+def tensor_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
+    """Return the time of the all-reduces of tensor parallelism.
 
     Args:
         constants: ``latency_s`` is used.
+        bytes_per_s: Of the link that its groups cross.
     """
     size_bytes = activation_bytes(
         job.micro_batch_size, job.seq_length, job.cp, job.hidden_size, 2.0
     )
-    one = all_reduce_s(size_bytes, job.tp, job.nvlink_bytes_per_s, constants.latency_s)
+    one = all_reduce_s(size_bytes, job.tp, bytes_per_s, constants.latency_s)
     per_layer = tensor_all_reduces_per_layer(job.recompute_full)
     return num_microbatches(job) * (job.num_layers / job.pp) * per_layer * one
 
 
-def context_parallel_s(job: Job, constants: BaselineConstants) -> Number:
+def context_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
     """Return the time to gather keys and values and to send their gradients back.
 
     Args:
         constants: ``latency_s`` is used.
+        bytes_per_s: Of the link that its groups cross.
     """
     key_width = job.num_query_groups * job.head_dim
     size_bytes = key_value_bytes(job.micro_batch_size, job.seq_length, key_width, job.tp, 2.0)
-    one = all_gather_s(size_bytes, job.cp, job.network_bytes_per_s, constants.latency_s)
+    one = all_gather_s(size_bytes, job.cp, bytes_per_s, constants.latency_s)
     layers = job.num_layers / job.pp
     return num_microbatches(job) * layers * context_gathers_per_layer() * one
 
 
-def expert_parallel_s(job: Job, constants: BaselineConstants) -> Number:
+def expert_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
     """Return the time of the all-to-alls of expert parallelism: 0 for a dense model.
 
-    Tokens go out and come back, forward and backward: four exchanges a mixture layer, over
-    NVLink where the group fits in its domain.
+    Tokens go out and come back, forward and backward: four exchanges a mixture layer.
 
     Args:
         constants: ``latency_s`` is used.
+        bytes_per_s: Of the link that its groups cross.
 
     References:
-        lepikhin2020, Sec. 3; derived here for the link.
+        lepikhin2020, Sec. 3.
     """
     size_bytes = job.top_k * activation_bytes(
         job.micro_batch_size, job.seq_length, job.cp * job.tp, job.hidden_size, 2.0
-    )
-    bytes_per_s = where(
-        job.ep * job.etp <= job.nvlink_domain, job.nvlink_bytes_per_s, job.network_bytes_per_s
     )
     one = all_to_all_s(size_bytes, job.ep, bytes_per_s, constants.latency_s)
     return num_microbatches(job) * (num_expert_layers(job) / job.pp) * 4.0 * one
 
 
-def pipeline_sends_s(job: Job, constants: BaselineConstants) -> Number:
+def pipeline_sends_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
     """Return the time of the sends between stages: 0 with one stage.
 
     Args:
         constants: ``latency_s`` is used.
+        bytes_per_s: Of the link that neighbouring stages cross.
     """
     size_bytes = pipeline_message_bytes(
         job.micro_batch_size, job.seq_length, job.cp, job.hidden_size, job.tp, 2.0
     )
-    one = permute_s(size_bytes, job.network_bytes_per_s, constants.latency_s)
+    one = permute_s(size_bytes, bytes_per_s, constants.latency_s)
     messages = pipeline_messages_per_step(num_microbatches(job), job.vpp)
     return where(job.pp > 1.0, messages * one, 0.0)
 
 
-def data_parallel_s(job: Job, constants: BaselineConstants) -> Number:
-    """Return the time of the gradients' all-reduce, once a step, over the network.
+def shared_out_s(
+    job: Job, constants: BaselineConstants, size_bytes: Number, ranks: Number, bytes_per_s: Number
+) -> Number:
+    """Return the time to add up gradients once over the ranks that train the same parameters.
+
+    Where optimizer states are sharded in several copies, ranks share out inside a copy, and the
+    copies add up their shares.
+
+    Args:
+        constants: ``latency_s`` is used.
+        size_bytes: Of the gradients.
+        ranks: That train the same parameters.
+        bytes_per_s: Of the link that its groups cross.
+
+    References:
+        zhao2023, Sec. 3.2.2 (hybrid sharding).
+    """
+    copies = where(job.zero_stage > 0.0, minimum(job.dp_replicate, ranks), 1.0)
+    sharing = ranks / copies
+    inside = all_reduce_s(size_bytes, sharing, bytes_per_s, constants.latency_s)
+    return inside + all_reduce_s(size_bytes / sharing, copies, bytes_per_s, constants.latency_s)
+
+
+def data_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
+    """Return the time of the gradients' all-reduce, once a step.
 
     Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones.
 
     Args:
         constants: ``latency_s`` is used.
+        bytes_per_s: Of the link that its groups cross.
     """
-    ranks = job.dp * job.cp
     shared = gradient_bytes(unrouted_parameters(job), job.tp, job.pp, 2.0)
-    bytes_per_s, latency_s = job.network_bytes_per_s, constants.latency_s
     routed = gradient_bytes(routed_parameters(job), job.ep * job.etp, job.pp, 2.0)
-    expert_ranks = maximum(ranks * job.tp / (job.ep * job.etp), 1.0)
-    routed_s = all_reduce_s(routed, expert_ranks, bytes_per_s, latency_s)
-    return all_reduce_s(shared, ranks, bytes_per_s, latency_s) + where(
-        job.num_experts > 0.0, routed_s, 0.0
-    )
+    expert_ranks = maximum(expert_data_ranks(job), 1.0)
+    routed_s = shared_out_s(job, constants, routed, expert_ranks, bytes_per_s)
+    shared_s = shared_out_s(job, constants, shared, data_ranks(job), bytes_per_s)
+    return shared_s + where(job.num_experts > 0.0, routed_s, 0.0)
 
 
 def schedule_overhead(job: Job) -> Number:
@@ -143,23 +167,20 @@ def schedule_overhead(job: Job) -> Number:
     return overhead * bubble_share(job.schedule, job.pp, micro, 1.0, 1.0 + job.recompute_full, 1.0)
 
 
-def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
+def parts_on(
+    job: Job, constants: BaselineConstants, rates: LinkRates, pace: Number, rounds: Number
+) -> BaselineParts:
     """Return the parts of one training step, in seconds; their sum is the step.
 
     Args:
-        constants: ``eta`` and ``latency_s``.
-
-    Returns:
-        ``compute``, ``tensor_parallel``, ``context_parallel``, ``expert_parallel``,
-        ``bubble``, ``pipeline_sends`` and ``data_parallel``.
-
-    References:
-        derived here, book/model.md; narayanan2021, Sec. 2 and 3 for its parts.
+        rates: Bandwidth of the link that each kind of group crosses.
+        pace: Layers of the longest chunk over the mean.
+        rounds: How often a step pays for an all-reduce of the gradients.
     """
-    compute = compute_s(job, constants)
-    tensor = tensor_parallel_s(job, constants)
-    context = context_parallel_s(job, constants)
-    expert = expert_parallel_s(job, constants)
+    compute = compute_s(job, constants) * pace
+    tensor = tensor_parallel_s(job, constants, rates["tensor"]) * pace
+    context = context_parallel_s(job, constants, rates["context"]) * pace
+    expert = expert_parallel_s(job, constants, rates["expert"]) * pace
     overhead = schedule_overhead(job)
     return {
         "compute": compute,
@@ -167,9 +188,50 @@ def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
         "context_parallel": context,
         "expert_parallel": expert,
         "bubble": (compute + tensor + context + expert) * overhead,
-        "pipeline_sends": pipeline_sends_s(job, constants),
-        "data_parallel": data_parallel_s(job, constants),
+        "pipeline_sends": pipeline_sends_s(job, constants, rates["pipeline"]),
+        "data_parallel": data_parallel_s(job, constants, rates["data"]) * rounds,
     }
+
+
+def baseline_step(job: Job, constants: BaselineConstants) -> BaselineParts:
+    """Return the parts of one training step, for a layout on real hardware.
+
+    A kind of group gets NVLink if all its groups fit in one domain, and the network otherwise;
+    the longest chunk sets the pace; ZeRO-2 and -3 pay for each micro-batch. Where none of that
+    applies, this and `chapter_step` agree to the last bit.
+
+    Returns:
+        ``compute``, ``tensor_parallel``, ``context_parallel``, ``expert_parallel``,
+        ``bubble``, ``pipeline_sends`` and ``data_parallel``, seconds; their sum is the step.
+
+    References:
+        derived here, book/roofline.md; narayanan2021, Sec. 2 and 3 for its parts.
+    """
+    rounds = sharding_rounds(job, num_microbatches(job))
+    return parts_on(job, constants, link_bytes_per_s(job), stage_imbalance(job), rounds)
+
+
+def chapter_step(job: Job, constants: BaselineConstants) -> BaselineParts:
+    """Return the parts of one training step as the chapter has them, whatever the hardware.
+
+    Tensor-parallel messages travel on NVLink and all others on the network, but for experts whose
+    group fits in a domain; layers are spread evenly; gradients are added up once a step.
+
+    Returns:
+        As `baseline_step`.
+
+    References:
+        derived here, book/roofline.md; narayanan2021, Sec. 2 and 3 for its parts.
+    """
+    near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
+    rates: LinkRates = {
+        "tensor": near,
+        "context": far,
+        "expert": where(job.ep * job.etp <= job.nvlink_domain, near, far),
+        "pipeline": far,
+        "data": far,
+    }
+    return parts_on(job, constants, rates, 1.0, 1.0)
 
 
 def step_s(parts: BaselineParts) -> Number:

@@ -2,22 +2,24 @@
 
 from steptime.formulas.exponential import exponential
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.ranks import shard_ranks
+from steptime.formulas.records import Interval, Job, StepParts, Width
 
 OVER, TIGHT, FITS = 0.0, 1.0, 2.0
 TIGHT_SHARE = 0.9
 """Share of the device from which a fit is called tight: a model's error could undo it."""
 
 
-def shares_weights(job: Number) -> Number:
+def shares_weights(job: Job) -> Number:
     """Return 1 where data-parallel ranks share the weights, which takes more ranks than one.
 
     Args:
         job: ``zero_stage`` 3 shares them.
     """
-    return where(job.zero_stage > 2.0, where(job.dp * job.cp > 1.0, 1.0, 0.0), 0.0)
+    return where(job.zero_stage > 2.0, where(shard_ranks(job) > 1.0, 1.0, 0.0), 0.0)
 
 
-def exposed_fraction(parts: Number, step_s: Number) -> Number:
+def exposed_fraction(parts: StepParts, step_s: Number) -> Number:
     """Return the share of a step that is no computing.
 
     Args:
@@ -27,7 +29,7 @@ def exposed_fraction(parts: Number, step_s: Number) -> Number:
     return 1.0 - (parts["compute"] + parts["recompute"]) / step_s
 
 
-def half_width(width: Number, exposed: Number) -> Number:
+def half_width(width: Width, exposed: Number) -> Number:
     """Return the half-width of an interval in the logarithm of the step time.
 
     Args:
@@ -40,7 +42,7 @@ def half_width(width: Number, exposed: Number) -> Number:
     return width.factor * (width.base + width.slope * exposed)
 
 
-def interval_s(width: Number, parts: Number, step_s: Number) -> Number:
+def interval_s(width: Width, parts: StepParts, step_s: Number) -> Interval:
     """Return the ends between which the measured step lies nine times in ten.
 
     They hold the prediction itself.

@@ -24,17 +24,6 @@ def stage_imbalance(job: Job) -> Number:
     return where(leaves_rest(job.num_layers, chunks) > 0.0, uneven, 1.0)
 
 
-def ends_count_as_layers(job: Job) -> Number:
-    """Return 1 where only embedding and output head, a layer each, make all chunks equal.
-
-    References:
-        grattafiori2024, Sec. 3.3.2.
-    """
-    chunks = job.pp * job.vpp
-    with_ends = 1.0 - leaves_rest(job.num_layers + 2.0, chunks)
-    return where(leaves_rest(job.num_layers, chunks) > 0.0, with_ends, 0.0)
-
-
 def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     """Return the gradient synchronisation's cost in units of one all-reduce.
 

@@ -6,7 +6,7 @@ groups does not, that group is the slowest and sets the pace of all.
 """
 
 from steptime.formulas.number import Number, floor, maximum, minimum, where
-from steptime.formulas.records import Job
+from steptime.formulas.records import Job, LinkRates
 from steptime.formulas.validity import leaves_rest
 
 
@@ -35,7 +35,7 @@ def used_per_domain(
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
         expert_ranks: Ranks of an expert group, ep etp.
-        data_inside: As in `group_spans`.
+        data_inside: 1 where data-parallel ranks are nearer than pipeline ones.
 
     References:
         derived here, book/hardware.md.
@@ -65,13 +65,13 @@ def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Num
     return where(num_devices > usable, leaves_rest(usable, span), 0.0)
 
 
-def group_spans(job: Job, data_inside: Number) -> dict[str, Number]:
+def group_spans(job: Job) -> LinkRates:
     """Return the block of neighbouring ranks that each kind of group lies within.
 
     Args:
-        job: Only the layout is read.
-        data_inside: 1 if data parallelism is nearer than the pipeline, the order tensor,
-            context, data, pipeline; 0 for tensor, context, pipeline, data.
+        job: Only the layout is read; ``data_inside`` is 1 if data parallelism is nearer than the
+            pipeline, the order tensor, context, data, pipeline; 0 for tensor, context, pipeline,
+            data.
 
     Returns:
         ``tensor``, ``context``, ``expert``, ``pipeline`` and ``data`` (gradients are added
@@ -91,19 +91,29 @@ def group_spans(job: Job, data_inside: Number) -> dict[str, Number]:
     return {
         "tensor": job.tp,
         "context": near,
-        "expert": where(data_inside > 0.0, experts, split),
-        "pipeline": where(data_inside > 0.0, devices, near * job.pp),
-        "data": where(data_inside > 0.0, near * job.dp, where(job.dp > 1.0, devices, near)),
+        "expert": where(job.data_inside > 0.0, experts, split),
+        "pipeline": where(job.data_inside > 0.0, devices, near * job.pp),
+        "data": where(job.data_inside > 0.0, near * job.dp, where(job.dp > 1.0, devices, near)),
     }
 
 
-def link_bytes_per_s(job: Job, data_inside: Number) -> dict[str, Number]:
+def group_bytes_per_s(job: Job, size: Number, span: Number, usable: Number) -> Number:
+    """Return the bandwidth that the slowest group of one kind gets.
+
+    Args:
+        size: Ranks of a group.
+        span: Neighbouring ranks that it lies within.
+        usable: Devices in use in each domain.
+    """
+    crosses = some_group_crosses(span, job.tp * job.cp * job.pp * job.dp, usable)
+    near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
+    return where(size > 1.0, where(crosses > 0.0, far, near), near)
+
+
+def link_bytes_per_s(job: Job) -> LinkRates:
     """Return the bandwidth that the slowest group of each kind gets.
 
     A group of one device gets NVLink's: it sends nothing.
-
-    Args:
-        data_inside: As in `group_spans`.
 
     Returns:
         ``tensor``, ``context``, ``expert``, ``pipeline`` and ``data``, bytes per second in
@@ -112,19 +122,12 @@ def link_bytes_per_s(job: Job, data_inside: Number) -> dict[str, Number]:
     References:
         derived here, book/hardware.md.
     """
-    spans = group_spans(job, data_inside)
-    devices = job.tp * job.cp * job.pp * job.dp
-    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp, job.ep * job.etp, data_inside)
-    near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
-    sizes = {
-        "tensor": job.tp,
-        "context": job.cp,
-        "expert": job.ep,
-        "pipeline": job.pp,
-        "data": job.cp * job.dp,
+    spans, experts = group_spans(job), job.ep * job.etp
+    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp, experts, job.data_inside)
+    return {
+        "tensor": group_bytes_per_s(job, job.tp, spans["tensor"], usable),
+        "context": group_bytes_per_s(job, job.cp, spans["context"], usable),
+        "expert": group_bytes_per_s(job, job.ep, spans["expert"], usable),
+        "pipeline": group_bytes_per_s(job, job.pp, spans["pipeline"], usable),
+        "data": group_bytes_per_s(job, job.cp * job.dp, spans["data"], usable),
     }
-    rates = {}
-    for kind in ["tensor", "context", "expert", "pipeline", "data"]:
-        crosses = some_group_crosses(spans[kind], devices, usable)
-        rates[kind] = where(sizes[kind] > 1.0, where(crosses > 0.0, far, near), near)
-    return rates

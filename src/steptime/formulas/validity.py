@@ -83,7 +83,7 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Dev
 
 
 def broken_rules(job: Job) -> list[Number]:
-    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 8.
+    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 9.
 
     Args:
         job: Only counts of model, batch and layout are read.
@@ -98,6 +98,7 @@ def broken_rules(job: Job) -> list[Number]:
         where(job.ep > 1.0, dense, 0.0),
         leaves_rest(job.num_experts, job.ep),
         leaves_rest(job.tp * job.cp * job.dp, job.ep * job.etp),
+        leaves_rest(job.dp, job.dp_replicate),
     ]
 
 
@@ -110,7 +111,7 @@ def layout_rule(job: Job) -> Number:
     broken = broken_rules(job)
     rule = where(job.tp > 0.0, 0.0, 0.0)
     # From the last rule to the first, so that the first one broken is what stays.
-    for number in [8, 7, 6, 5, 4, 3, 2, 1]:
+    for number in [9, 8, 7, 6, 5, 4, 3, 2, 1]:
         rule = where(broken[number - 1] > 0.0, 1.0 * number, rule)
     return rule
 
@@ -133,8 +134,9 @@ def layout_fault(job: Job) -> Fault:
         1.0,
         largest_divisor(job.num_experts, job.ep),
         largest_divisor(floor(job.tp * job.cp * job.dp / job.etp), job.ep),
+        largest_divisor(job.dp, job.dp_replicate),
     ]
     nearest = where(job.tp > 0.0, 0.0, 0.0)
-    for number in [1, 2, 3, 4, 5, 6, 7, 8]:
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9]:
         nearest = where(rule == 1.0 * number, mended[number - 1], nearest)
     return {"rule": rule, "nearest": nearest}

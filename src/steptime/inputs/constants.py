@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from steptime.formulas.records import Constants
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.generation import generations
@@ -15,32 +16,7 @@ from steptime.inputs.generation import generations
 _EFFICIENCY = "_efficiency"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepConstants:
-    """The constants as formulas take them: for one device, or an entry a run.
-
-    Attributes:
-        efficiency: Share of the measured matrix rate that a step reaches on this generation.
-        hbm_efficiency: Share of the memory bandwidth.
-        link_efficiency: Share of NVLink's bandwidth.
-        network_efficiency: Share of the network's bandwidth.
-        contention: Share of what hides behind other work that shows all the same.
-        launch_s: Time to launch a kernel and drain it, on the device.
-        host_launch_s: Time of the host to launch a kernel of plain PyTorch.
-        hop_s: Time to pass one domain.
-    """
-
-    efficiency: Any
-    hbm_efficiency: Any
-    link_efficiency: Any
-    network_efficiency: Any
-    contention: Any
-    launch_s: Any
-    host_launch_s: Any
-    hop_s: Any
-
-
-SHARED = tuple(entry.name for entry in fields(StepConstants) if entry.name != "efficiency")
+SHARED = tuple(entry.name for entry in fields(Constants) if entry.name != "efficiency")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +28,7 @@ class RooflineConstants:
 
     Attributes:
         efficiency: Share of the measured matrix rate that a step reaches, by generation.
-        hbm_efficiency: As in `StepConstants`, like all below.
+        hbm_efficiency: As in `Constants`, like all below.
         link_efficiency: Likewise.
         network_efficiency: Likewise.
         contention: Likewise.
@@ -100,14 +76,14 @@ class RooflineConstants:
                 others[name] = value
         return replace(self, efficiency=shares, **others)
 
-    def of(self, generation: str) -> StepConstants:
+    def of(self, generation: str) -> Constants:
         """Return the constants for a device of one generation.
 
         Args:
             generation: A key of ``data/generations.toml``.
         """
         shared = {name: getattr(self, name) for name in SHARED}
-        return StepConstants(efficiency=self.efficiency[generation], **shared)
+        return Constants(efficiency=self.efficiency[generation], **shared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

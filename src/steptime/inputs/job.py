@@ -7,79 +7,15 @@ would round. The page holds the same record as a plain object.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
-from steptime.formulas.number import Number
+from steptime.formulas.records import Job as Job
 from steptime.formulas.validity import layout_rule
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.layout import SCHEDULES, SIZES, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.rank_order import data_inside
-
-
-@dataclass(slots=True, kw_only=True)
-class Job:
-    """A training step as numbers; names as in the dataclasses they come from.
-
-    Switches are 1.0 or 0.0, ``schedule`` is a place in ``SCHEDULES``. ``num_experts`` is 0 for
-    a dense model, the ``*_rank`` and ``qk_*`` fields are 0 without latent attention.
-    """
-
-    # model
-    num_layers: Number
-    hidden_size: Number
-    ffn_hidden_size: Number
-    num_attention_heads: Number
-    num_query_groups: Number
-    head_dim: Number
-    vocab_size: Number
-    gated: Number
-    tied: Number
-    learned_positions: Number
-    window_size: Number
-    windowed_layers: Number
-    num_experts: Number
-    top_k: Number
-    num_shared_experts: Number
-    expert_ffn_hidden_size: Number
-    num_dense_layers: Number
-    q_lora_rank: Number
-    kv_lora_rank: Number
-    qk_nope_head_dim: Number
-    qk_rope_head_dim: Number
-    v_head_dim: Number
-    # batch
-    seq_length: Number
-    micro_batch_size: Number
-    global_batch_size: Number
-    # layout
-    tp: Number
-    cp: Number
-    pp: Number
-    vpp: Number
-    dp: Number
-    dp_replicate: Number
-    ep: Number
-    etp: Number
-    sequence_parallel: Number
-    zero_stage: Number
-    recompute_full: Number
-    recompute_selective: Number
-    fp8: Number
-    schedule: Number
-    data_inside: Number
-    # accelerator
-    peak_flop_per_s: Number
-    peak_fp8_flop_per_s: Number
-    matmul_flop_per_s: Number
-    matmul_fp8_flop_per_s: Number
-    hbm_bytes: Number
-    hbm_bytes_per_s: Number
-    nvlink_bytes_per_s: Number
-    nvlink_domain: Number
-    network_bytes_per_s: Number
-    num_sms: Number
 
 
 def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batch) -> Job:

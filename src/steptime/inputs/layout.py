@@ -100,6 +100,78 @@ class Batch:
         check_count("micro_batch_size", self.micro_batch_size, most=10**9)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule of `steptime.formulas.validity`: what it is about, and how it is said.
+
+    Attributes:
+        field: To blame.
+        sentence: For one layout, with its values and the nearest that would do.
+        short: For many layouts that fell out of a search.
+    """
+
+    field: str
+    sentence: str
+    short: str
+
+
+RULES = (
+    Rule(
+        field="global_batch_size",
+        sentence="global_batch_size={global_batch_size} does not divide into dp={dp} ranks x "
+        "micro_batch_size={micro_batch_size}; the nearest that does is {nearest}",
+        short="does not divide into dp x micro_batch_size",
+    ),
+    Rule(
+        field="pp",
+        sentence="pp={pp} is over num_layers={num_layers} of {name}; use pp <= {nearest}",
+        short="more stages than layers",
+    ),
+    Rule(
+        field="vpp",
+        sentence="vpp={vpp} leaves chunks without a layer: {num_layers} layers over pp={pp} "
+        "allow vpp <= {nearest}",
+        short="chunks without a layer",
+    ),
+    Rule(
+        field="tp",
+        sentence="tp={tp} does not divide the {num_attention_heads} attention heads of {name}; "
+        "the largest below that does is {nearest}",
+        short="does not divide the attention heads",
+    ),
+    Rule(
+        field="cp",
+        sentence="cp={cp} does not divide seq_length={seq_length}; "
+        "the largest below that does is {nearest}",
+        short="does not divide the sequence",
+    ),
+    Rule(
+        field="ep",
+        sentence="ep={ep} needs experts, and {name} is dense; use ep={nearest}",
+        short="the model is dense",
+    ),
+    Rule(
+        field="ep",
+        sentence="ep={ep} does not divide num_experts={num_experts}; "
+        "the largest below that does is {nearest}",
+        short="does not divide the experts",
+    ),
+    Rule(
+        field="ep",
+        sentence="ep={ep} x etp={etp} does not divide the {group} ranks (tp x cp x dp) of a "
+        "pipeline stage; the largest below that does is {nearest}",
+        short="times etp does not divide the ranks of a stage",
+    ),
+    Rule(
+        field="dp_replicate",
+        sentence="dp_replicate={dp_replicate} does not divide dp={dp}; "
+        "the largest below that does is {nearest}",
+        short="does not divide dp",
+    ),
+)
+"""Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
+
+
 def num_microbatches(layout: Layout, batch: Batch) -> int:
     """Return the micro-batches that one data-parallel rank runs in a step, m = B / (d b).
 
@@ -114,54 +186,14 @@ def num_microbatches(layout: Layout, batch: Batch) -> int:
     if batch.global_batch_size % ranks:
         near = int(nearest_multiple(float(batch.global_batch_size), float(ranks)))
         raise ConfigError(
-            f"global_batch_size={batch.global_batch_size} does not divide into dp={layout.dp} "
-            f"ranks x micro_batch_size={batch.micro_batch_size}; the nearest that does is {near}"
+            RULES[0].sentence.format(
+                global_batch_size=batch.global_batch_size,
+                dp=layout.dp,
+                micro_batch_size=batch.micro_batch_size,
+                nearest=near,
+            )
         )
     return batch.global_batch_size // ranks
-
-
-FAULTS = (
-    (
-        "global_batch_size",
-        "global_batch_size={global_batch_size} does not divide into dp={dp} ranks x "
-        "micro_batch_size={micro_batch_size}; the nearest that does is {nearest}",
-    ),
-    ("pp", "pp={pp} is over num_layers={num_layers} of {name}; use pp <= {nearest}"),
-    (
-        "vpp",
-        "vpp={vpp} leaves chunks without a layer: {num_layers} layers over pp={pp} "
-        "allow vpp <= {nearest}",
-    ),
-    (
-        "tp",
-        "tp={tp} does not divide the {num_attention_heads} attention heads of {name}; "
-        "the largest below that does is {nearest}",
-    ),
-    (
-        "cp",
-        "cp={cp} does not divide seq_length={seq_length}; the largest below that does is {nearest}",
-    ),
-    ("ep", "ep={ep} needs experts, and {name} is dense; use ep={nearest}"),
-    (
-        "ep",
-        "ep={ep} does not divide num_experts={num_experts}; "
-        "the largest below that does is {nearest}",
-    ),
-    (
-        "ep",
-        "ep={ep} x etp={etp} does not divide the {group} ranks (tp x cp x dp) of a pipeline "
-        "stage; the largest below that does is {nearest}",
-    ),
-    (
-        "dp_replicate",
-        "dp_replicate={dp_replicate} does not divide dp={dp}; "
-        "the largest below that does is {nearest}",
-    ),
-)
-"""Field to blame and sentence of each rule of `steptime.formulas.validity`, from rule 1 on.
-
-The layout page prints the same sentences.
-"""
 
 
 def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
@@ -187,6 +219,6 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
     fault = layout_fault(SimpleNamespace(**{key: float(value) for key, value in counts.items()}))
     if fault["rule"]:
         group = layout.tp * layout.cp * layout.dp
-        sentence = FAULTS[int(fault["rule"]) - 1][1]
+        sentence = RULES[int(fault["rule"]) - 1].sentence
         nearest = int(fault["nearest"])
         raise ConfigError(sentence.format(name=model.name, group=group, nearest=nearest, **counts))

@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
-from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
-from steptime.inputs.memory_facts import MEMORY_FACTS, MemoryFacts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.stack import (
     FACT_NAMES,
     KERNEL,
+    MEMORY_FACTS,
+    TIME_FACTS,
     Stack,
     check_date,
     families,
@@ -25,7 +27,6 @@ from steptime.inputs.stack import (
     stack_named,
     stack_names,
 )
-from steptime.inputs.time_facts import TIME_FACTS, TimeFacts
 
 USUAL_FAMILY = "megatron"
 USUAL_SHARDED = "fsdp"
@@ -162,6 +163,19 @@ def usual_zero_stage(said: Said, model: ModelShape) -> tuple[int, str]:
     return stack.zero_stages[0], f"{stack.name}'s usual" if said.stack is not None else ""
 
 
+def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:
+    """Return which ways to shard the software has, of those that are tried; all its own if none.
+
+    Args:
+        said: Of the software; all are had where it is not named.
+        tried: 0 to 3.
+    """
+    if said.stack is None:
+        return tried
+    known = _chosen(said, sharded=False).zero_stages
+    return tuple(stage for stage in tried if stage in known) or tuple(sorted(known))
+
+
 def check_zero_stage(said: Said, stage: int) -> None:
     """Refuse a way to shard that the software does not have.
 
@@ -221,6 +235,31 @@ def check_known(device: Accelerator) -> None:
         )
 
 
+# Formulas divide by these.
+_ABOVE_ZERO = (
+    "attention_flop_per_s",
+    "sent_gradient_bytes",
+    "bucket_bytes",
+    "power_scale",
+    "recompute_group",
+)
+
+
+def checked(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return facts as floats.
+
+    Args:
+        values: By name.
+
+    Raises:
+        ConfigError: If one is no number in range.
+    """
+    return {
+        name: check_number(f"fact {name}", value, above=0.0 if name in _ABOVE_ZERO else -1e-300)
+        for name, value in values.items()
+    }
+
+
 def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | None:
     if not knows(device):
         return None
@@ -230,12 +269,14 @@ def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | N
         "attention_flop_per_s": kernel_named(generations()[device.generation], kernel).flop_per_s,
         "power_scale": power_scale(device),
     }
-    return TimeFacts(**values | {n: f.value for n, f in lines.items() if n in TIME_FACTS})
+    values |= {name: line.value for name, line in lines.items() if name in TIME_FACTS}
+    return TimeFacts(**checked(values))
 
 
 def _memory_facts(lines: Mapping[str, Fact]) -> MemoryFacts:
     values: dict[str, Any] = {"flash": float(lines[KERNEL].value != STORED)}
-    return MemoryFacts(**values | {n: f.value for n, f in lines.items() if n in MEMORY_FACTS})
+    values |= {name: line.value for name, line in lines.items() if name in MEMORY_FACTS}
+    return MemoryFacts(**checked(values))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -278,13 +319,11 @@ def with_facts(one: Software, changes: Mapping[str, Value]) -> Software:
     """
     for name in changes:
         check_choice("fact", name, {*TIME_FACTS, *MEMORY_FACTS})
-    time = {name: value for name, value in changes.items() if name in TIME_FACTS}
-    memory: dict[str, Any] = {n: value for n, value in changes.items() if n in MEMORY_FACTS}
-    found: Any = one.time
+    values = checked(changes)
+    time = {name: value for name, value in values.items() if name in TIME_FACTS}
+    memory = {name: value for name, value in values.items() if name in MEMORY_FACTS}
     return replace(
         one,
-        time=replace(found, **time) if found is not None else None,
+        time=replace(one.time, **time) if one.time is not None else None,
         memory=replace(one.memory, **memory),
     )
-
-

@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
+from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, facts_from
-from steptime.inputs.memory_facts import MEMORY_FACTS
-from steptime.inputs.time_facts import TIME_FACTS
 
 COMMON = "common"
+TIME_FACTS = tuple(entry.name for entry in fields(TimeFacts))
+MEMORY_FACTS = tuple(entry.name for entry in fields(MemoryFacts))
 KERNEL = "kernel"
 FACT_NAMES = tuple(dict.fromkeys((KERNEL, *TIME_FACTS, *MEMORY_FACTS)))
 """Every name that a fact of the software may have."""

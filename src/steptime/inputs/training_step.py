@@ -223,9 +223,7 @@ def _network(
     return (Assumed(what="network", value=share, how="--network-gbit N"),)
 
 
-def _default_zero(
-    shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]
-) -> int:
+def _default_zero(shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]) -> int:
     if dp == 1 and cp == 1:
         return 0
     stage, why = usual_zero_stage(said, shape)

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.formulas.baseline import num_microbatches, step_s
+from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.judgement import shares_weights
 from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
-from steptime.formulas.roofline import roofline_step_s
 from steptime.formulas.schedule import schedule_fault
 from steptime.formulas.validity import layout_fault
-from steptime.inputs.baseline_constants import baseline_constants
-from steptime.inputs.constants import roofline_constants
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import FAULTS, RECOMPUTE, SCHEDULES, Batch, Layout
-from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
-from steptime.planning.placed import placed_baseline, placed_roofline
+from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, Batch, Layout
+from steptime.inputs.software import Software
 from steptime.planning.question import Question
 from steptime.planning.space import ROW_FIELDS, Rows
 
 Floats = NDArray[np.float64]
 REASONS = (
-    *(f"{field}: {text}" for field, text in (
-        ("global_batch_size", "does not divide into dp x micro_batch_size"),
-        ("pp", "more stages than layers"),
-        ("vpp", "chunks without a layer"),
-        ("tp", "does not divide the attention heads"),
-        ("cp", "does not divide the sequence"),
-        ("ep", "the model is dense"),
-        ("ep", "does not divide the experts"),
-        ("ep x etp", "does not divide the ranks of a stage"),
-    )),
+    *(f"{rule.field}: {rule.short}" for rule in RULES),
     "vpp: micro-batches are no multiple of the stages",
     "schedule: too few micro-batches, or an odd number of them or of stages",
-)  # fmt: skip
+)
 """Why a row is dropped before it is timed, by the rule's number less one."""
-
-if len(REASONS) != len(FAULTS) + 2:
-    raise AssertionError("a rule of the layout has no reason here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +72,7 @@ def base_job(question: Question) -> Job:
     record = job(
         question.model,
         question.accelerator,
-        Layout(precision=question.precision),
+        Layout(precision=question.precision, order=question.order),
         Batch(global_batch_size=1, seq_length=question.seq_length),
     )
     record.global_batch_size = float(question.global_batch_size)
@@ -126,34 +111,72 @@ def row_faults(record: Job) -> Number:
     return np.where(rule > 0.0, rule, last)
 
 
-def parts_function(question: Question) -> Callable[[Job], Mapping[str, Number]]:
-    """Return the function from a record to the parts of its step, in seconds."""
-    if question.predictor == "roofline":
-        stack = stack_named(default_stack(question.accelerator))
-        layout = Layout(precision=question.precision)
-        changes = layout_changes(question.model, layout)
-        facts = stack_facts(stack, question.accelerator, **changes)
-        values = roofline_constants()
-        return lambda record: placed_roofline(record, facts, values)
-    constants, inside = baseline_constants(), question.data_inside
-    return lambda record: placed_baseline(record, constants, inside)
+def sharing_stages(question: Question) -> tuple[tuple[bool, tuple[int, ...]], ...]:
+    """Return the places of the sharding stages that run on each kind of software.
+
+    Args:
+        question: Gives the stages to try.
+
+    Returns:
+        Whether weights are shared, and the places in ``zero_stages``.
+    """
+    places = range(len(question.zero_stages))
+    shared = tuple(place for place in places if question.zero_stages[place] > 2)
+    whole = tuple(place for place in places if question.zero_stages[place] <= 2)
+    return tuple(pair for pair in ((False, whole), (True, shared)) if pair[1])
 
 
-def sum_function(question: Question) -> Callable[[Any], Number]:
-    """Return the function that adds the parts up, in one fixed order."""
-    return roofline_step_s if question.predictor == "roofline" else step_s
+Cells = Callable[[Job, Software], Number]
 
 
-def step_function(question: Question) -> Callable[[Job], Number]:
-    """Return the function from a record to its step time."""
-    parts, total = parts_function(question), sum_function(question)
-    return lambda record: total(parts(record))
+def over_software(
+    question: Question, record: Job, choices: Switches, shape: tuple[int, ...], of: Cells
+) -> Floats:
+    """Return a value of each layout, each asked of the software that it runs on.
+
+    Args:
+        question: What is asked.
+        record: Rows against switches, as `crossed_job` makes it.
+        choices: The switches.
+        shape: Of the result, rows first.
+        of: From a record and its software to the values.
+    """
+    known = question.known()
+    if known.plain is known.sharing:
+        return np.broadcast_to(of(record, known.plain), shape)
+    out = np.empty(shape)
+    for sharing, places in sharing_stages(question):
+        stages = choices.zero_stage[:, :, list(places), :]
+        part = replace(record, zero_stage=stages)
+        out[:, :, list(places), :] = of(part, known.software(sharing))
+        if sharing:
+            # One rank has nobody to share with: its weights are whole, whatever the stage.
+            alone = np.flatnonzero((shares_weights(part) <= 0.0).any(axis=(1, 2, 3)))
+            if alone.size:
+                one = replace(part, **{name: _rows_of(part, name, alone) for name in ROW_FIELDS})
+                out[np.ix_(alone, range(shape[1]), places, range(shape[3]))] = of(one, known.plain)
+    return out
 
 
-def memory_function(question: Question) -> Callable[[Job], Number]:
-    """Return the function from a record to the bytes of its fullest device."""
-    facts = question.facts
-    return lambda record: memory_total_bytes(record, facts)
+def _rows_of(record: Job, name: str, places: NDArray[np.int64]) -> Floats:
+    values: Floats = getattr(record, name)[places]
+    return values
+
+
+def step_function(question: Question) -> Cells:
+    """Return the function from a record and its software to the time of a step, seconds."""
+    known = question.known()
+    return lambda record, one: known.predictor.total(known.parts(record, one))
+
+
+def bytes_of(record: Job, one: Software) -> Number:
+    """Return the bytes of the fullest device.
+
+    Args:
+        record: Of layouts.
+        one: The software that they run on.
+    """
+    return memory_total_bytes(record, one.memory)
 
 
 def layout_of(
@@ -177,6 +200,7 @@ def layout_of(
         zero_stage=question.zero_stages[zero],
         sequence_parallel=question.sequence_parallel[sequence],
         precision=question.precision,
+        order=question.order,
     )
     batch = Batch(
         global_batch_size=question.global_batch_size,

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from steptime.evidence.predict import default_predictor
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.question import Question as Asked
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import check_layout
+from steptime.inputs.precision import check_precision
 from steptime.inputs.readers.reading import Reading, Value, completed
+from steptime.inputs.schedule_faults import check_schedule
+from steptime.inputs.software import Said, check_zero_stage
+from steptime.inputs.training_step import TrainingStep
 from steptime.planning.question import Question
-from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
+from steptime.planning.result import Candidate
 from steptime.planning.search import search
 
 
@@ -20,39 +27,30 @@ class Explanation:
     """Time, memory and a suggestion for one launch file.
 
     Attributes:
-        question: Model, devices and batch of the file.
-        own: The file's own layout.
-        interval_s: Where its measured step lies nine times in ten, None where not known.
-        parts: Where its time goes, seconds.
-        memory: Where the memory of its fullest device goes, bytes.
+        question: Model, devices and batch of the file, with every layout open.
+        own: The answer for the file's own layout.
         best: The fastest layout that fits, None if none does.
         gain_fraction: Time that it saves; None where there is nothing to compare.
         tie_fraction: Differences up to here the model cannot tell.
     """
 
     question: Question
-    own: Candidate
-    interval_s: tuple[float, float] | None
-    parts: dict[str, float]
-    memory: dict[str, float]
+    own: Prediction
     best: Candidate | None
     gain_fraction: float | None
     tie_fraction: float
 
 
-def explained(
-    reading: Reading,
-    accelerator: Accelerator,
-    given: Mapping[str, Value],
-    predictor: str | None = None,
-) -> Explanation:
-    """Return what the models say of a file that gives a layout.
+def step_of(
+    reading: Reading, accelerator: Accelerator, given: Mapping[str, Value], said: Said
+) -> TrainingStep:
+    """Return the training step that a file describes.
 
     Args:
         reading: What was understood of the file; ``model`` is set.
         accelerator: The device and its links.
         given: What the file leaves out.
-        predictor: baseline or roofline; None for the better one that knows the device.
+        said: What is said of the software; the framework that the file is for if nothing.
 
     Raises:
         ConfigError: If something is missing or contradicts the model.
@@ -65,27 +63,61 @@ def explained(
         )
     layout, batch = completed(reading, given)
     check_layout(reading.model, layout, batch)
-    question = Question(
+    check_schedule(layout, batch)
+    check_precision(accelerator, layout.precision)
+    assumed = [
+        Assumed(what=one.name, value=str(one.value), why=one.why) for one in reading.assumptions
+    ]
+    if said.stack is None and reading.software:
+        said = replace(said, stack=reading.software)
+    if layout.dp * layout.cp > 1:
+        check_zero_stage(said, layout.zero_stage)
+    return TrainingStep(
         model=reading.model,
         accelerator=accelerator,
-        num_devices=layout.num_devices,
-        global_batch_size=batch.global_batch_size,
-        seq_length=batch.seq_length,
-        precision=layout.precision,
-        predictor=predictor or default_predictor(accelerator),
+        layout=layout,
+        batch=batch,
+        said=said,
+        assumed=tuple(assumed),
     )
-    own = evaluated(question, layout, batch)
+
+
+def explained(
+    step: TrainingStep,
+    predictor: str | None = None,
+    constants: RooflineConstants | None = None,
+) -> Explanation:
+    """Return what the models say of a file's step, and of every other layout of it.
+
+    Args:
+        step: What the file describes.
+        predictor: A name of `steptime.answer.PREDICTORS`; the better one if None.
+        constants: Of the roofline model; the published ones if None.
+
+    Raises:
+        ConfigError: If the step is beyond the model.
+    """
+    own = answer(Asked(step=step, predictor=predictor, constants=constants))
+    question = Question(
+        model=step.model,
+        accelerator=step.accelerator,
+        num_devices=step.layout.num_devices,
+        global_batch_size=step.batch.global_batch_size,
+        seq_length=step.batch.seq_length,
+        precision=step.layout.precision,
+        order=step.layout.order,
+        predictor=predictor,
+        said=step.said,
+        constants=constants,
+    )
     result = search(question, keep=1)
     best = result.best[0] if result.best else None
     gain = None
-    if best is not None and own.headroom_bytes >= 0:
+    if best is not None and own.fits:
         gain = max(0.0, 1.0 - best.step_time_s / own.step_time_s)
     return Explanation(
         question=question,
         own=own,
-        interval_s=step_interval(question, own),
-        parts=step_parts(question, own),
-        memory=memory_parts(question, own),
         best=best,
         gain_fraction=gain,
         tie_fraction=result.tie_fraction,

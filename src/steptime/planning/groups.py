@@ -6,8 +6,6 @@ lengths. Ranks fill the domains one after another, ``usable`` in each.
 
 from __future__ import annotations
 
-AXES = ["tp", "cp", "pp", "dp"]
-
 
 def axis_strides(order: list[str], sizes: dict[str, int]) -> dict[str, int]:
     """Return the distance between neighbours of each axis, in ranks.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from steptime.planning.question import Question
-from steptime.planning.result import Candidate, SearchResult, memory_parts
+from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
 
 MOST_DOUBLINGS = 7
@@ -45,7 +45,7 @@ def nearest(result: SearchResult) -> Nearest:
         reason = f"no layout can be cut: {top}"
         batch = _nearest_batch(question)
     else:
-        parts = memory_parts(question, lean)
+        parts = answered(question, lean).memory.fullest.parts_bytes
         part, size = max(parts.items(), key=lambda item: item[1])
         reason = (
             f"the leanest layout needs {lean.memory_bytes / 1e9:.1f} GB of "

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from steptime.formulas.placement import used_per_domain
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.layout import Layout
-from steptime.planning.groups import AXES, expert_counts, group_counts, hop_counts
-
-ORDERS = {
-    "megatron": ["tp", "cp", "dp", "pp"],
-    "llama3": ["tp", "cp", "pp", "dp"],
-}
-"""Rank orders by name, nearest first. Megatron-LM's default is tp-cp-ep-dp-pp: its expert
-groups are cut from the tp, cp and dp ranks of a stage, so four axes say it all."""
+from steptime.inputs.rank_order import rank_order
+from steptime.planning.groups import expert_counts, group_counts, hop_counts
 
 MOST_DEVICES = 1_000_000
 
@@ -80,27 +74,6 @@ class Placement:
         return GroupCount(kind=kind, size=1, inside=self.layout.num_devices, crossing=0)
 
 
-def rank_order(text: str) -> list[str]:
-    """Return the axes of an order given by name or written out.
-
-    Args:
-        text: ``megatron``, ``llama3``, or axes joined by dashes, nearest first, with or
-            without ``ep``: ``tp-cp-ep-dp-pp``.
-
-    Raises:
-        ConfigError: If it is neither.
-    """
-    if text in ORDERS:
-        return list(ORDERS[text])
-    axes = [axis for axis in text.lower().split("-") if axis != "ep"]
-    if sorted(axes) != sorted(AXES):
-        raise ConfigError(
-            f"unknown rank order {text[:60]!r}; use megatron, llama3, or the axes tp, cp, dp "
-            "and pp joined by dashes, nearest first, such as tp-cp-dp-pp"
-        )
-    return axes
-
-
 def domains_needed(layout: Layout, domain_size: int, axes: list[str]) -> tuple[int, int]:
     """Return the domains that a job fills, and the GPUs in use in each of them.
 
@@ -130,7 +103,7 @@ def place(
     Args:
         layout: What to place.
         domain_size: GPUs in one NVLink domain: 8 in a server, 72 in an NVL72 rack.
-        order: A name from `ORDERS`, or axes joined by dashes.
+        order: As in `steptime.inputs.rank_order.rank_order`.
         spares_per_domain: GPUs to keep free in each domain.
 
     Raises:

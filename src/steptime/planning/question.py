@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from steptime.evidence.predict import PREDICTORS, default_predictor
+from steptime.answer.known import Known, check_order, default_predictor, known_of
+from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.training_step import check_precision
-from steptime.planning.placement import ORDERS, rank_order
+from steptime.inputs.precision import check_precision
+from steptime.inputs.software import NOTHING_SAID, Said, zero_stages
+from steptime.inputs.training_step import TrainingStep
 
 MOST_DEVICES = 1_000_000
+TRIED_ZERO = (0, 1, 3)
+"""Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
+roofline model takes to be hidden."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +34,14 @@ class Question:
         precision: Of the matrix products.
         micro_batch_sizes: To try; empty for powers of two up to 64.
         recompute: To try.
-        zero_stages: To try. Stage 2 must be asked for: gradients that stay sharded between
-            micro-batches cost messages that the roofline model takes to be hidden.
+        zero_stages: To try; empty for those of ``TRIED_ZERO`` that the software has.
+        dp_replicates: Copies of what is sharded, to try where they divide dp.
         sequence_parallel: To try, where tp > 1.
         schedules: To try where stages hold one chunk, or several, as each allows.
-        order: Rank order: see `steptime.planning.placement`.
-        predictor: baseline or roofline.
-        facts: What the software stack keeps in memory.
+        order: Rank order: see `steptime.inputs.rank_order`.
+        predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
+        said: What is said of the software.
+        constants: Of the roofline model; the published ones if None.
         hbm_share: Share of the memory that may be used.
     """
 
@@ -47,12 +53,14 @@ class Question:
     precision: str = "bf16"
     micro_batch_sizes: tuple[int, ...] = ()
     recompute: tuple[str, ...] = RECOMPUTE
-    zero_stages: tuple[int, ...] = (0, 1, 3)
+    zero_stages: tuple[int, ...] = ()
+    dp_replicates: tuple[int, ...] = (1,)
     sequence_parallel: tuple[bool, ...] = (False, True)
     schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
     order: str = "megatron"
-    predictor: str = "baseline"
-    facts: MemoryFacts = field(default_factory=MemoryFacts)
+    predictor: str | None = None
+    said: Said = NOTHING_SAID
+    constants: RooflineConstants | None = None
     hbm_share: float = 1.0
 
     def __post_init__(self) -> None:
@@ -60,38 +68,60 @@ class Question:
         check_count("global_batch_size", self.global_batch_size, most=10**9)
         check_count("seq_length", self.seq_length, most=10**9)
         check_choice("precision", self.precision, PRECISIONS)
-        check_choice("predictor", self.predictor, PREDICTORS)
-        for name in ("recompute", "zero_stages", "sequence_parallel", "schedules"):
-            if not getattr(self, name):
-                raise ConfigError(f"{name} is empty: give at least one value to try")
+        name = self.predictor or default_predictor(self.accelerator)
+        object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
+        if not self.zero_stages:
+            object.__setattr__(self, "zero_stages", zero_stages(self.said, TRIED_ZERO))
+        for field in ("recompute", "dp_replicates", "sequence_parallel", "schedules"):
+            if not getattr(self, field):
+                raise ConfigError(f"{field} is empty: give at least one value to try")
         for value in self.recompute:
             check_choice("recompute", value, RECOMPUTE)
         for value in self.schedules:
             check_choice("schedule", value, SCHEDULES)
         for stage in self.zero_stages:
             check_count("zero_stage", stage, least=0, most=3)
-        for size in self.micro_batch_sizes:
-            check_count("micro_batch_size", size, most=10**6)
-        axes = rank_order(self.order)
-        check_precision(self.accelerator, self.precision)
-        if self.predictor == "baseline" and self.precision not in ("fp16", "bf16"):
+        if zero_stages(self.said, self.zero_stages) != self.zero_stages:
             raise ConfigError(
-                f"the baseline's one constant was fitted in 16 bits, not {self.precision}; "
-                "use --predictor roofline"
+                f"zero_stages={self.zero_stages}: {self.said.stack} lacks one of them"
             )
-        if self.predictor == "roofline":
-            if default_predictor(self.accelerator) != "roofline":
-                raise ConfigError(
-                    f"the roofline model has no measured rate for {self.accelerator.name}; "
-                    "use --predictor baseline"
-                )
-            if axes != ORDERS["megatron"]:
-                raise ConfigError(
-                    f"the roofline model places ranks as Megatron-LM does, not {self.order!r}; "
-                    "use --predictor baseline for another order"
-                )
+        for size in (*self.micro_batch_sizes, *self.dp_replicates):
+            check_count("micro_batch_size or dp_replicate", size, most=10**6)
+        check_precision(self.accelerator, self.precision)
+        check_order(self.order, name)
         if not 0.0 < self.hbm_share <= 1.0:
             raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
+        self.known()
+
+    def known(self) -> Known:
+        """Return all that goes into the formulas beside the layout.
+
+        Raises:
+            ConfigError: If the model says nothing of this device or precision.
+        """
+        return known_of(
+            self.model,
+            self.accelerator,
+            self.precision,
+            self.said,
+            self.predictor,
+            self.constants,
+        )
+
+    def step(self, layout: Layout, batch: Batch) -> TrainingStep:
+        """Return one layout of the question as the training step that it is.
+
+        Args:
+            layout: How it is cut.
+            batch: What it trains on.
+        """
+        return TrainingStep(
+            model=self.model,
+            accelerator=self.accelerator,
+            layout=layout,
+            batch=batch,
+            said=self.said,
+        )
 
     def summary(self) -> dict[str, str | int]:
         """Return what was asked as an answer repeats it."""
@@ -102,14 +132,8 @@ class Question:
             "global_batch_size": self.global_batch_size,
             "seq_length": self.seq_length,
             "precision": self.precision,
-            "predictor": self.predictor,
+            "predictor": str(self.predictor),
         }
-
-    @property
-    def data_inside(self) -> float:
-        """1.0 where data-parallel ranks are nearer than pipeline ones, else 0.0."""
-        axes = rank_order(self.order)
-        return float(axes.index("dp") < axes.index("pp"))
 
     @property
     def memory_limit_bytes(self) -> float:

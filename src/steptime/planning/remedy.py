@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from steptime.evidence.memory import Memory, fullest_bytes
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.question import Question
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.schedule_faults import check_schedule
+from steptime.inputs.software import check_zero_stage
 from steptime.inputs.training_step import TrainingStep
 
 MOST_STAGES = 128
@@ -97,18 +99,22 @@ def _sizes(step: TrainingStep) -> Iterator[list[Change]]:
         yield growing
 
 
-def _remedy(change: Change, facts: MemoryFacts | None) -> Remedy | None:
+def _remedy(change: Change) -> Remedy | None:
     words, step = change
     try:
-        total = fullest_bytes(step, facts)
+        check_schedule(step.layout, step.batch)
+        if step.layout.dp * step.layout.cp > 1:
+            check_zero_stage(step.said, step.layout.zero_stage)
+        found = answer(Question(step=step))
     except ConfigError:
         return None
+    total = found.total_bytes
     return Remedy(
         change=words,
         step=step,
         num_devices=step.layout.num_devices,
         total_bytes=total,
-        fits=total <= step.accelerator.hbm_bytes,
+        fits=found.fits,
     )
 
 
@@ -129,11 +135,11 @@ def _pairs(step: TrainingStep) -> Iterator[Change]:
                 yield f"{words} {more}", both
 
 
-def _up_to_the_first_fit(growing: list[Change], facts: MemoryFacts | None) -> Remedy | None:
+def _up_to_the_first_fit(growing: list[Change]) -> Remedy | None:
     """Return the smallest growth that fits, else the one that lowers the memory the most."""
     lowest = None
     for change in growing:
-        remedy = _remedy(change, facts)
+        remedy = _remedy(change)
         if remedy is None:
             continue
         if remedy.fits:
@@ -143,12 +149,12 @@ def _up_to_the_first_fit(growing: list[Change], facts: MemoryFacts | None) -> Re
     return lowest
 
 
-def _step_by_step(step: TrainingStep, facts: MemoryFacts | None) -> Remedy | None:
+def _step_by_step(step: TrainingStep) -> Remedy | None:
     """Return several changes at once: each time the one that leaves the least memory."""
     taken: list[str] = []
     for _ in range(MOST_CHANGES):
-        tried = [_remedy(change, facts) for change in _switches(step)]
-        tried += [_up_to_the_first_fit(growing, facts) for growing in _sizes(step)]
+        tried = [_remedy(change) for change in _switches(step)]
+        tried += [_up_to_the_first_fit(growing) for growing in _sizes(step)]
         known = [one for one in tried if one is not None]
         if not known:
             return None
@@ -160,9 +166,7 @@ def _step_by_step(step: TrainingStep, facts: MemoryFacts | None) -> Remedy | Non
     return None
 
 
-def remedies(
-    step: TrainingStep, memory: Memory, facts: MemoryFacts | None = None
-) -> tuple[Remedy, ...]:
+def remedies(found: Prediction) -> tuple[Remedy, ...]:
     """Return the changes that lower the memory, nearest first; none if it fits.
 
     Single changes come in the order of what they cost in time, each with its memory. Where
@@ -170,23 +174,20 @@ def remedies(
     where no pair does, as many as it takes.
 
     Args:
-        step: The training step.
-        memory: What it needs, from `steptime.evidence.memory.step_memory`.
-        facts: As given there.
+        found: The answer for the step.
     """
-    if memory.fits:
+    if found.fits:
         return ()
-    tried = [_remedy(change, facts) for change in _switches(step)]
-    tried += [_up_to_the_first_fit(growing, facts) for growing in _sizes(step)]
-    enough = memory.total_bytes * (1.0 - LEAST_GAIN)
+    step = found.step
+    tried = [_remedy(change) for change in _switches(step)]
+    tried += [_up_to_the_first_fit(growing) for growing in _sizes(step)]
+    enough = found.total_bytes * (1.0 - LEAST_GAIN)
     singles = [one for one in tried if one is not None and one.total_bytes <= enough]
     if any(one.fits for one in singles):
         return tuple(sorted(singles, key=lambda one: (not one.fits, one.num_devices)))
     pairs = [
-        remedy
-        for change in _pairs(step)
-        if (remedy := _remedy(change, facts)) is not None and remedy.fits
+        remedy for change in _pairs(step) if (remedy := _remedy(change)) is not None and remedy.fits
     ]
     best = sorted(pairs, key=lambda one: (one.num_devices, one.step.layout.recompute == "full"))
-    more = None if best else _step_by_step(step, facts)
+    more = None if best else _step_by_step(step)
     return (*best[:1], *([more] if more else []), *singles)

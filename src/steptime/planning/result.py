@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steptime.formulas.memory import memory_bytes
-from steptime.formulas.number import Number
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.question import Question as Asked
 from steptime.inputs.datafiles import data_table
-from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
-from steptime.planning.evaluate import layout_of, parts_function, step_function
+from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.search import Tally
-
-MEMORY_PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,16 +84,27 @@ def tie_fraction_of(predictor: str) -> float:
     Args:
         predictor: baseline or roofline.
     """
-    return float(data_table("search_constants.toml")["tie_fraction"][predictor])
+    table = data_table("search_constants.toml")["tie_fraction"]
+    return float(table.get(predictor, table["baseline"]))
 
 
-def candidate_job(question: Question, layout: Layout, batch: Batch) -> Job:
-    """Return the record of one layout of a question."""
-    return job(question.model, question.accelerator, layout, batch)
+def answered(question: Question, candidate: Candidate) -> Prediction:
+    """Return the whole answer for one candidate: parts, memory, interval, what was assumed.
+
+    Args:
+        question: What was asked.
+        candidate: One layout.
+
+    Raises:
+        ConfigError: If the layout does not fit the model or the batch.
+    """
+    step = question.step(candidate.layout, candidate.batch)
+    asked = Asked(step=step, predictor=question.predictor, constants=question.constants)
+    return answer(asked)
 
 
 def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
-    """Return one layout with its time and memory, by the formulas of the search.
+    """Return one layout as a candidate of a question.
 
     Args:
         question: Model, accelerator and predictor.
@@ -107,46 +114,19 @@ def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
     Raises:
         ConfigError: If the layout does not fit the model or the batch.
     """
-    record = candidate_job(question, layout, batch)
-    memory = float(memory_bytes(record, question.facts)["total"])
+    asked = Asked(
+        step=question.step(layout, batch),
+        predictor=question.predictor,
+        constants=question.constants,
+    )
+    found = answer(asked)
     return Candidate(
         layout=layout,
         batch=batch,
-        step_time_s=float(step_function(question)(record)),
-        memory_bytes=memory,
-        headroom_bytes=question.memory_limit_bytes - memory,
+        step_time_s=found.step_time_s,
+        memory_bytes=found.total_bytes,
+        headroom_bytes=question.memory_limit_bytes - found.total_bytes,
     )
-
-
-def step_parts(question: Question, candidate: Candidate) -> dict[str, float]:
-    """Return where the time of a candidate goes, in seconds."""
-    record = candidate_job(question, candidate.layout, candidate.batch)
-    return {name: float(value) for name, value in parts_function(question)(record).items()}
-
-
-def step_interval(question: Question, candidate: Candidate) -> tuple[float, float] | None:
-    """Return the ends between which the measured step lies nine times in ten.
-
-    Args:
-        question: What was asked.
-        candidate: One layout.
-
-    Returns:
-        Seconds; None for the baseline, and where too few runs are comparable.
-    """
-    if question.predictor != "roofline":
-        return None
-    from steptime.evidence.intervals import kind_of, step_interval_s
-
-    kind = kind_of(question.model.experts is not None, question.precision)
-    return step_interval_s(step_parts(question, candidate), kind, assumed=True)
-
-
-def memory_parts(question: Question, candidate: Candidate) -> dict[str, float]:
-    """Return where the memory of a candidate's fullest device goes, in bytes."""
-    record = candidate_job(question, candidate.layout, candidate.batch)
-    parts: Mapping[str, Number] = memory_bytes(record, question.facts)
-    return {name: float(parts[name]) for name in MEMORY_PARTS}
 
 
 def candidates(question: Question, kept: Kept) -> tuple[Candidate, ...]:
@@ -176,7 +156,7 @@ def finished(
     tie_fraction: float | None,
 ) -> SearchResult:
     """Return the result of a search that has taken in all blocks."""
-    share = tie_fraction_of(question.predictor) if tie_fraction is None else tie_fraction
+    share = tie_fraction_of(str(question.predictor)) if tie_fraction is None else tie_fraction
     best = candidates(question, selection.best)
     ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
     lean = candidates(question, tally.leanest)

@@ -14,8 +14,9 @@ from steptime.planning.evaluate import (
     REASONS,
     Switches,
     base_job,
+    bytes_of,
     crossed_job,
-    memory_function,
+    over_software,
     row_faults,
     rows_job,
     step_function,
@@ -72,7 +73,6 @@ class Search:
         self.most_rows = max(1, cells // self.per_row)
         self.base: Job = base_job(question)
         self.step_s = step_function(question)
-        self.memory_bytes = memory_function(question)
         self.limit = question.memory_limit_bytes
         self.prune = prune
         self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
@@ -96,11 +96,11 @@ class Search:
 
     def _drop_sizes(self, rule: int, sizes: tuple[int, ...], rows: int) -> None:
         """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
-        tp, cp, _, dp, *_ = sizes
+        tp, cp, _, dp, copies, *_ = sizes
         recompute, zero, sequence = self.choices.shape
         if sequence > 1 and (tp == 1 or self.question.seq_length % (cp * tp)):
             sequence = 1
-        if cp * dp == 1:
+        if cp * dp == copies:
             zero = 1
         self._drop(REASONS[rule - 1], rows * recompute * zero * sequence)
 
@@ -131,10 +131,9 @@ class Search:
         """
         none = np.zeros((1, 1, 1, 1))
         plain = replace(self.choices, recompute_full=none, recompute_selective=none)
-        times = self.step_s(crossed_job(self.base, rows, plain))
-        least: NDArray[np.float64] = np.broadcast_to(times, (len(rows), *plain.shape)).min(
-            axis=(1, 2, 3)
-        )
+        record, shape = crossed_job(self.base, rows, plain), (len(rows), *plain.shape)
+        times = over_software(self.question, record, plain, shape, self.step_s)
+        least: NDArray[np.float64] = times.min(axis=(1, 2, 3))
         return least
 
     def _distinct(self, rows: Rows) -> NDArray[np.bool_]:
@@ -145,15 +144,16 @@ class Search:
         stands for all.
         """
         shape = (len(rows), *self.choices.shape)
-        tp, cp, dp = (
-            rows[:, ROW_FIELDS.index(name)].reshape(-1, 1, 1, 1) for name in ("tp", "cp", "dp")
+        tp, cp, dp, copies = (
+            rows[:, ROW_FIELDS.index(name)].reshape(-1, 1, 1, 1)
+            for name in ("tp", "cp", "dp", "dp_replicate")
         )
         on = self.choices.sequence_parallel > 0.0
         cut = (tp > 1.0) & (self.question.seq_length % (cp * tp) == 0.0)
         first = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
         sequence = np.where(on, cut | (first & ~cut & (shape[3] == 1)), True)
         zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
-        return np.broadcast_to(sequence & (zero | (cp * dp > 1.0)), shape)
+        return np.broadcast_to(sequence & (zero | (cp * dp > copies)), shape)
 
     def _evaluate(self, rows: Rows) -> None:
         """Time a block and take in what fits."""
@@ -162,8 +162,8 @@ class Search:
         shape = (len(rows), *self.choices.shape)
         record = crossed_job(self.base, rows, self.choices)
         distinct = self._distinct(rows)
-        memory = np.broadcast_to(self.memory_bytes(record), shape)
-        step = np.broadcast_to(self.step_s(record), shape)
+        memory = over_software(self.question, record, self.choices, shape, bytes_of)
+        step = over_software(self.question, record, self.choices, shape, self.step_s)
         fits = distinct & (memory <= self.limit)
         number, fitting = int(distinct.sum()), int(fits.sum())
         self.tally.evaluated += number

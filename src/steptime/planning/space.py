@@ -11,7 +11,10 @@ from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import fixed_chunks
 from steptime.planning.question import Question
 
-ROW_FIELDS = ("tp", "cp", "pp", "dp", "ep", "etp", "vpp", "schedule", "micro_batch_size")
+ROW_FIELDS = (
+    *("tp", "cp", "pp", "dp", "dp_replicate", "ep", "etp"),
+    *("vpp", "schedule", "micro_batch_size"),
+)
 """Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""
 
 Rows = NDArray[np.float64]
@@ -80,13 +83,15 @@ def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
 
     Args:
         question: Gives heads and sequence.
-        sizes: tp, cp, pp, dp, ep, etp.
+        sizes: tp, cp, pp, dp, dp_replicate, ep, etp.
     """
-    tp, cp, _, dp, ep, etp = sizes
+    tp, cp, _, dp, copies, ep, etp = sizes
     if question.model.num_attention_heads % tp:
         return 4
     if question.seq_length % cp:
         return 5
+    if dp % copies:
+        return 9
     return 8 if (tp * cp * dp) % (ep * etp) else 0
 
 
@@ -134,13 +139,14 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
 
 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
-    """Yield every (tp, cp, pp, dp, ep, etp) that takes up all devices."""
+    """Yield every (tp, cp, pp, dp, dp_replicate, ep, etp) that takes up all devices."""
     for tp in divisors(devices // pp):
         splits = expert_splits(question, tp, devices // pp)
         for cp in divisors(devices // pp // tp):
             dp = devices // pp // tp // cp
-            for ep, etp in splits:
-                yield tp, cp, pp, dp, ep, etp
+            for copies in question.dp_replicates:
+                for ep, etp in splits:
+                    yield tp, cp, pp, dp, copies, ep, etp
 
 
 def _crossed(outer: list[tuple[int, ...]], inner: Rows) -> Rows:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from steptime import __version__
-from steptime.evidence.predict import default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
@@ -82,7 +81,6 @@ def questions_of(
             num_devices=number,
             global_batch_size=batch,
             seq_length=length,
-            predictor=default_predictor(device),
         )
         for device, model, number, batch, length in every
     ]

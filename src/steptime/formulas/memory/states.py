@@ -1,6 +1,7 @@
 """Bytes of weights, gradients and optimizer states, and what ZeRO divides."""
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_ranks, shard_ranks
 from steptime.formulas.records import Job, MemoryFacts, StateTerms
 
 
@@ -20,19 +21,19 @@ def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
 
 
 def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
-    """Return bytes per parameter held as gradients, those being accumulated and any second copy.
+    """Return bytes per parameter held as gradients: those being accumulated, and any second copy.
 
     A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
 
     Args:
-        ranks: Ranks that hold the same parameter; stages 2 and 3 divide by them.
+        ranks: Ranks that share a parameter; stages 2 and 3 divide by them.
 
     References:
         rajbhandari2020, Sec. 5.2 (stage 2); deepspeed2026, Memory Requirements.
     """
     added_up = facts.gradient_bytes / where(job.zero_stage > 1.0, ranks, 1.0)
     second = facts.extra_gradient_bytes / where(job.zero_stage > 2.0, ranks, 1.0)
-    return added_up + second + exchange_bytes(facts, ranks)
+    return added_up + second
 
 
 def exchange_bytes(facts: MemoryFacts, ranks: Number) -> Number:
@@ -43,7 +44,7 @@ def exchange_bytes(facts: MemoryFacts, ranks: Number) -> Number:
     enough for it, so the allocator holds both.
 
     Args:
-        ranks: Ranks that hold the same parameter.
+        ranks: Ranks that train the same parameter.
 
     References:
         li2020, Sec. 4.2 (gradient bucketing); tazi2025, nanotron, distributed.py
@@ -56,7 +57,7 @@ def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter of the 32-bit weight, Adam's two moments, and gradients for them.
 
     Args:
-        ranks: Ranks that hold the same parameter; stages 1 to 3 divide by them.
+        ranks: Ranks that share a parameter; stages 1 to 3 divide by them.
 
     References:
         rajbhandari2020, Sec. 3.1 (12 bytes) and 5.1 (stage 1); megatronlm2026,
@@ -77,32 +78,19 @@ def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
     """
     weights = where(job.zero_stage > 2.0, facts.gathered_layers * facts.weight_bytes, 0.0)
     gradients = where(job.zero_stage > 1.0, facts.gradient_bytes, 0.0)
-    return where(job.dp * job.cp > 1.0, weights + gradients, 0.0)
-
-
-def data_ranks(job: Job) -> Number:
-    """Return the ranks that repeat a parameter outside the experts: d c."""
-    return job.dp * job.cp
-
-
-def expert_data_ranks(job: Job) -> Number:
-    """Return the ranks that repeat an expert's parameter: t c d / (ep etp).
-
-    References:
-        singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
-    """
-    return job.tp * job.cp * job.dp / (job.ep * job.etp)
+    return where(shard_ranks(job) > 1.0, weights + gradients, 0.0)
 
 
 def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
     """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others."""
-    ranks = data_ranks(job)
-    routed = expert_data_ranks(job)
+    ranks, routed = shard_ranks(job), expert_shard_ranks(job)
+    sent = exchange_bytes(facts, data_ranks(job))
+    routed_sent = exchange_bytes(facts, expert_data_ranks(job))
     weight = weight_bytes(job, facts, ranks)
-    gradient = gradient_bytes(job, facts, ranks)
+    gradient = gradient_bytes(job, facts, ranks) + sent
     optimizer = optimizer_bytes(job, facts, ranks)
     routed_weight = weight_bytes(job, facts, routed)
-    routed_gradient = gradient_bytes(job, facts, routed)
+    routed_gradient = gradient_bytes(job, facts, routed) + routed_sent
     routed_optimizer = optimizer_bytes(job, facts, routed)
     return {
         "weight": weight,

@@ -1,11 +1,11 @@
 """What formulas take and give, by name, so that a misspelt field fails the type check.
 
-Records that are taken are protocols: any object with those fields will do, a dataclass of
-`steptime.inputs` or a record of arrays. What is given back is a dict with fixed keys. The
-values stay ``Number``: a float, an array, or a number in the page.
+Records that are taken are dataclasses of numbers: one place for each field and what it means.
+What is given back is a dict with fixed keys. A number is a float, an array, or a number in the
+page; `steptime.inputs` checks what becomes one.
 """
 
-from steptime.formulas.records.constants import BaselineConstants, Constants
+from steptime.formulas.records.constants import BaselineConstants, Constants, Width
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory import (
     ActivationParts,
@@ -23,13 +23,14 @@ from steptime.formulas.records.memory import (
 )
 from steptime.formulas.records.memory_facts import MemoryFacts
 from steptime.formulas.records.outcome import DeviceFault, Fault, Message, Outcome
-from steptime.formulas.records.stack import Stack
 from steptime.formulas.records.stage import EndSlots, StageCut
 from steptime.formulas.records.step import (
     BaselineParts,
     Exchange,
     Floors,
+    Interval,
     LayerParts,
+    LinkRates,
     Longest,
     Messages,
     Pace,
@@ -37,6 +38,7 @@ from steptime.formulas.records.step import (
     Products,
     StepParts,
 )
+from steptime.formulas.records.time_facts import TimeFacts
 
 __all__ = [
     "ActivationParts",
@@ -48,9 +50,11 @@ __all__ = [
     "Exchange",
     "Fault",
     "Floors",
+    "Interval",
     "Job",
     "LayerParts",
     "LayerTokens",
+    "LinkRates",
     "Longest",
     "MemoryFacts",
     "MemoryParts",
@@ -64,12 +68,13 @@ __all__ = [
     "RankParameters",
     "RankTerms",
     "SharedTerms",
-    "Stack",
     "StageCut",
     "StageLayers",
     "StateTerms",
     "StepParts",
     "StoredTokens",
+    "TimeFacts",
     "TokenBytes",
+    "Width",
     "WorstRank",
 ]

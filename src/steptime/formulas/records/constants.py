@@ -1,61 +1,62 @@
 """What was fitted or assumed, shared by all runs."""
 
-from typing import Protocol
+from dataclasses import dataclass
 
 from steptime.formulas.number import Number
 
 
-class Constants(Protocol):
-    """Constants of the roofline model."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """Constants of the roofline model, for one device or an entry a run.
 
-    @property
-    def ampere_efficiency(self) -> Number:
-        """Share of the measured matrix rate that a step reaches, A100."""
+    Attributes:
+        efficiency: Share of the measured matrix rate that a step reaches on this generation.
+        hbm_efficiency: Share of the memory bandwidth.
+        link_efficiency: Share of NVLink's bandwidth.
+        network_efficiency: Share of the network's bandwidth.
+        contention: Share of what hides behind other work that shows all the same.
+        launch_s: Time to launch a kernel and drain it, on the device.
+        host_launch_s: Time of the host to launch a kernel of plain PyTorch.
+        hop_s: Time to pass one domain.
+    """
 
-    @property
-    def hopper_efficiency(self) -> Number:
-        """The same of H100 and its kin."""
-
-    @property
-    def blackwell_efficiency(self) -> Number:
-        """The same of B200 and its kin."""
-
-    @property
-    def hbm_efficiency(self) -> Number:
-        """Share of the memory bandwidth."""
-
-    @property
-    def link_efficiency(self) -> Number:
-        """Share of NVLink's bandwidth."""
-
-    @property
-    def network_efficiency(self) -> Number:
-        """Share of the network's bandwidth."""
-
-    @property
-    def contention(self) -> Number:
-        """Share of what hides behind other work that shows all the same."""
-
-    @property
-    def launch_s(self) -> Number:
-        """Time to launch a kernel and drain it, on the device."""
-
-    @property
-    def host_launch_s(self) -> Number:
-        """Time of the host to launch a kernel of plain PyTorch."""
-
-    @property
-    def hop_s(self) -> Number:
-        """Time to pass one domain."""
+    efficiency: Number
+    hbm_efficiency: Number
+    link_efficiency: Number
+    network_efficiency: Number
+    contention: Number
+    launch_s: Number
+    host_launch_s: Number
+    hop_s: Number
 
 
-class BaselineConstants(Protocol):
-    """Constants of the baseline model."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineConstants:
+    """Constants of the baseline model.
 
-    @property
-    def eta(self) -> Number:
-        """Share of the peak that matrix products reach: the one fitted constant."""
+    Attributes:
+        eta: Share of the peak that matrix products reach: the one fitted constant.
+        latency_s: Cost of a message or of a ring step beyond its bytes: assumed.
+    """
 
-    @property
-    def latency_s(self) -> Number:
-        """Cost of a message or of a ring step beyond its bytes: assumed."""
+    eta: Number
+    latency_s: Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Width:
+    """Half-width of an interval in ln(step time): ``factor`` times the scale, about ``middle``.
+
+    Attributes:
+        factor: Times the scale.
+        base: Scale of a step that only computes.
+        slope: What a step adds that does nothing else.
+        runs: Left-out runs it rests on.
+        middle: ln(predicted / measured) that is usual for such runs.
+    """
+
+    factor: Number
+    base: Number
+    slope: Number
+    runs: int = 0
+    middle: Number = 0.0

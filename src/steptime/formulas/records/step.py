@@ -17,6 +17,23 @@ class BaselineParts(TypedDict):
     data_parallel: Number
 
 
+class LinkRates(TypedDict):
+    """Bandwidth that the slowest group of each kind gets, bytes a second one way."""
+
+    tensor: Number
+    context: Number
+    expert: Number
+    pipeline: Number
+    data: Number
+
+
+class Interval(TypedDict):
+    """The ends between which a measured step lies nine times in ten, seconds."""
+
+    low_s: Number
+    high_s: Number
+
+
 class StepParts(TypedDict):
     """The exposed parts of a step by the roofline model; their sum is the step."""
 
@@ -102,3 +119,4 @@ class Pace(TypedDict):
     heads: Number
     held_s: Number
     others_s: Number
+    most: Number

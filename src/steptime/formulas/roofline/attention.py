@@ -1,7 +1,7 @@
 """The attention core: scores, softmax and weighted sums."""
 
 from steptime.formulas.number import Number, floor, minimum, where
-from steptime.formulas.records import Constants, Job, Stack
+from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.matmul import FILL_VALUES
 from steptime.formulas.roofline.rates import step_share
 
@@ -44,7 +44,7 @@ def score_flop(job: Job, tokens: Number) -> Number:
     return 2.0 * tokens * keys * width / job.tp
 
 
-def flash_forward_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Number:
+def flash_forward_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
     """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
 
     Args:
@@ -62,7 +62,7 @@ def flash_forward_s(job: Job, stack: Stack, constants: Constants, tokens: Number
 
 
 def stored_forward_s(
-    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
+    job: Job, stack: TimeFacts, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of attention that writes its scores to memory.
 

@@ -1,7 +1,7 @@
 """Everything in a layer that is no matrix product: bounded by memory traffic."""
 
 from steptime.formulas.number import Number, where
-from steptime.formulas.records import Constants, Job, Passes, Stack
+from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 
 TENSOR_CAST_BYTES = 6.0
 """Moved for each value cast to 8 bits with one scale for all: read for the largest value (2),
@@ -14,7 +14,7 @@ CAST_4_BITS_BYTES = 7.0
 read, rotated and written along columns (2 + 0.5)."""
 
 
-def layer_traffic_bytes(job: Job, stack: Stack, tokens: Number, dense_share: Number) -> Passes:
+def layer_traffic_bytes(job: Job, stack: TimeFacts, tokens: Number, dense_share: Number) -> Passes:
     """Return the bytes a layer moves outside of products and attention, in 16 bits.
 
     Norms, residual sums and dropout see the whole width on every tensor-parallel rank,
@@ -51,7 +51,7 @@ def layer_traffic_bytes(job: Job, stack: Stack, tokens: Number, dense_share: Num
     }
 
 
-def cast_bytes_per_value(job: Job, stack: Stack) -> Number:
+def cast_bytes_per_value(job: Job, stack: TimeFacts) -> Number:
     """Return the bytes moved to turn one value into 8 bits or four: 0 in 16-bit training.
 
     Args:
@@ -68,7 +68,7 @@ def cast_bytes_per_value(job: Job, stack: Stack) -> Number:
 
 def accumulation_s(
     job: Job,
-    stack: Stack,
+    stack: TimeFacts,
     constants: Constants,
     layer_parameters: Number,
     num_microbatches: Number,
@@ -77,11 +77,12 @@ def accumulation_s(
 
     Args:
         stack: ``fused_accumulation`` is 1 where the product writes the sum itself;
-            ``gradient_bytes`` is the width of the sum.
+            ``sent_gradient_bytes`` is the width of the sum.
         constants: ``hbm_efficiency`` is used.
         layer_parameters: Of one layer on this device.
         num_microbatches: One needs no adding.
     """
-    moved = (2.0 + 2.0 * stack.gradient_bytes) * layer_parameters * (1.0 - stack.fused_accumulation)
+    width = (2.0 + 2.0 * stack.sent_gradient_bytes) * layer_parameters
+    moved = width * (1.0 - stack.fused_accumulation)
     one = moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     return where(num_microbatches > 1.0, one, 0.0)

@@ -2,7 +2,7 @@
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
 from steptime.formulas.number import Number, floor, maximum, where
-from steptime.formulas.records import Constants, Exchange, Job, Stack
+from steptime.formulas.records import Constants, Exchange, Job, TimeFacts
 from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ranks_inside
@@ -53,7 +53,7 @@ def routed_rows(job: Job, tokens: Number) -> Number:
     return tokens * job.top_k / job.tp * job.etp
 
 
-def host_wait_s(job: Job, stack: Stack, constants: Constants) -> Number:
+def host_wait_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
     """Return what a forward pass waits for the host where it has to know each expert's batch.
 
     Software that launches each expert's kernels by itself first has to fetch how many tokens
@@ -106,7 +106,7 @@ def grouped_products_s(job: Job, constants: Constants, rows: Number, flop_per_s:
     return arithmetic_s + weights_s
 
 
-def handling_s(job: Job, stack: Stack, constants: Constants, rows: Number) -> Number:
+def handling_s(job: Job, stack: TimeFacts, constants: Constants, rows: Number) -> Number:
     """Return the forward time of routing, permuting, and the experts' activation.
 
     Args:
@@ -144,7 +144,7 @@ def groups_reached(groups: Number, picks: Number) -> Number:
     return groups * (1.0 - missed)
 
 
-def exchange_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Exchange:
+def exchange_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Exchange:
     """Return the time of one all-to-all: tokens to the ranks that hold their experts.
 
     A token travels once to each other domain and, inside, once to each rank, however many of
@@ -191,7 +191,7 @@ def exchange_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> 
 
 
 def mixture_forward_s(
-    job: Job, stack: Stack, constants: Constants, tokens: Number, flop_per_s: Number
+    job: Job, stack: TimeFacts, constants: Constants, tokens: Number, flop_per_s: Number
 ) -> Number:
     """Return the forward time of a mixture layer's feed-forward part, exchanges apart.
 

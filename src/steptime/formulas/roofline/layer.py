@@ -1,7 +1,7 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
 from steptime.formulas.number import Number, minimum, where
-from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, Stack
+from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, TimeFacts
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
@@ -45,7 +45,7 @@ def input_outputs(job: Job) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, ordinary)
 
 
-def products_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Products:
+def products_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Products:
     """Return the forward and backward time of a layer's matrix products.
 
     Args:
@@ -75,7 +75,7 @@ def products_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> 
     }
 
 
-def core_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
+def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of a layer's attention core.
 
     A kernel that never stored its scores has to make them anew going back: five products
@@ -101,7 +101,7 @@ def core_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Pass
     }
 
 
-def elementwise_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Passes:
+def elementwise_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Passes:
     """Return the forward and backward time of everything else that runs on the device.
 
     In 8 bits each input of a product is cast on the way forward, each gradient going back.
@@ -130,7 +130,7 @@ def elementwise_s(job: Job, stack: Stack, constants: Constants, tokens: Number) 
     }
 
 
-def messages_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Messages:
+def messages_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Messages:
     """Return the exposed time of a layer's messages.
 
     Args:
@@ -189,7 +189,7 @@ def crosses_servers(job: Job) -> Number:
     return where(job.pp > 1.0, where(devices > job.nvlink_domain, 1.0, 0.0), 0.0)
 
 
-def floors_s(job: Job, stack: Stack) -> Floors:
+def floors_s(job: Job, stack: TimeFacts) -> Floors:
     """Return the least times of a layer and micro-batch, forward and backward.
 
     Kernels that are launched one by one cannot run faster than the host launches them. In
@@ -207,7 +207,7 @@ def floors_s(job: Job, stack: Stack) -> Floors:
     return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
 
 
-def across_wait_s(job: Job, stack: Stack) -> Number:
+def across_wait_s(job: Job, stack: TimeFacts) -> Number:
     """Return what a layer's tensor-parallel messages wait for where they leave the server.
 
     Args:
@@ -235,7 +235,9 @@ def again_products_share(job: Job) -> Number:
     return where(job.num_experts > 0.0, 0.5, dense)
 
 
-def recomputed_s(job: Job, stack: Stack, products: Products, core: Passes, other: Passes) -> Number:
+def recomputed_s(
+    job: Job, stack: TimeFacts, products: Products, core: Passes, other: Passes
+) -> Number:
     """Return the time of what runs again in the backward pass, messages apart.
 
     Args:

@@ -1,7 +1,7 @@
 """Rates that work really runs at: a share of what the device was measured or built to do."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
-from steptime.formulas.records import Constants, Job, Stack
+from steptime.formulas.records import Constants, Job, TimeFacts
 
 WIDE_SHARE = 0.11
 """Share of the layers' products that stay in 16 bits where the others run in four: in the middle
@@ -9,25 +9,20 @@ of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp
 keep none, but do not double the 8-bit rate either."""
 
 
-def step_share(stack: Stack, constants: Constants) -> Number:
+def step_share(stack: TimeFacts, constants: Constants) -> Number:
     """Return the share of a kernel's measured rate that is left inside a training step.
 
     A step runs hotter and meets less even shapes than a benchmark of one kernel; the share
     differs by generation.
 
     Args:
-        stack: ``hopper`` and ``blackwell`` pick the share, ``power_scale`` lowers a part that
-            may draw less power.
-        constants: ``ampere_efficiency``, ``hopper_efficiency``, ``blackwell_efficiency``.
+        stack: ``power_scale`` is the rate of a part over that of its kin.
+        constants: ``efficiency`` is the share, of the device's generation.
     """
-    newer = where(
-        stack.blackwell > 0.0, constants.blackwell_efficiency, constants.hopper_efficiency
-    )
-    newest = stack.hopper + stack.blackwell
-    return stack.power_scale * where(newest > 0.0, newer, constants.ampere_efficiency)
+    return stack.power_scale * constants.efficiency
 
 
-def ceiling_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
+def ceiling_flop_per_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
     """Return the rate of large 16-bit matrix products inside a training step.
 
     Args:
@@ -40,7 +35,7 @@ def ceiling_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
     return job.matmul_flop_per_s * step_share(stack, constants)
 
 
-def product_flop_per_s(job: Job, stack: Stack, constants: Constants) -> Number:
+def product_flop_per_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
     """Return the rate of the layers' matrix products, in the precision they run in.
 
     Eight bits run at twice the 16-bit rate and four at twice that, save in the layers that

@@ -1,7 +1,8 @@
 """What data parallelism and the optimizer add to a step."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
-from steptime.formulas.records import Constants, Job, Stack
+from steptime.formulas.ranks import data_ranks, shard_ranks
+from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
@@ -24,8 +25,24 @@ def routed_layer_parameters(job: Job) -> Number:
     return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
 
 
+def copies_s(job: Job, constants: Constants, size_bytes: Number) -> Number:
+    """Return the time to add up what is sharded over its copies: 0 with one copy.
+
+    Ranks that share out lie next to each other, copies beyond them.
+
+    Args:
+        size_bytes: Before it was scattered over the ranks that share it.
+
+    References:
+        zhao2023, Sec. 3.2.2 (a reduce-scatter inside a group, an all-reduce over the groups).
+    """
+    ranks = shard_ranks(job)
+    inside = ranks_inside(job, job.dp_replicate, job.tp * ranks)
+    return reduce_s(job, constants, size_bytes / ranks, job.dp_replicate, inside)
+
+
 def gathered_weights_s(
-    job: Job, stack: Stack, constants: Constants, forward_s: Number, backward_s: Number
+    job: Job, stack: TimeFacts, constants: Constants, forward_s: Number, backward_s: Number
 ) -> Number:
     """Return the exposed time of gathering a layer's weights and sharing its gradients.
 
@@ -34,7 +51,7 @@ def gathered_weights_s(
 
     Args:
         job: ``zero_stage`` 3 shards weights.
-        stack: ``gradient_bytes``.
+        stack: ``sent_gradient_bytes``.
         constants: ``contention`` is that share.
         forward_s: Time of a layer's forward for one micro-batch.
         backward_s: The same of its backward.
@@ -42,11 +59,12 @@ def gathered_weights_s(
     References:
         zhao2023, Sec. 3.3; rajbhandari2020, Sec. 7.
     """
-    ranks = job.dp * job.cp
+    ranks = shard_ranks(job)
     inside = ranks_inside(job, ranks, job.tp)
     own = shared_layer_parameters(job)
     gather = gather_s(job, constants, 2.0 * own, ranks, inside)
-    scatter = gather_s(job, constants, stack.gradient_bytes * own, ranks, inside)
+    size = stack.sent_gradient_bytes * own
+    scatter = gather_s(job, constants, size, ranks, inside) + copies_s(job, constants, size)
     back = gather + scatter
     beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
     hidden = minimum(gather, forward_s) + minimum(back, backward_s)
@@ -65,7 +83,7 @@ def stage_parameters(job: Job, layers: Number) -> Number:
 
 def gradients_s(
     job: Job,
-    stack: Stack,
+    stack: TimeFacts,
     constants: Constants,
     layers: Number,
     forward_s: Number,
@@ -78,7 +96,7 @@ def gradients_s(
 
     Args:
         job: ``zero_stage`` 1 and 2 shard the optimizer.
-        stack: ``overlap_dp``; ``gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
+        stack: ``overlap_dp``; ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
             optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message
             with gradients, or with new weights where the optimizer is sharded.
         constants: ``hop_s`` for each domain that each bucket passes.
@@ -89,13 +107,14 @@ def gradients_s(
     References:
         rajbhandari2020, Sec. 7; li2020, Sec. 3.2 (buckets).
     """
-    ranks = job.dp * job.cp
+    ranks, sharing = data_ranks(job), shard_ranks(job)
     inside = ranks_inside(job, ranks, job.tp)
+    near = ranks_inside(job, sharing, job.tp)
     own = stage_parameters(job, layers)
     sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
-    size = stack.gradient_bytes * own
-    scatter = gather_s(job, constants, size, ranks, inside)
-    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
+    size = stack.sent_gradient_bytes * own
+    scatter = gather_s(job, constants, size, sharing, near) + copies_s(job, constants, size)
+    gather = gather_s(job, constants, 2.0 * own, sharing, near)
     whole = reduce_s(job, constants, size, ranks, inside)
     shared = where(stack.gradient_all_reduce > 0.0, whole, scatter) + gather
     domains = where(ranks > inside, ranks / inside, 0.0)
@@ -106,44 +125,45 @@ def gradients_s(
     exposed = where(stack.overlap_dp > 0.0, shown, all_s)
     # Fully sharded: the last layer's gradients and the first layer's weights still show.
     layer = shared_layer_parameters(job)
-    edge = gather_s(job, constants, 2.0 * layer, ranks, inside)
-    edge = edge + gather_s(job, constants, stack.gradient_bytes * layer, ranks, inside)
+    grads = stack.sent_gradient_bytes * layer
+    edge = gather_s(job, constants, 2.0 * layer, sharing, near)
+    edge = edge + gather_s(job, constants, grads, sharing, near) + copies_s(job, constants, grads)
     return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
 
 
-def tied_s(job: Job, stack: Stack, constants: Constants) -> Number:
+def tied_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
     """Return the time to add up the gradients of an embedding that is also the output head.
 
     Its two copies lie on the first and on the last stage: 0 with one stage.
 
     Args:
         job: ``tied`` is 1 or 0.
-        stack: ``gradient_bytes``.
+        stack: ``sent_gradient_bytes``.
         constants: As in `reduce_s`.
 
     References:
         shoeybi2019, Sec. 3 (the embedding is shared with the head).
     """
-    size = stack.gradient_bytes * job.vocab_size * job.hidden_size / job.tp
+    size = stack.sent_gradient_bytes * job.vocab_size * job.hidden_size / job.tp
     inside = where(crosses_servers(job) > 0.0, 1.0, 2.0)
     return job.tied * where(job.pp > 1.0, reduce_s(job, constants, size, 2.0, inside), 0.0)
 
 
-def optimizer_s(job: Job, stack: Stack, constants: Constants, layers: Number) -> Number:
+def optimizer_s(job: Job, stack: TimeFacts, constants: Constants, layers: Number) -> Number:
     """Return the time of the optimizer.
 
     Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
     twice with the norm, and writes the 16-bit parameter.
 
     Args:
-        stack: ``gradient_bytes``.
+        stack: ``sent_gradient_bytes``.
         constants: ``hbm_efficiency`` is used.
         layers: Of the stage.
 
     References:
         rajbhandari2020, Sec. 3.1 (what mixed-precision Adam keeps).
     """
-    split = where(job.zero_stage > 0.0, job.dp * job.cp, 1.0)
+    split = where(job.zero_stage > 0.0, shard_ranks(job), 1.0)
     states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
-    moved = (states + 2.0 * stack.gradient_bytes) * stage_parameters(job, layers) / split
+    moved = (states + 2.0 * stack.sent_gradient_bytes) * stage_parameters(job, layers) / split
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)

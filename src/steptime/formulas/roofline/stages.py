@@ -1,14 +1,16 @@
 """Which stage of the pipeline sets the pace, and what the others leave idle."""
 
+from steptime.formulas.layout_terms import stage_imbalance
 from steptime.formulas.number import Number, ceil_div, floor, maximum, minimum, where
-from steptime.formulas.records import Constants, Floors, Job, Longest, Pace, Stack
+from steptime.formulas.records import Constants, Floors, Job, Longest, Pace, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
+from steptime.formulas.validity import ends_count
 
 
-def head_s(job: Job, stack: Stack, constants: Constants, tokens: Number) -> Number:
+def head_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
     """Return the time of the logits and their loss for one micro-batch, both passes.
 
     Args:
@@ -46,14 +48,14 @@ def cut_by_cost(job: Job) -> Longest:
     }
 
 
-def longest(job: Job, stack: Stack) -> Longest:
+def longest(job: Job, stack: TimeFacts) -> Longest:
     """Return the layers of the longest stage before the last, and those of the last.
 
     Layers are cut evenly; or so that embedding and head count as a layer each; or so that
     the head counts for as many layers as it has parameters.
 
     Args:
-        stack: ``edges_count`` and ``balance_by_cost`` are 1 where cut that way.
+        stack: ``edges_count`` and ``balance_by_cost`` are 1 where software cuts that way.
 
     Returns:
         ``middle`` and ``last``.
@@ -66,15 +68,16 @@ def longest(job: Job, stack: Stack) -> Longest:
     short = where(even * p > layers, 1.0, 0.0)
     by_cost = cut_by_cost(job)
     edges = (layers + 2.0) / p
-    usual = where(stack.edges_count > 0.0, edges, even)
-    last_usual = where(stack.edges_count > 0.0, edges - 1.0, even - short)
+    ends = stack.edges_count * ends_count(layers, p * job.vpp)
+    usual = where(ends > 0.0, edges, even)
+    last_usual = where(ends > 0.0, edges - 1.0, even - short)
     return {
         "middle": where(stack.balance_by_cost > 0.0, by_cost["middle"], usual),
         "last": where(stack.balance_by_cost > 0.0, by_cost["last"], last_usual),
     }
 
 
-def pace(job: Job, stack: Stack, layer_s: Number, head_time_s: Number, floors: Floors) -> Pace:
+def pace(job: Job, stack: TimeFacts, layer_s: Number, head_time_s: Number, floors: Floors) -> Pace:
     """Return the layers and heads of the slowest stage, and what the rest of them leaves.
 
     Args:
@@ -85,7 +88,8 @@ def pace(job: Job, stack: Stack, layer_s: Number, head_time_s: Number, floors: F
 
     Returns:
         ``layers`` and ``heads`` of the slowest stage, ``held_s``: what the host or waits add
-        to it for one micro-batch, and ``others_s``: the time of all other stages.
+        to it for one micro-batch, ``others_s``: the time of all other stages, and ``most``: the
+        layers of the stage with the most, whose parameters take longest to share.
     """
     cut, layers = longest(job, stack), job.num_layers
     middle_s = cut["middle"] * maximum(layer_s, floors["staged"])
@@ -100,11 +104,24 @@ def pace(job: Job, stack: Stack, layer_s: Number, head_time_s: Number, floors: F
         "heads": heads,
         "held_s": held_s,
         "others_s": where(job.pp > 1.0, rest_s, 0.0),
+        "most": where(job.pp > 1.0, maximum(cut["middle"], cut["last"]), layers),
     }
 
 
+def longer_chunks(job: Job) -> Number:
+    """Return how much longer the longest chunks make a stage than its layers alone: 1 or more.
+
+    Chunks of unlike length run at the pace of the longest.
+
+    References:
+        derived here, book/search.md.
+    """
+    stages = ceil_div(job.num_layers, job.pp) * job.pp / job.num_layers
+    return maximum(stage_imbalance(job) / stages, 1.0)
+
+
 def sends_s(
-    job: Job, stack: Stack, constants: Constants, tokens: Number, num_microbatches: Number
+    job: Job, stack: TimeFacts, constants: Constants, tokens: Number, num_microbatches: Number
 ) -> Number:
     """Return the exposed time of the messages between stages: 0 with one stage.
 

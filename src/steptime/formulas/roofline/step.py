@@ -1,7 +1,7 @@
 """The whole step by the roofline model."""
 
 from steptime.formulas.number import Number, maximum
-from steptime.formulas.records import Constants, Job, LayerParts, Stack, StepParts
+from steptime.formulas.records import Constants, Job, LayerParts, StepParts, TimeFacts
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -20,12 +20,12 @@ from steptime.formulas.roofline.sharing import (
     shared_layer_parameters,
     tied_s,
 )
-from steptime.formulas.roofline.stages import head_s, pace, sends_s
+from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
 from steptime.formulas.schedule import bubble_share
 
 
 def layer_parts(
-    job: Job, stack: Stack, constants: Constants, num_microbatches: Number
+    job: Job, stack: TimeFacts, constants: Constants, num_microbatches: Number
 ) -> LayerParts:
     """Return what a layer takes for one micro-batch, both passes, by what it goes to.
 
@@ -78,7 +78,7 @@ def layer_parts(
     }
 
 
-def roofline_step(job: Job, stack: Stack, constants: Constants) -> StepParts:
+def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts:
     """Return the parts of one training step, in exposed seconds; their sum is the step.
 
     A bubble is what 1F1B with as many chunks leaves idle, unlike stages included, times the
@@ -105,19 +105,21 @@ def roofline_step(job: Job, stack: Stack, constants: Constants) -> StepParts:
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
     share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
+    most, longer = stage["most"], longer_chunks(job)
     gradients = tied_s(job, stack, constants) + gradients_s(
-        job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
+        job, stack, constants, most, most * layer["forward"], most * layer["backward"]
     )
+    compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
     return {
-        "compute": each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"]),
-        "recompute": each * layer["recompute"],
-        "tensor_parallel": each * layer["tensor"],
-        "context_parallel": each * layer["context"],
-        "expert_parallel": each * layer["expert"],
-        "bubble": stage["others_s"] / job.vpp * share,
+        "compute": compute * longer,
+        "recompute": each * layer["recompute"] * longer,
+        "tensor_parallel": each * layer["tensor"] * longer,
+        "context_parallel": each * layer["context"] * longer,
+        "expert_parallel": each * layer["expert"] * longer,
+        "bubble": stage["others_s"] / job.vpp * share * longer,
         "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
         "data_parallel": gradients + each * layer["weights"],
-        "optimizer": optimizer_s(job, stack, constants, layers),
+        "optimizer": optimizer_s(job, stack, constants, most),
     }
 
 

@@ -60,6 +60,7 @@ class Reading:
         assumptions: What was filled in.
         missing: What must still be asked for.
         notes: Things in the file that the model leaves out.
+        software: Family of the framework that the file is for; empty where it is for any.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Reading:
     assumptions: list[Assumption] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    software: str = ""
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""

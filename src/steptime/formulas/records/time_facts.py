@@ -1,10 +1,8 @@
 """What the roofline model has to know of the software beyond the layout."""
 
-from __future__ import annotations
+from dataclasses import dataclass
 
-from dataclasses import dataclass, fields
-
-from steptime.inputs.errors import check_number
+from steptime.formulas.number import Number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,45 +49,35 @@ class TimeFacts:
         power_scale: Rate of a part over that of its kin: less where it may draw less power.
     """
 
-    flash: float = 1.0
-    attention_flop_per_s: float = 190e12
-    dropout: float = 0.0
-    eager: float = 0.0
-    host_layer_s: float = 0.0
-    stage_wait_s: float = 0.0
-    across_wait_s: float = 0.0
-    loss_bytes: float = 14.0
-    scattered_sends: float = 1.0
-    overlap_dp: float = 1.0
-    overlap_tp: float = 0.0
-    overlap_tp_backward: float = 0.0
-    overlap_sends: float = 0.0
-    overlap_ep: float = 1.0
-    sent_gradient_bytes: float = 4.0
-    gradient_all_reduce: float = 0.0
-    fused_accumulation: float = 1.0
-    bucket_bytes: float = 1e15
-    early_stop: float = 0.0
-    recompute_per_op: float = 0.0
-    recompute_latent: float = 0.0
-    recompute_mlp: float = 0.0
-    edges_count: float = 1.0
-    balance_by_cost: float = 0.0
-    fp4: float = 0.0
-    block_scaled: float = 0.0
-    scaled_products: float = 0.0
-    narrow_gathers: float = 0.0
-    eager_experts: float = 0.0
-    plain_exchange: float = 0.0
-    old_experts: float = 0.0
-    power_scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = check_number(entry.name, getattr(self, entry.name), above=-1e-300)
-            object.__setattr__(self, entry.name, value)
-        for name in ("attention_flop_per_s", "sent_gradient_bytes", "bucket_bytes", "power_scale"):
-            check_number(name, getattr(self, name))
-
-
-TIME_FACTS = tuple(entry.name for entry in fields(TimeFacts))
+    flash: Number = 1.0
+    attention_flop_per_s: Number = 190e12
+    dropout: Number = 0.0
+    eager: Number = 0.0
+    host_layer_s: Number = 0.0
+    stage_wait_s: Number = 0.0
+    across_wait_s: Number = 0.0
+    loss_bytes: Number = 14.0
+    scattered_sends: Number = 1.0
+    overlap_dp: Number = 1.0
+    overlap_tp: Number = 0.0
+    overlap_tp_backward: Number = 0.0
+    overlap_sends: Number = 0.0
+    overlap_ep: Number = 1.0
+    sent_gradient_bytes: Number = 4.0
+    gradient_all_reduce: Number = 0.0
+    fused_accumulation: Number = 1.0
+    bucket_bytes: Number = 1e15
+    early_stop: Number = 0.0
+    recompute_per_op: Number = 0.0
+    recompute_latent: Number = 0.0
+    recompute_mlp: Number = 0.0
+    edges_count: Number = 1.0
+    balance_by_cost: Number = 0.0
+    fp4: Number = 0.0
+    block_scaled: Number = 0.0
+    scaled_products: Number = 0.0
+    narrow_gathers: Number = 0.0
+    eager_experts: Number = 0.0
+    plain_exchange: Number = 0.0
+    old_experts: Number = 0.0
+    power_scale: Number = 1.0
