@@ -85,7 +85,7 @@ def with_assumed_software(runs: Table) -> Table:
     for sample in runs.samples:
         inputs = sample.inputs
         kept = {name: getattr(inputs.stack, name) for name in _KEPT}
-        name, _ = assumed_stack(inputs.run)
+        name = assumed_stack(inputs.run).name
         facts = stack_facts(stack_named(name), inputs.run.accelerator, **kept)
         changed.append(replace(sample, inputs=replace(inputs, stack=facts)))
     return table(changed)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from steptime.evidence.habits import usual
 from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.outcome import flop_convention
-from steptime.evidence.row_stack import run_stack, stack_name
+from steptime.evidence.row_stack import run_stack
+from steptime.evidence.row_text import one_chunk
+from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import RowResult, Validation, row_result, validate
 from steptime.formulas.roofline import roofline_step
+from steptime.inputs.assumed import Assumed, not_stated
 from steptime.inputs.constants import RooflineConstants, roofline_constants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.stack import StackFacts
-
-_SEQUENCE_PARALLEL = ("megatron-bridge", "megatron-core", "torchtitan", "nanotron")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,14 +31,16 @@ class RooflineInputs:
         job: Flat record of model, batch, layout and device.
         stack: Flat record of the software.
         stack_name: Key of the stack in ``data/stacks.toml``.
-        assumed: A sentence for each thing that the row does not say.
+        stack_known: Whether the row names its software, itself or its family.
+        assumed: A record of each thing that the row does not say, or not in known words.
     """
 
     run: Run
     job: Job
     stack: StackFacts
     stack_name: str
-    assumed: tuple[str, ...]
+    stack_known: bool
+    assumed: tuple[Assumed, ...]
 
 
 def _with_counted_micro_batch(run: Run) -> Run:
@@ -61,25 +65,33 @@ def roofline_inputs(run: Run) -> RooflineInputs:
     run = _with_counted_micro_batch(run)
     if not run.micro_batch_stated:
         raise Incomplete("the micro-batch size (mbs) is not stated: it moves the step by a third")
-    if not run.vpp_stated and run.row.schedule.lower() not in ("1f1b", "gpipe"):
+    if not run.vpp_stated and not one_chunk(run.row.schedule):
         raise Incomplete("chunks per device (vpp) are not stated: they set the bubble")
-    name, _ = stack_name(run)
-    if name == "deepspeed-zero3-2021" and not run.row.recompute:
+    stack, named = run_stack(run)
+    silent = is_blank(run.row.recompute)
+    if silent and usual("recomputation_needed", named.name):
         raise Incomplete("recomputation is not stated beside ZeRO-3 of 2021")
-    stack, notes = run_stack(run)
-    layout, assumed = run.layout, [*run.assumed, *notes]
-    if run.row.sp is None and layout.tp > 1 and name in _SEQUENCE_PARALLEL:
+    layout, assumed = run.layout, [*run.assumed, *named.assumed]
+    if run.row.sp is None and layout.tp > 1 and usual("sequence_parallel", named.name):
         layout = replace(layout, sequence_parallel=True)
-        assumed.append("sp: not stated, on assumed with this software")
-    if not run.row.recompute and flop_convention(run.row.flop_convention) == "hardware":
+        assumed.append(not_stated("sp", "on", whose="assumed with this software"))
+    if silent and flop_convention(run.row.flop_convention) == "hardware":
         layout = replace(layout, recompute="full")
-        assumed = [note for note in assumed if not note.startswith("recompute:")]
-        assumed.append("recompute: full, implied by how the source counts FLOP")
+        why = "full, implied by how the source counts FLOP"
+        record = Assumed(what="recompute", value="full", why=why, how="column recompute")
+        assumed = [*(note for note in assumed if note.what != "recompute"), record]
     try:
-        record = job(run.model, run.accelerator, layout, run.batch)
+        numbers = job(run.model, run.accelerator, layout, run.batch)
     except ConfigError as error:
         raise Incomplete(str(error)) from None
-    return RooflineInputs(run=run, job=record, stack=stack, stack_name=name, assumed=tuple(assumed))
+    return RooflineInputs(
+        run=run,
+        job=numbers,
+        stack=stack,
+        stack_name=named.name,
+        stack_known=named.known,
+        assumed=tuple(assumed),
+    )
 
 
 def roofline_result(run: Run, constants: RooflineConstants) -> RowResult:
@@ -95,9 +107,8 @@ def roofline_result(run: Run, constants: RooflineConstants) -> RowResult:
     inputs = roofline_inputs(run)
     parts = roofline_step(inputs.job, inputs.stack, constants)
     result = replace(row_result(run, parts), assumed=inputs.assumed)
-    guessed = any(note.startswith("software:") for note in inputs.assumed)
     kind = kind_of(run.model.experts is not None, run.layout.precision)
-    ends = step_interval_s(parts, kind, assumed=guessed)
+    ends = step_interval_s(parts, kind, assumed=not inputs.stack_known)
     if ends is None:
         return result
     return replace(result, step_time_low_s=ends[0], step_time_high_s=ends[1])

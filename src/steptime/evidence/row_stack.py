@@ -1,15 +1,21 @@
-"""From the words of a published row to the facts of its software stack."""
+"""From the columns of a run to the facts of its software stack."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass, replace
 
+from steptime.evidence.habits import habit_changes, is_before, stack_by_year
+from steptime.evidence.row_text import precision_of, recomputed, year_of_date, year_of_release
+from steptime.evidence.row_words import Word, folded, is_blank, list_of, word_of
 from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.errors import ConfigError
+from steptime.inputs.assumed import Assumed, not_understood
+from steptime.inputs.errors import ConfigError, check_choice, check_number
+from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.stack import (
     BLOCK_SLOWDOWN,
     ROW_SLOWDOWN,
+    STACK_FIELDS,
     StackFacts,
     default_stack,
     layout_changes,
@@ -18,36 +24,51 @@ from steptime.inputs.stack import (
     stack_names,
 )
 
-# The first pattern found in a row's words names its stack; general words come last.
-_STACKS = (
-    (r"mt-nlg|2201\.11990|smith et al|smith2022", "megatron-deepspeed-2021"),
-    (r"\bbloom|bigscience|tr11-176b", "bloom"),
-    (r"vtrain|2312\.12391|bang2024", "vtrain"),
-    (r"nanotron|ultra-scale|tazi2025", "nanotron"),
-    (r"torchtitan", "torchtitan"),
-    (r"llm-?foundry|mosaic|\bmpt-", "llm-foundry"),
-    (r"megatron-bridge|\bnemo\b|nemotron|dgxc|megatronbridge|megascale", "megatron-bridge"),
-    (r"korthikanti|2205\.05198", "megatron-2022"),
-    (r"narayanan|2104\.04473|sc21", "megatron-2021"),
-    (r"grattafiori|llama 3 herd", "megatron-core"),
-    (r"megatron[- ]core", "megatron-core"),
-    (r"\bfsdp", "torch-fsdp"),
-)
-# Release 26.06, of mid 2026: experts no longer wait for the host.
-_EXPERTS_RENEWED = 2026.42
-# February 2025: the first library that sends one copy of a token to each rank or server. Those
-# who wrote it had it before.
-_FLEXIBLE = 2025.12
+MEMORY = "memory."
+SCALED = {
+    "row": {"scaled_products": ROW_SLOWDOWN, "narrow_gathers": 0.0},
+    "block": {"block_scaled": 1.0, "scaled_products": BLOCK_SLOWDOWN},
+}
+"""What products in 8 bits cost that do not scale whole tensors."""
+_MEMORY_FIELDS = tuple(MemoryFacts.__dataclass_fields__)
 
 
-def words_of(row: PublishedRow) -> str:
-    """Return the words of a row that may name its software, in lower case.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """The software of a run.
+
+    Attributes:
+        name: A key of ``data/stacks.toml``.
+        known: Whether the run names it, itself or its family.
+        assumed: What was taken for granted on the way to it.
+    """
+
+    name: str
+    known: bool
+    assumed: tuple[Assumed, ...] = ()
+
+
+def _family(row: PublishedRow) -> Word | None:
+    return word_of("software", row.software)
+
+
+def dated(row: PublishedRow) -> tuple[float | None, tuple[Assumed, ...]]:
+    """Return when a row was measured, and a record of a date or release that is no such.
 
     Args:
         row: The row.
     """
-    parts = (row.id, row.source, row.url_or_path, row.location, row.overlap, row.zero, row.notes)
-    return " ".join((*parts, row.model)).lower()
+    if not is_blank(row.date):
+        year = year_of_date(row.date)
+        how = "YYYY-MM in column date"
+        unknown = not_understood("date", row.date, "no date", how=how)
+        return year, (unknown,) if year is None else ()
+    if is_blank(row.release):
+        return None, ()
+    year = year_of_release(row.release)
+    how = "YYYY-MM in column date"
+    unknown = not_understood("release", row.release, "no date", how=how)
+    return year, (unknown,) if year is None else ()
 
 
 def year_of(row: PublishedRow) -> float | None:
@@ -56,137 +77,146 @@ def year_of(row: PublishedRow) -> float | None:
     Args:
         row: The row.
     """
-    text = f"{row.notes} {row.location} {row.source} {row.url_or_path}"
-    if release := re.search(r"\b(2[3-9])\.(0[1-9]|1[0-2])(?:\.\d+)?(?: container)?\b", text):
-        return 2000.0 + float(release.group(1)) + float(release.group(2)) / 12.0
-    if paper := re.search(r"arxiv:(\d\d)(\d\d)\.\d{4,5}", text, re.IGNORECASE):
-        return 2000.0 + float(paper.group(1)) + float(paper.group(2)) / 12.0
-    if year := re.search(r"(?<!\d)(20[12]\d)(?!\d)", text):
-        return float(year.group(1)) + 0.5
-    return None
+    return dated(row)[0]
 
 
-def stack_name(run: Run) -> tuple[str, str]:
-    """Return the name of a run's stack, and a sentence if it was not said.
+def software_stack(text: str, year: float | None) -> str:
+    """Return the stack that a name of software means, empty where nobody knows it.
+
+    Args:
+        text: A key of ``data/stacks.toml``, or a word for a family of them.
+        year: When it ran: a family is read by its date, the newest if None.
+    """
+    exact = {folded(name): name for name in stack_names()}
+    word = word_of("software", text)
+    if word is None or folded(text) in exact:
+        return exact.get(folded(text), "")
+    for month, earlier in word.more.get("earlier", ()):
+        if is_before(year, month):
+            return str(earlier)
+    return str(word.more["stack"])
+
+
+def stack_name(run: Run) -> Named:
+    """Return a run's software.
 
     Args:
         run: The run.
     """
-    words = words_of(run.row)
-    said = re.search(r"software: ([\w-]+)", words)
-    if said and said.group(1) in stack_names():
-        return said.group(1), ""
-    for pattern, name in _STACKS:
-        if re.search(pattern, words):
-            if name == "megatron-2021" and run.layout.zero_stage == 3:
-                name = "deepspeed-zero3-2021"
-            return name, ""
-    name, note = assumed_stack(run)
-    if name == "megatron-2022" and "deepspeed" in words:
-        name = "megatron-deepspeed-2021"
-    return name, note
+    row = run.row
+    year, assumed = dated(row)
+    name = software_stack(row.software, year)
+    if not name:
+        guess = assumed_stack(run)
+        if is_blank(row.software):
+            return Named(name=guess.name, known=False, assumed=(*assumed, *guess.assumed))
+        record = not_understood("software", row.software, guess.name)
+        return Named(name=guess.name, known=False, assumed=(*assumed, record))
+    if folded(row.software) != folded(name):
+        when = "" if is_blank(row.date) and is_blank(row.release) else " of its date"
+        why = f"{row.software!r} read as {name}{when}"
+        how = "a key of stacks.toml in column software"
+        assumed = (*assumed, Assumed(what="stack", value=name, why=why, how=how))
+    return Named(name=name, known=True, assumed=assumed)
 
 
-def assumed_stack(run: Run) -> tuple[str, str]:
-    """Return the stack of a run whose words name none: by device and year, and a sentence.
+def assumed_stack(run: Run) -> Named:
+    """Return the software of a run that names none: by device and year.
 
     Args:
         run: The run.
     """
-    year = year_of(run.row)
-    if run.accelerator.generation == "ampere" and year is not None and year < 2023:
-        return "megatron-2022", "software: not stated, assumed by the year"
-    name = default_stack(run.accelerator, run.layout.zero_stage) or "megatron-core"
-    return name, f"software: not stated, {name} assumed"
+    name = stack_by_year(run.accelerator, year_of(run.row))
+    why = "not stated, assumed by the year"
+    if not name:
+        name = default_stack(run.accelerator, run.layout.zero_stage) or "megatron-core"
+        why = f"not stated, {name} assumed"
+    record = Assumed(what="software", value=name, why=why, how="column software")
+    return Named(name=name, known=False, assumed=(record,))
 
 
-# What a row's words on overlap say, for stacks whose settings differ from run to run.
-_OVERLAPS = (
-    (
-        "overlap_tp",
-        r"\b(tp|tensor)\b[^;,.]{0,40}overlap|overlap[^;,.]{0,30}\b(tp|tensor)|user.buffer",
-    ),
-    ("overlap_dp", r"\b(dp|fsdp|grad\w*|data.parallel|param\w*)\b[^;,.]{0,40}overlap"),
-    ("overlap_dp", r"overlap[^;,.]{0,30}\b(dp|grad\w*|data.parallel|param\w*|reduce)"),
-    ("overlap_sends", r"\b(pp|p2p|pipeline)\b[^;,.]{0,40}overlap|async p2p"),
-    ("overlap_sends", r"overlap[^;,.]{0,30}\b(pp|p2p|pipeline)"),
-)
-_GENERAL = ("megatron-core", "torch-fsdp", "megatron-2022", "megatron-deepspeed-2021")
+def stated_facts(row: PublishedRow, *, memory: bool) -> dict[str, float]:
+    """Return the facts of time or of memory that the column ``facts`` states.
+
+    Args:
+        row: The row: ``NAME=VALUE`` between semicolons or spaces; memory's as ``memory.NAME``.
+        memory: Which of them.
+
+    Raises:
+        Incomplete: If a name is unknown or a value no number.
+    """
+    found = {}
+    for part in row.facts.replace(";", " ").split():
+        name, _, value = part.partition("=")
+        of_memory = name.startswith(MEMORY)
+        plain = name.removeprefix(MEMORY)
+        try:
+            check_choice("fact", plain, _MEMORY_FIELDS if of_memory else STACK_FIELDS)
+            number = check_number(name, float(value), above=-1e-300)
+        except ConfigError as error:
+            raise Incomplete(f"facts: {error}") from None
+        except ValueError:
+            raise Incomplete(f"facts: {part[:40]!r} is not NAME=NUMBER") from None
+        if of_memory == memory:
+            found[plain] = number
+    return found
 
 
-def _stated_overlaps(name: str, text: str) -> dict[str, float]:
-    if name not in _GENERAL or not text:
-        return {}
-    if re.search(r"\b(no|not|without|non)\b[^;,.]{0,20}overlap", text):
-        return {"overlap_dp": 0.0, "overlap_tp": 0.0, "overlap_sends": 0.0}
-    return {fact: 1.0 for fact, pattern in _OVERLAPS if re.search(pattern, text)}
+def _listed(row: PublishedRow) -> tuple[dict[str, float], tuple[Assumed, ...]]:
+    """Return the facts of the columns that hold words of time, and records of unknown ones."""
+    facts: dict[str, float] = {}
+    known, unknown = list_of("overlap", row.overlap)
+    for word in known:
+        facts.update(word.facts)
+    assumed = [not_understood("overlap", word, "what the software does") for word in unknown]
+    dispatcher = word_of("dispatcher", row.dispatcher)
+    if dispatcher is not None:
+        facts.update(dispatcher.facts)
+    elif not is_blank(row.dispatcher):
+        usual = "what the software does"
+        assumed.append(not_understood("dispatcher", row.dispatcher, usual))
+    if row.compiled is not None:
+        facts["eager"] = float(row.compiled == "n")
+    return facts, tuple(assumed)
 
 
-def _row_changes(run: Run, name: str) -> dict[str, float]:
+def _changes(run: Run, name: str) -> tuple[dict[str, float], tuple[Assumed, ...]]:
     row, layout = run.row, run.layout
-    notes, recompute, said = row.notes.lower(), row.recompute.lower(), row.precision.lower()
-    changes = _stated_overlaps(name, f"{row.overlap} {row.notes}".lower())
-    if "flash" in notes:
-        changes["flash"] = float(not re.search(r"\b(no|not|without)\b[^;,.]{0,15}flash", notes))
-    if re.search(r"async[- ]?tp", notes):
-        changes["overlap_tp"] = 1.0
-    if "scatter/gather off" in notes or "scatter/gather off" in row.overlap.lower():
-        changes["scattered_sends"] = 0.0
-    if "fp32 gradient" in notes or (name == "bloom" and layout.precision == "bf16"):
-        changes["gradient_bytes"] = 4.0
-    if name == "megatron-2021" and "overlaps grads" in row.overlap:
-        changes["overlap_dp"] = float((row.params_b or 1e9) < 19.0)
-    if name == "nanotron":
-        # Plain data parallelism shares gradients as they come, its ZeRO-1 after the last pass.
-        changes["overlap_dp"] = float(layout.zero_stage == 0 and layout.pp == 1)
-    if name == "llm-foundry" and run.accelerator.generation == "ampere":
-        changes.update(gradient_bytes=2.0, early_stop=0.0)
-    # torchtitan2025, train_configs: recomputation by operation unless a run says otherwise.
-    if "per-op" in recompute or "per op" in recompute or (name == "torchtitan" and not recompute):
-        changes["recompute_per_op"] = 1.0
-    # megatronbridge2026, recipes of DeepSeek-V3 and Kimi-K2: latent attention's expansions are
-    # recomputed unless a run says otherwise.
-    unsaid = name == "megatron-bridge" and run.model.latent_attention and not recompute
-    if "mla_up" in recompute or unsaid:
-        changes["recompute_latent"] = 1.0
-    if re.search(r"\bmlp\b", recompute):
-        changes["recompute_mlp"] = 1.0
-    changes.update(layout_changes(run.model, layout))
-    if "rowwise" in said or "row-wise" in said:
-        changes.update(scaled_products=ROW_SLOWDOWN, narrow_gathers=0.0)
-    if "block" in said:
-        changes.update(block_scaled=1.0, scaled_products=BLOCK_SLOWDOWN)
-    if name == "nanotron":
-        changes["edges_count"] = 0.0
-    return changes | _expert_changes(run, name)
+    stated, assumed = _listed(row)
+    cell = recomputed(row.recompute).facts
+    habits = habit_changes(
+        name,
+        run.model,
+        layout,
+        run.accelerator,
+        year=year_of(row),
+        recompute_stated=not is_blank(row.recompute),
+    )
+    changes = layout_changes(run.model, layout) | habits | stated
+    changes |= SCALED.get(precision_of(row.precision)[1], {})
+    changes |= {fact: value for fact, value in cell.items() if not fact.startswith(MEMORY)}
+    return changes | stated_facts(row, memory=False), assumed
 
 
-def _expert_changes(run: Run, name: str) -> dict[str, float]:
-    if run.model.experts is None:
-        return {}
-    year = year_of(run.row)
-    changes = {"old_experts": float(year is not None and year < _EXPERTS_RENEWED)}
-    if year is not None and year < _FLEXIBLE and "deepseek" not in run.row.source.lower():
-        changes["plain_exchange"] = 1.0
-    if name == "megatron-bridge":
-        # Its recipes with experts turn user buffers off where exchanges overlap; the backward
-        # gather of Megatron stays.
-        changes.update(overlap_tp=0.0, overlap_tp_backward=1.0)
-    return changes
-
-
-def run_stack(run: Run) -> tuple[StackFacts, tuple[str, ...]]:
-    """Return the facts of the software that a run used, and a sentence for each assumption.
+def run_stack(run: Run) -> tuple[StackFacts, Named]:
+    """Return the facts of the software that a run used, and its name with what was assumed.
 
     Args:
         run: The run.
 
     Raises:
-        Incomplete: If the model knows nothing of the device.
+        Incomplete: If the model knows nothing of the device, or a fact is none.
     """
-    name, note = stack_name(run)
+    named = stack_name(run)
+    changes, assumed = _changes(run, named.name)
+    stack, text = stack_named(named.name), run.row.attention_kernel
+    kernel = word_of("attention_kernel", text)
+    if kernel is not None:
+        stack = replace(stack, kernel=kernel.value)
+    elif not is_blank(text):
+        assumed = (*assumed, not_understood("attention_kernel", text, stack.kernel))
     try:
-        facts = stack_facts(stack_named(name), run.accelerator, **_row_changes(run, name))
+        facts = stack_facts(stack, run.accelerator, **changes)
     except ConfigError as error:
         raise Incomplete(str(error)) from None
-    return facts, (note,) if note else ()
+    return facts, replace(named, assumed=(*named.assumed, *assumed))

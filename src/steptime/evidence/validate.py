@@ -16,6 +16,7 @@ from steptime.evidence.outcome import (
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.baseline import baseline_step
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
 
 Parts = dict[str, float]
@@ -34,7 +35,7 @@ class RowResult:
         error_fraction: Predicted over published throughput, less one: negative is too slow.
         breakdown_s: Parts of the predicted step, exposed seconds.
         fitted: Whether this row fixed a constant of the model; then it is no prediction.
-        assumed: A sentence for each thing the row does not say.
+        assumed: A record of each thing that the row does not say, or not in known words.
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
         source: Who measured it.
@@ -48,7 +49,7 @@ class RowResult:
     error_fraction: float
     breakdown_s: Parts
     fitted: bool
-    assumed: tuple[str, ...]
+    assumed: tuple[Assumed, ...]
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
     source: str = ""
