@@ -28,7 +28,7 @@ class Known:
     """A device that runs products at 500 TFLOP/s after 5 microseconds, copies at 3 TB/s."""
 
     precisions: tuple[str, ...] = ("bf16", "fp8")
-    device = Device("Known H100", "hopper", 132, 80e9, "stand-in", is_gpu=True)
+    device = Device("NVIDIA H100", "hopper", 132, 80e9, "stand-in", is_gpu=True)
     rank = 0
     ranks = 16
     node_ranks = 8

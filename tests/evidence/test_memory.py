@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from steptime.evidence.memory import default_stack, step_memory
 from steptime.evidence.memory_left_out import left_out
 from steptime.evidence.memory_ran import ran
-from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary, reading_of
+from steptime.evidence.memory_reading import reading_of
+from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.runs import Incomplete
-from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.evidence.schema import PublishedRow, published_row, published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES
@@ -115,24 +116,24 @@ def test_runs_that_ran_are_said_to_fit() -> None:
 )
 def test_gathered_inputs_that_stay_follow_the_layout(changes: dict[str, int], kept: float) -> None:
     row = {"hidden": 2048, "ffn": 8192, "mbs": 1, "seq_len": 4096, "gpus": 64, "dp": 1}
-    found = PublishedRow(id="nanotron-1", **row | {"num_microbatches": 64} | changes)  # type: ignore[arg-type]
+    found = PublishedRow(id="1", software="nanotron", **row | {"num_microbatches": 64} | changes)  # type: ignore[arg-type]
     assert reading_of(found).facts.gathered_inputs == kept
 
 
 def test_bridge_rows_say_their_modules_or_take_the_recipes() -> None:
     """megatronbridge2026: what a row names, what its recipe states, what waits on the host."""
     row = {"id": "mbridge-1", "model": "DeepSeek-V3 (MLA)", "gpu": "GB200"}
-    named = PublishedRow(**row | {"recompute": "selective modules [mla_up_proj, mlp]"})
-    facts = reading_of(named).facts
-    assert (facts.recompute_up_projection, facts.recompute_mlp) == (1.0, 1.0)
-    assert facts.recompute_norms == 0.0
-    none = reading_of(PublishedRow(**row | {"recompute": "none"}))
+    named = reading_of(published_row(row | {"recompute": "selective modules [mla_up_proj, mlp]"}))
+    assert (named.facts.recompute_up_projection, named.facts.recompute_mlp) == (1.0, 1.0)
+    assert named.facts.recompute_norms == 0.0
+    none = reading_of(published_row(row | {"recompute": "none"}))
     assert none.facts.recompute_up_projection == 0.0
-    blank = reading_of(PublishedRow(**row))
+    blank = reading_of(published_row(row))
     assert blank.facts.recompute_up_projection == 1.0
-    assert "newest recipe" in blank.inferred[0]
-    sharded = {"id": "mbridge-2", "model": "Llama-3-70B", "gpu": "GB300", "zero": "FSDP"}
-    assert reading_of(PublishedRow(**sharded)).facts.offloaded_layers == 20.0
+    assert "newest recipe" in str(blank.inferred[0])
+    sharded = {"id": "mbridge-2", "model": "Llama-3-70B", "gpu": "GB300"}
+    waiting = reading_of(published_row(sharded | {"zero": "FSDP shard group 64"}))
+    assert (waiting.stack, waiting.facts.offloaded_layers) == ("megatron-bridge-fsdp", 20.0)
 
 
 def test_a_run_that_ran_did_not_keep_more_than_the_device_has() -> None:
@@ -149,13 +150,33 @@ def test_the_first_rank_is_read_where_the_source_reads_it() -> None:
     assert all(row.reading.unit_bytes == 2**30 for row in rows)
 
 
-def test_stacks_are_told_from_the_row() -> None:
-    bloom = PublishedRow(id="x", source="bigscience2022prequel", precision="bf16")
-    assert reading_of(bloom).stack == "deepspeed-bf16"
-    assert reading_of(PublishedRow(id="bloom-1", precision="fp16")).stack == "deepspeed-fp16"
-    assert reading_of(PublishedRow(id="1", source="narayanan2021")).stack == "megatron-2021"
-    assert reading_of(PublishedRow(id="1", zero="FSDP2 (ZeRO-3)")).stack == "fsdp"
-    assert reading_of(PublishedRow(id="1")).stack == "megatron"
+@pytest.mark.parametrize(
+    ("cells", "stack"),
+    [
+        ({"software": "bloom", "precision": "bf16"}, "deepspeed-bf16"),
+        ({"software": "bloom", "precision": "fp16"}, "deepspeed-fp16"),
+        ({"software": "Megatron-LM", "date": "2021"}, "megatron-2021"),
+        ({"software": "Megatron-LM", "date": "2021", "memory_stack": "fsdp"}, "fsdp"),
+        ({"software": "LLM Foundry"}, "llm-foundry"),
+        ({"zero": "FSDP2 (ZeRO-3)"}, "fsdp"),
+        ({}, "megatron"),
+    ],
+)
+def test_stacks_are_told_by_the_columns(cells: dict[str, str], stack: str) -> None:
+    row = PublishedRow(id="bloom-1", source="bigscience2022prequel", **cells)  # type: ignore[arg-type]
+    assert reading_of(row).stack == stack
+
+
+def test_how_memory_was_read_is_stated_or_usual() -> None:
+    first = reading_of(PublishedRow(mem_unit="GiB", mem_rank="rank 0"))
+    assert (first.unit_bytes, first.first_rank) == (2.0**30, True)
+    assert reading_of(PublishedRow()).unit_bytes == 1e9
+    odd = reading_of(PublishedRow(mem_unit="furlongs", software="megatron-core"))
+    assert [one.word for one in odd.inferred] == ["furlongs"]
+    stated = reading_of(PublishedRow(facts="memory.gradient_bytes=2; flash=0"))
+    assert (stated.facts.gradient_bytes, stated.facts.flash) == (2.0, 1.0)
+    with pytest.raises(Incomplete, match="unknown stack"):
+        reading_of(PublishedRow(memory_stack="mine"))
 
 
 def test_more_chunks_are_not_assumed_for_memory() -> None:

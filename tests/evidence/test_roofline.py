@@ -29,7 +29,8 @@ BY_ID = {row.id: row for row in published_rows()}
 
 def row(**cells: object) -> PublishedRow:
     given = BY_ID["nar21-t1-005"].model_dump() | {"id": "own-1", "source": "", "notes": ""}
-    given |= {"overlap": "", "url_or_path": "", "location": "", "zero": ""}
+    given |= {"location": "", "zero": "", "facts": ""}
+    given |= dict.fromkeys(("overlap", "software", "date", "release"), "")
     return PublishedRow.model_validate(given | cells)
 
 
@@ -107,25 +108,25 @@ def test_arrays_and_single_rows_agree() -> None:
     ],
 )
 def test_a_row_names_its_software(name: str, expected: str) -> None:
-    assert stack_name(run_of(BY_ID[name]))[0] == expected
+    named = stack_name(run_of(BY_ID[name]))
+    assert (named.name, named.known, named.assumed) == (expected, True, ())
 
 
 def test_software_that_is_not_named_is_assumed_and_said() -> None:
-    old = run_of(row(source="Someone 2021, arXiv:2106.00001"))
+    old = stack_name(run_of(row(date="2021-06")))
     new = run_of(row(gpu="H100-80GB SXM", precision="bf16"))
-    assert stack_name(old) == (
-        "megatron-2022",
-        "software: not stated, assumed by the year",
-    )
-    assert stack_name(new)[0] == "megatron-core"
-    assert "assumed" in roofline_inputs(new).assumed[-1]
+    assert (old.name, old.known) == ("megatron-2022", False)
+    assert [str(one) for one in old.assumed] == ["software: not stated, assumed by the year"]
+    assert stack_name(new).name == "megatron-core"
+    assert "assumed" in str(roofline_inputs(new).assumed[-1])
 
 
-def test_the_date_is_read_from_releases_papers_and_years() -> None:
-    assert year_of(row(notes="release 26.02.01.")) == pytest.approx(2026 + 2 / 12)
-    assert year_of(row(url_or_path="arXiv:2205.05198")) == pytest.approx(2022 + 5 / 12)
-    assert year_of(row(source="Someone 2023")) == 2023.5
+def test_the_date_is_read_from_its_column_or_a_release() -> None:
+    assert year_of(row(release="26.02.01")) == pytest.approx(2026 + 2 / 12)
+    assert year_of(row(date="2022-05", release="26.02")) == pytest.approx(2022 + 5 / 12)
+    assert year_of(row(date="2023")) == 2023.5
     assert year_of(row()) is None
+    assert year_of(row(notes="release 26.02.01.", source="arXiv:2205.05198")) is None
 
 
 def test_own_rows_play_no_part_by_default_in_anyone_elses_unit() -> None:

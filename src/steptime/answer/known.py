@@ -16,7 +16,7 @@ from steptime.answer.width import Width, kept_width, kind_of
 from steptime.formulas.judgement import shares_weights
 from steptime.formulas.number import Number
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed
+from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.errors import ConfigError, check_choice
@@ -132,9 +132,9 @@ def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
         why = f"nobody measured matrix products of {device.name}"
-        found.append(Assumed(what="predictor", value=WITHOUT_RATES, why=why, how="--predictor"))
+        found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
     if device.caution:
-        found.append(Assumed(what="accelerator", value=device.name, why=device.caution))
+        found.append(taken("accelerator", device.name, device.caution))
     return tuple(found)
 
 

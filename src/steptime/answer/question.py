@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
-from steptime.inputs.assumed import Assumed
+from steptime.inputs.assumed import taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import check_choice
 from steptime.inputs.training_step import USUAL_INTERLEAVED, TrainingStep
@@ -71,5 +71,5 @@ def as_chapter(step: TrainingStep) -> TrainingStep:
     return replace(
         step,
         layout=replace(step.layout, vpp=chunks, schedule=name),
-        assumed=(*kept, Assumed(what="vpp", value=str(chunks), why=why, how="--vpp N")),
+        assumed=(*kept, taken("vpp", str(chunks), why, "--vpp N")),
     )

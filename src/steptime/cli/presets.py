@@ -120,7 +120,7 @@ def facts_command(
                 ""
                 if line is None
                 else " ".join(
-                    word for word in (line.when, line.before and f"before {line.before}") if word
+                    word for word in (*line.when, line.before and f"before {line.before}") if word
                 )
             )
             value = "default" if line is None else f"{line.value}"

@@ -11,7 +11,7 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
-from steptime.cli.validation_tables import print_doubts, print_validation
+from steptime.cli.validation_tables import not_understood, print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.open_rows import OpenRow, open_rows
@@ -38,10 +38,12 @@ columns of data/published_runs.csv or under usual other names (`num_layers`, `wo
 - What was measured, one of: `step_time_s`, `tokens_per_s_per_gpu`, `tflops_per_gpu` (say how FLOP
   count in `flop_convention`: model-full, model-causal, hardware-full, 6N), `mfu_pct`, `hfu_pct`
 
-- What helps: `software` (or `notes` that name it), `network`, `zero`, `overlap`, `ep`, `source`
+- What helps: `software`, `date` (YYYY-MM), `network` (Gb/s per GPU), `zero`, `overlap`, `ep`,
+  `attention_kernel`, `dispatcher`, `compiled`, `source`; data/README.md lists the words they take
 
-What a row lacks and a default can stand for is listed under `assumed` in --json; a row that lacks
-more is skipped with its reason. Rows that stand out are named, with the reading that would fit.
+What a row lacks and a default can stand for is listed under `assumed` in --json; a word that is
+not understood is named, and nothing is read from `notes`. A row that lacks more is skipped with
+its reason. Rows that stand out are named, with the reading that would fit.
 
 Examples:
 
@@ -72,7 +74,11 @@ def as_dict(result: Validation) -> dict[str, Any]:
     return {
         "model": result.model,
         "constants": result.constants,
-        "rows": [asdict(row) for row in result.rows],
+        "rows": [asdict(row) | {"assumed": list(map(str, row.assumed))} for row in result.rows],
+        "not_understood": [
+            {"id": name, "column": one.what, "word": one.word, "taken": one.value}
+            for name, one in not_understood(result)
+        ],
         "skipped": [{"id": name, "reason": reason} for name, reason in result.skipped],
         "summary": asdict(result.summary),
         "by_source": [{"source": name} | asdict(one) for name, one in result.by_source.items()],

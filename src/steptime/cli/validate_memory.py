@@ -11,7 +11,7 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
-from steptime.cli.validation_tables import print_skipped
+from steptime.cli.validation_tables import print_not_understood, print_skipped
 from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows, memory_summary
 from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.schema import published_rows
@@ -54,8 +54,8 @@ def row_dict(row: MemoryRow) -> dict[str, Any]:
         "fits": row.memory.fits,
         "stack": row.reading.stack,
         "gb_bytes": row.reading.unit_bytes,
-        "inferred": list(row.reading.inferred),
-        "assumed": list(row.run.assumed),
+        "inferred": [str(one) for one in row.reading.inferred],
+        "assumed": [str(one) for one in row.run.assumed],
     }
 
 
@@ -146,6 +146,14 @@ def validate_memory(
     print_rows(rows)
     if len(sources) > 1:
         _print_sources(sources)
+    print_not_understood(
+        [
+            (row.id, one)
+            for row in rows
+            for one in (*row.run.assumed, *row.reading.inferred)
+            if one.word
+        ]
+    )
     print_skipped(skipped)
     if summary is None:
         out.print("no row prints its memory (column mem_gb)")

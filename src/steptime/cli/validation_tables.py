@@ -10,6 +10,7 @@ from steptime.cli.output import console, percent, print_table, seconds
 from steptime.evidence.diagnose import Diagnosis
 from steptime.evidence.open_rows import OpenRow
 from steptime.evidence.validate import RowResult, Summary, Validation
+from steptime.inputs.assumed import Assumed
 
 # A longer list of skipped rows is told by reason.
 _LISTED = 12
@@ -59,6 +60,30 @@ def _print_sources(sources: dict[str, Summary]) -> None:
     )
     cells = (_source_cells(name, found) for name, found in sources.items())
     print_table("error by source; inside: share of rows within their 90 % interval", columns, cells)
+
+
+def not_understood(result: Validation) -> list[tuple[str, Assumed]]:
+    """Return the words of the rows that nobody knows, each with its row's id.
+
+    Args:
+        result: A model's results.
+    """
+    return [(row.id, one) for row in result.rows for one in row.assumed if one.word]
+
+
+def print_not_understood(found: Sequence[tuple[str, Assumed]]) -> None:
+    """Print the words that nobody knows, once each.
+
+    Args:
+        found: Id of a row, and its record.
+    """
+    first: dict[Assumed, str] = {}
+    counts = Counter(one for _, one in found)
+    for name, one in found:
+        first.setdefault(one, name)
+    for one, count in counts.most_common():
+        rows = f"{count} rows, first {first[one]}" if count > 1 else first[one]
+        console().print(f"{rows}: {one}; state it as {one.how}", markup=False)
 
 
 def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
@@ -113,6 +138,7 @@ def print_validation(result: Validation) -> None:
     if len(result.by_source) > 1:
         _print_sources(result.by_source)
     out = console()
+    print_not_understood(not_understood(result))
     print_skipped(result.skipped)
     summary = result.summary
     if not summary.rows:

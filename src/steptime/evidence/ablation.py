@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from steptime.evidence.calibration import STAGES, fit_stage, start
@@ -12,6 +12,7 @@ from steptime.evidence.leave_out import all_runs, scored
 from steptime.evidence.residuals import DENSE
 from steptime.evidence.samples import Table
 from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.generation import generations
 
 Change = Callable[[Table], Table]
 
@@ -37,9 +38,21 @@ def _with(stacks: dict[str, float] | None = None, jobs: dict[str, float] | None 
         for record, fields in ((facts, stacks or {}), (records, jobs or {})):
             for name, value in fields.items():
                 setattr(record, name, getattr(record, name) * 0.0 + value)
-        return Table(runs.samples, records, facts, runs.step_time_s)
+        return Table(runs.samples, records, facts, runs.step_time_s, runs.generations)
 
     return change
+
+
+def of_one_generation(runs: Table) -> Table:
+    """Return the runs as if all devices were of the first generation.
+
+    Args:
+        runs: Published runs.
+    """
+    first = next(iter(generations()))
+    return Table(
+        runs.samples, runs.jobs, runs.stacks, runs.step_time_s, (first,) * len(runs.samples)
+    )
 
 
 _NO_SCORES = {"flash": 1.0, "attention_flop_per_s": 1e30}
@@ -50,7 +63,7 @@ EFFECTS = (
     Effect("stored scores before flash kernels", {}, _with(stacks={"flash": 1.0})),
     Effect("bytes on links", {}, _with(jobs=_FAST_LINKS)),
     Effect("tensor-parallel messages in the open", {}, _with(stacks={"overlap_tp": 1.0})),
-    Effect("a rate for each generation", {}, _with(stacks={"hopper": 0.0, "blackwell": 0.0})),
+    Effect("a rate for each generation", {}, of_one_generation),
     Effect("kernels that nothing fuses", {}, _with(stacks={"eager": 0.0})),
     Effect("logits and their loss", {}, _with(jobs={"vocab_size": 1.0})),
     Effect("losses that nothing fuses", {}, _with(stacks={"loss_bytes": 14.0})),
@@ -126,7 +139,7 @@ def ablations(runs: Table) -> tuple[Ablation, ...]:
 
     def fitted(effect: Effect) -> dict[str, float]:
         table: Any = effect.change(dense) if effect.change else dense
-        first = replace(start(), **effect.without)
+        first = start().changed(effect.without)
         free = [name for name in names if name not in effect.without]
         return _by_source(table, fit_stage(table, used, free, first))
 

@@ -13,7 +13,7 @@ from steptime.evidence.baseline import FITTED_ON, baseline_job
 from steptime.evidence.outcome import counted_flop_per_device, published_step_time_s
 from steptime.evidence.runs import Run
 from steptime.evidence.validate import Summary, row_result, summary
-from steptime.formulas.baseline import baseline_step, schedule_overhead
+from steptime.formulas.baseline import chapter_step, schedule_overhead
 from steptime.formulas.flops import (
     attention_flop_per_token,
     causal_flop_per_token,
@@ -238,7 +238,7 @@ def _parts(run: Run, assumption: Assumption, eta: float) -> Mapping[str, Number]
     if assumption.job:
         record = assumption.job(run, record)
     constants = BaselineConstants(eta=eta, latency_s=assumption.latency_s)
-    parts = baseline_step(record, constants)
+    parts = chapter_step(record, constants)
     return assumption.parts(run, record, parts) if assumption.parts else parts
 
 

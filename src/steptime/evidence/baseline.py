@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from steptime.answer.question import most_chunks
 from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
-from steptime.formulas.baseline import baseline_step, compute_s, step_s
+from steptime.formulas.baseline import chapter_step, compute_s, step_s
 from steptime.inputs.baseline_constants import BaselineConstants
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.job import Job, job
-from steptime.inputs.layout import Layout
-from steptime.inputs.model import ModelShape
+from steptime.inputs.job import Job
 
 FITTED_ON = "nar21-t1-001"
 CHAPTER_IDS = tuple(
@@ -21,18 +21,8 @@ CHAPTER_IDS = tuple(
 )
 
 
-def most_chunks(model: ModelShape, layout: Layout) -> int:
-    """Return the most model chunks a device can hold: a layer each.
-
-    Args:
-        model: Gives the layers.
-        layout: Gives the stages.
-    """
-    return -(-model.num_layers // layout.pp)
-
-
-def baseline_job(run: Run) -> Job:
-    """Return a run as the baseline sees it: one sequence a micro-batch, most interleaving.
+def chapter_question(run: Run) -> RunQuestion:
+    """Return a run as the chapter sees it: one sequence a micro-batch, most interleaving.
 
     Args:
         run: The run; its real micro-batch and interleaving are left aside.
@@ -44,12 +34,27 @@ def baseline_job(run: Run) -> Job:
         raise Incomplete(
             f"precision {run.layout.precision}: the baseline's constant was fitted in 16 bits"
         )
-    layout = replace(run.layout, vpp=most_chunks(run.model, run.layout))
-    batch = replace(run.batch, micro_batch_size=1)
+    found = question_of_run(run)
+    step = found.step
+    layout = replace(step.layout, vpp=most_chunks(step.model.num_layers, step.layout.pp))
+    batch = replace(step.batch, micro_batch_size=1)
+    changed = replace(step, layout=layout, batch=batch)
     try:
-        return job(run.model, run.accelerator, layout, batch)
+        return replace(found, step=changed, job=changed.job())
     except ConfigError as error:
         raise Incomplete(str(error)) from None
+
+
+def baseline_job(run: Run) -> Job:
+    """Return the flat record of a run as the chapter sees it.
+
+    Args:
+        run: The run.
+
+    Raises:
+        Incomplete: If it is beyond the model.
+    """
+    return chapter_question(run).job
 
 
 def chapter_rows() -> list[PublishedRow]:
@@ -67,7 +72,7 @@ def fitted_eta(run: Run, latency_s: float) -> float:
     """
     record = baseline_job(run)
     at_peak = BaselineConstants(eta=1.0, latency_s=latency_s)
-    parts = baseline_step(record, at_peak)
+    parts = chapter_step(record, at_peak)
     rest = step_s(parts) - parts["compute"]
     return float(compute_s(record, at_peak) / (published_step_time_s(run) - rest))
 

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steptime.evidence.residuals import DENSE, NARROW
 from steptime.evidence.samples import Table
-from steptime.inputs.constants import RooflineConstants, constant_entries
-from steptime.inputs.datafiles import data_path
+from steptime.inputs.constants import (
+    SHARED,
+    RooflineConstants,
+    constant_entries,
+    constants_from,
+    fitted_names,
+    share_name,
+)
+from steptime.inputs.datafiles import data_path, write_whole
+from steptime.inputs.generation import generations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,26 +47,26 @@ class Stage:
     names: tuple[str, ...]
 
 
-STAGES = (
-    Stage(
-        DENSE,
-        (
-            "ampere_efficiency",
-            "hopper_efficiency",
-            "hbm_efficiency",
-            "link_efficiency",
-            "network_efficiency",
-            "contention",
-        ),
-    ),
-    Stage(NARROW, ("blackwell_efficiency",)),
-)
+def stages() -> tuple[Stage, ...]:
+    """Return what is fitted together: what all devices share with the first generations."""
+    by_kind: dict[str, list[str]] = {}
+    for one in generations().values():
+        if one.fitted:
+            by_kind.setdefault(one.fitted_to, []).append(share_name(one.name))
+    shared = [name for name in fitted_names() if name in SHARED]
+    return tuple(
+        Stage(kind, (*names, *(shared if place == 0 else ())))
+        for place, (kind, names) in enumerate(by_kind.items())
+    )
+
+
+STAGES = stages()
 
 
 def start() -> RooflineConstants:
     """Return the constants with each fitted one in the middle of its range."""
-    return RooflineConstants(
-        **{
+    return constants_from(
+        {
             entry.name: (entry.low + entry.high) / 2.0 if entry.fitted else entry.value
             for entry in constant_entries()
         }
@@ -110,11 +117,11 @@ def fit_stage(
 
     def residuals(x: Floats) -> Floats:
         values = middle + half * x
-        trial = replace(constants, **dict(zip(names, map(float, values), strict=True)))
+        trial = constants.changed(dict(zip(names, map(float, values), strict=True)))
         error = weight * chosen.errors(trial) / SCATTER
         return np.concatenate([error, 0.5 * x])
 
-    first = np.array([getattr(constants, name) for name in names])
+    first = np.array([constants.values()[name] for name in names])
     begin = np.clip((first - middle) / half, -0.98, 0.98)
     found = least_squares(
         residuals,
@@ -125,7 +132,7 @@ def fit_stage(
         max_nfev=30,
     )
     values = middle + half * found.x
-    return replace(constants, **dict(zip(names, map(float, values), strict=True)))
+    return constants.changed(dict(zip(names, map(float, values), strict=True)))
 
 
 def subset(runs: Table, used: Flags) -> Table:
@@ -144,6 +151,7 @@ def subset(runs: Table, used: Flags) -> Table:
             **{name: values[used] for name, values in vars(runs.stacks).items()}
         ),
         step_time_s=runs.step_time_s[used],
+        generations=tuple(name for name, keep in zip(runs.generations, used, strict=True) if keep),
     )
 
 
@@ -172,24 +180,30 @@ def calibrate(
 
 
 def with_values(text: str, found: RooflineConstants) -> str:
-    """Return the text of ``roofline_constants.toml`` with new values of the fitted constants.
+    """Return the text of a data file with new values of the fitted constants, four digits each.
 
     Args:
-        text: The file as it is.
-        found: Gives the values, four digits of each.
+        text: Of ``roofline_constants.toml`` or ``generations.toml``.
+        found: Gives the values.
     """
-    for stage in STAGES:
-        for name in stage.names:
-            value = f"value = {float(f'{getattr(found, name):.4g}')!r}"
-            text = re.sub(rf"(\[{name}\]\n)value = .*", rf"\g<1>{value}", text)
+    values = found.values()
+    heads = {name: name for name in SHARED} | {
+        share_name(one): f"{one}.efficiency" for one in generations()
+    }
+    for name in fitted_names():
+        value = f"value = {float(f'{values[name]:.4g}')!r}"
+        head = re.escape(f"[{heads[name]}]\n")
+        text = re.sub(rf"({head})value = .*", rf"\g<1>{value}", text)
     return text
 
 
 def _refit() -> None:
     from steptime.evidence.leave_out import all_runs
 
-    path = data_path("roofline_constants.toml")
-    path.write_text(with_values(path.read_text("utf-8"), calibrate(all_runs())), encoding="utf-8")
+    found = calibrate(all_runs())
+    for name in ("roofline_constants.toml", "generations.toml"):
+        path = data_path(name)
+        write_whole(path, with_values(path.read_text("utf-8"), found))
 
 
 if __name__ == "__main__":

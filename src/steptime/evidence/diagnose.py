@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from steptime.evidence.roofline import roofline_result
+from steptime.evidence.judge import run_result
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import RowResult
@@ -107,7 +107,7 @@ def _mend(
     best: tuple[str, float] | None = None
     for name, changed in _alternatives(row):
         try:
-            found = _ln_error(roofline_result(run_of(changed), constants))
+            found = _ln_error(run_result(run_of(changed), constants=constants))
         except (Incomplete, ArithmeticError):
             continue
         left = abs(found - typical)

@@ -47,7 +47,7 @@ def results_frame(result: Validation) -> pd.DataFrame:
     for row in result.rows:
         record = asdict(row)
         parts = record.pop("breakdown_s")
-        record["assumed"] = "; ".join(row.assumed)
+        record["assumed"] = "; ".join(map(str, row.assumed))
         records.append(record | {f"{part}_s": time_s for part, time_s in parts.items()})
     names = [entry.name for entry in fields(RowResult) if entry.name != "breakdown_s"]
     frame = pd.DataFrame(records) if records else pd.DataFrame(columns=names)

@@ -17,28 +17,17 @@ from typing import TYPE_CHECKING
 
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.residuals import RESIDUALS
-from steptime.evidence.row_stack import assumed_stack
 from steptime.evidence.samples import Sample, Table, main_samples, sweep_samples, table
+from steptime.formulas.judgement import shares_weights
 from steptime.formulas.number import Number
 from steptime.inputs.datafiles import data_path
-from steptime.inputs.stack import stack_facts, stack_named
+from steptime.inputs.software import software
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-# Facts that follow from model, layout, precision and date, whatever the software.
-_KEPT = (
-    "fp4",
-    "block_scaled",
-    "scaled_products",
-    "edges_count",
-    "eager_experts",
-    "plain_exchange",
-    "old_experts",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +75,13 @@ def with_assumed_software(runs: Table) -> Table:
     changed = []
     for sample in runs.samples:
         inputs = sample.inputs
-        kept = {name: getattr(inputs.stack, name) for name in _KEPT}
-        name, _ = assumed_stack(inputs.run)
-        facts = stack_facts(stack_named(name), inputs.run.accelerator, **kept)
-        changed.append(replace(sample, inputs=replace(inputs, stack=facts)))
+        step = inputs.step
+        # What the row says of its date, its scales and its switches stays; its software's name
+        # goes, and with it all that the name stands for.
+        said = replace(step.said, stack=None)
+        shared = shares_weights(inputs.job) > 0.0
+        kept = software(said, step.accelerator, step.model, step.layout.precision, shared)
+        changed.append(replace(sample, inputs=replace(inputs, software=kept)))
     return table(changed)
 
 

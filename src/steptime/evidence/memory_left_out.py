@@ -59,7 +59,7 @@ class _Terms:
 
 
 def _terms(row: MemoryRow) -> _Terms:
-    record = row.run.job()
+    record = row.job
     facts = replace(row.reading.facts, fragmentation=0.0)
     kept = rank_memory_bytes(record, facts, 0.0)
     bare = rank_memory_bytes(record, replace(facts, gathered_inputs=0.0), 0.0)

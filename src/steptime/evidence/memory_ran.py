@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steptime.evidence.memory import Memory
-from steptime.evidence.memory_rows import ran_in, with_recomputation, with_sequence_parallel
+from steptime.answer.memory import Memory
+from steptime.evidence.memory_rows import ran_in
+from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 
@@ -42,12 +43,13 @@ def ran(rows: Iterable[PublishedRow]) -> tuple[Ran, ...]:
     found = []
     for row in rows:
         try:
-            run = with_recomputation(with_sequence_parallel(run_of(row)))
+            found_run = question_of_run(run_of(row))
         except Incomplete:
             continue
+        run = found_run.run
         if not run.micro_batch_stated:
             continue
         stated = bool(row.recompute.strip())
-        _, memory = ran_in(run)
+        _, memory = ran_in(found_run)
         found.append(Ran(run=run, memory=memory, recompute_stated=stated))
     return tuple(found)

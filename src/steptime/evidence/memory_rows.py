@@ -7,36 +7,16 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from steptime.evidence.memory import Memory, RankMemory, job_memory
-from steptime.evidence.memory_bridge import bridge_changes
-from steptime.evidence.memory_nanotron import gathered_share
+from steptime.answer.memory import Memory, RankMemory, job_memory
+from steptime.evidence.memory_reading import GIB, Reading, gathered, reading_of
+from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
+from steptime.inputs.job import Job
 
-GIB = float(2**30)
 CEILING_BYTES = 77.0 * GIB
 """What an 80 GB device shows when full (bigscience2022prequel); the allocator then gives back
 what it held beyond need."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How a source measures memory, and what its software keeps.
-
-    Attributes:
-        stack: Key of `steptime.inputs.memory_facts.STACKS`.
-        facts: The facts themselves.
-        first_rank: Whether the number is the first rank's, not the fullest one's.
-        unit_bytes: What its GB is.
-        inferred: A sentence for each fact that the row does not state.
-    """
-
-    stack: str
-    facts: MemoryFacts
-    first_rank: bool
-    unit_bytes: float
-    inferred: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +26,7 @@ class MemoryRow:
     Attributes:
         id: Of the row.
         run: Its inputs.
+        job: The same as numbers, with what is usual with its software.
         reading: How it was measured.
         memory: All ranks, by part.
         counted: The rank that the source reads.
@@ -55,6 +36,7 @@ class MemoryRow:
 
     id: str
     run: Run
+    job: Job
     reading: Reading
     memory: Memory
     counted: RankMemory
@@ -65,110 +47,6 @@ class MemoryRow:
     def error_fraction(self) -> float:
         """Return predicted over published, less one: above zero is too much."""
         return self.predicted_gb / self.published_gb - 1.0
-
-
-def _text(row: PublishedRow) -> str:
-    return " ".join((row.id, row.source, row.url_or_path, row.location)).lower()
-
-
-def _of_2021(row: PublishedRow) -> bool:
-    keys = ("narayanan2021", "nar21", "kor", "mtnlg", "smith2022")
-    return any(key in _text(row) for key in keys)
-
-
-def _bigscience(row: PublishedRow) -> Reading:
-    """BLOOM's rehearsals: nvidia-smi on the fullest node, Megatron-DeepSpeed with ZeRO-1."""
-    wide = "fp32 gradient" in row.notes.lower() or row.precision.lower() == "bf16"
-    stack = "deepspeed-bf16" if wide else "deepspeed-fp16"
-    facts = memory_facts(stack)
-    inferred = ["GB of nvidia-smi are 2**30 bytes", "a flat copy of the 16-bit gradients"]
-    if "embeddings count" in row.notes.lower():
-        facts = replace(facts, embedding_slots=1.0, head_slots=1.0)
-    if not wide:
-        inferred.append("gradients added up in 16 bits")
-    return Reading(
-        stack=stack,
-        facts=facts,
-        first_rank=False,
-        unit_bytes=GIB,
-        inferred=tuple(inferred),
-    )
-
-
-def _nanotron(row: PublishedRow) -> Reading:
-    """nanotron: the first rank's allocator, in 2**30 bytes."""
-    kept = gathered_share(row)
-    facts = memory_facts("nanotron", gathered_inputs=kept)
-    how = f"{kept:.0%} of the gathered inputs stay" if kept else "inputs are gathered again"
-    return Reading(
-        stack="nanotron",
-        facts=facts,
-        first_rank=True,
-        unit_bytes=GIB,
-        inferred=(
-            "the reading is the allocator's peak on the first rank, in 2**30 bytes",
-            f"{how}, the allocator holds {facts.fragmentation:.0%} more",
-        ),
-    )
-
-
-def reading_of(row: PublishedRow) -> Reading:
-    """Return how a row's memory was measured and what its software keeps.
-
-    Args:
-        row: The published row.
-    """
-    text = _text(row)
-    if "bigscience" in text or "bloom" in text:
-        return _bigscience(row)
-    if "nanotron" in text or "tazi2025" in text or "playbook" in text:
-        return _nanotron(row)
-    sharded = "fsdp" in row.zero.lower() or row.zero.strip() == "3"
-    changes: dict[str, float] = {}
-    inferred: tuple[str, ...] = ()
-    if "mbridge" in text or "megatronbridge" in text:
-        stack = "megatron-bridge-fsdp" if sharded else "megatron-bridge"
-        changes, inferred = bridge_changes(row)
-    else:
-        wide = "llm-foundry" if "foundry" in text else "fsdp"
-        stack = "megatron-2021" if _of_2021(row) else wide if sharded else "megatron"
-        inferred = (f"software: not known, {stack} assumed",)
-    return Reading(
-        stack=stack,
-        facts=memory_facts(stack, **changes),
-        first_rank=False,
-        unit_bytes=1e9,
-        inferred=inferred,
-    )
-
-
-def with_sequence_parallel(run: Run) -> Run:
-    """Return the run with sequence parallelism on where its row does not say and t > 1.
-
-    Args:
-        run: A published run.
-    """
-    if run.row.sp is not None or run.layout.tp == 1:
-        return run
-    layout = replace(run.layout, sequence_parallel=True)
-    assumed = (*run.assumed, "sp: not stated, on assumed")
-    return replace(run, layout=layout, assumed=assumed)
-
-
-def with_recomputation(run: Run) -> Run:
-    """Return the run with full recomputation where its row does not say and its era implies it.
-
-    Scores were stored then, and Megatron-LM knew no other kind: without it these runs would need
-    more than their devices had (smith2022, narayanan2021: MT-NLG and the ZeRO-3 rows).
-
-    Args:
-        run: A published run.
-    """
-    stated = run.row.recompute.strip() or not _of_2021(run.row)
-    if stated:
-        return run
-    assumed = (*run.assumed, "recompute: not stated, full assumed, as was usual in 2021")
-    return replace(run, layout=replace(run.layout, recompute="full"), assumed=assumed)
 
 
 def shown_bytes(rank: RankMemory, reading: Reading) -> float:
@@ -185,21 +63,23 @@ def shown_bytes(rank: RankMemory, reading: Reading) -> float:
     return min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES))
 
 
-def ran_in(run: Run) -> tuple[Reading, Memory]:
+def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:
     """Return how a run's memory is read, and the memory.
 
     A run that would not fit with gathered inputs that stay is taken to have gathered them again.
 
     Args:
-        run: A published run: it ran, so it fits.
+        found: A published run's question: it ran, so it fits.
     """
-    reading = reading_of(run.row)
-    memory = job_memory(run.job(), reading.facts, run.assumed)
+    reading = reading_of(found)
+    memory = job_memory(found.job, reading.facts, found.assumed)
     if reading.facts.gathered_inputs and memory.total_bytes > CEILING_BYTES:
         facts = replace(reading.facts, gathered_inputs=0.0)
-        inferred = (*reading.inferred[:-1], "inputs are gathered again: it would not fit else")
+        others = (one for one in reading.inferred if one.what != "gathered_inputs")
+        why = "inputs are gathered again: it would not fit else"
+        inferred = (*others, gathered(0.0, why))
         reading = replace(reading, facts=facts, inferred=inferred)
-        memory = job_memory(run.job(), facts, run.assumed)
+        memory = job_memory(found.job, facts, found.assumed)
     return reading, memory
 
 
@@ -214,12 +94,13 @@ def memory_row(row: PublishedRow) -> MemoryRow:
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
-    run = with_recomputation(with_sequence_parallel(run_of(row)))
-    reading, memory = ran_in(run)
+    found = question_of_run(run_of(row))
+    reading, memory = ran_in(found)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(
         id=row.id,
-        run=run,
+        run=found.run,
+        job=found.job,
         reading=reading,
         memory=memory,
         counted=counted,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from steptime.evidence.row_stack import year_of
+from steptime.evidence.row_said import dated
 from steptime.evidence.samples import Sample
 
 _DATED = ("old_experts",)
@@ -37,7 +37,7 @@ class Repeats:
 
 def _layout_key(sample: Sample, *, across_releases: bool) -> Any:
     stack = replace(sample.inputs.stack, **dict.fromkeys(_DATED, 0.0))
-    when = None if across_releases else year_of(sample.inputs.run.row)
+    when = None if across_releases else dated(sample.inputs.run.row)[0]
     return (
         sample.source,
         tuple(asdict(sample.inputs.job).values()),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from steptime.evidence.judge import run_result
 from steptime.evidence.outcome import published_step_time_s
-from steptime.evidence.roofline import roofline_result
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants
@@ -76,7 +76,7 @@ def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
     found, reason = [], "no choice divides the batch"
     for name, choice in _choices(row, run):
         try:
-            result = roofline_result(run_of(choice), constants)
+            result = run_result(run_of(choice), constants=constants)
         except Incomplete as error:
             reason = str(error)
             continue

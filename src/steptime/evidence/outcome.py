@@ -28,9 +28,6 @@ __all__ = [
     "published_tflops_per_gpu",
 ]
 
-# Releases whose tokens/s are rounded to multiples of 16 to 1024: their TFLOP/s are sharper.
-_ROUNDED_RELEASES = ("release 26.04.01", "release 26.06", "release 26.08")
-
 
 def counted_flop_per_token(job: Job, convention: str) -> float:
     """Return the FLOP per token as a source counts them.
@@ -83,7 +80,8 @@ def published_step_time_s(run: Run) -> float:
         return row.step_time_s
     tokens = float(tokens_per_step(run.job()) / num_devices(run.job()))
     sharp = row.tflops_per_gpu is not None and row.moe_experts is None
-    if row.tokens_per_s_per_gpu is not None and not (sharp and _rounded(run)):
+    # Where tokens/s are rounded, the TFLOP/s of a dense model are sharper.
+    if row.tokens_per_s_per_gpu is not None and not (sharp and row.tokens_rounded == "y"):
         return tokens / row.tokens_per_s_per_gpu
     if row.tflops_per_gpu is not None:
         return counted_flop_per_device(run) / (row.tflops_per_gpu * 1e12)
@@ -105,10 +103,6 @@ def _peak_flop_per_s(run: Run) -> float:
     """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer."""
     wide = run.layout.precision in ("fp16", "bf16")
     return run.accelerator.peak_flop_per_s if wide else run.accelerator.peak_fp8_flop_per_s
-
-
-def _rounded(run: Run) -> bool:
-    return any(release in run.row.notes for release in _ROUNDED_RELEASES)
 
 
 def published_tflops_per_gpu(run: Run) -> float:

@@ -55,7 +55,17 @@ _OTHER_NAMES = {
     ),
     "mem_gb": ("memory", "memorygb", "peakmemorygb", "maxmemorygb", "peakmemgb"),
     "flop_convention": ("flops", "flopconvention", "flopscounted"),
-    "network": ("interconnect",),
+    "network": ("interconnect", "networkgbit", "networkgbitpergpu"),
+    "software": ("framework", "stack"),
+    "date": ("measured", "measuredon"),
+    "release": ("version", "container", "softwareversion"),
+    "attention_kernel": ("attention", "attentionbackend", "attentionimpl", "attnimplementation"),
+    "compiled": ("torchcompile", "compile"),
+    "dispatcher": ("moetokendispatchertype", "tokendispatcher", "moedispatcher"),
+    "overlap": ("overlaps", "commoverlap"),
+    "schedule": ("pipelineschedule",),
+    "mem_unit": ("memunit", "memoryunit"),
+    "mem_rank": ("memrank", "memoryrank"),
 }
 # Columns in another unit or apart, each turned into one of ours by `steptime.evidence.own_rows`.
 OTHER_UNITS = {
@@ -75,9 +85,6 @@ OTHER_UNITS = {
     "globalbatchtokens": "gbs_tokens",
     "globalbatchsizetokens": "gbs_tokens",
     "tokensperstep": "gbs_tokens",
-    "software": "software",
-    "framework": "software",
-    "stack": "software",
 }
 BLANK = {
     *("", "n/a", "na", "-", "--", "nan", "none", "null", "?", "tbd", "unknown", "unstated"),
@@ -128,8 +135,8 @@ def _types(column: str) -> set[type[Any]]:
 
 _COUNTS = {name for name in COLUMNS if int in _types(name)}
 _NUMBERS = _COUNTS | {name for name in COLUMNS if float in _types(name)}
-_NUMBERS |= set(OTHER_UNITS.values()) - {"software"}
-_YES_NO = {"gated_mlp", "tied", "sp"}
+_NUMBERS |= set(OTHER_UNITS.values())
+_YES_NO = {"gated_mlp", "tied", "sp", "compiled", "tokens_rounded"}
 
 
 def number_text(text: str) -> str:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from steptime.evidence.calibration import SCATTER
 from steptime.evidence.samples import Table, samples, table
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.constants import RooflineConstants, published_constants
+from steptime.inputs.constants import RooflineConstants, published_constants, share_name
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.generation import generations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,6 @@ FEWEST_ROWS = 3
 FOLDS = 10
 PRIOR = 0.15
 """Spread of a constant between clusters, in its logarithm: a lone row moves it little."""
-_BY_GENERATION = ("ampere_efficiency", "hopper_efficiency", "blackwell_efficiency")
 # A run is set aside if its error is this many typical errors from the middle, and this large.
 _STANDS_OUT = 3.5
 _LEAST = math.log(1.15)
@@ -83,8 +83,7 @@ class OwnFit:
 
 def _names(runs: Table) -> list[str]:
     """Return the constants that the runs say something about."""
-    present = {sample.inputs.run.accelerator.generation for sample in runs.samples}
-    chosen = [name for name in _BY_GENERATION if name.split("_")[0] in present]
+    chosen = [share_name(name) for name in generations() if name in runs.generations]
     return [*chosen, *_COMMON]
 
 
@@ -100,11 +99,11 @@ def _solve(
     import numpy as np
     from scipy.optimize import least_squares
 
-    first = np.array([getattr(base, name) for name in names])
+    first = np.array([base.values()[name] for name in names])
 
     def residuals(x: Floats) -> Floats:
         values = first * np.exp(x)
-        trial = replace(base, **dict(zip(names, map(float, values), strict=True)))
+        trial = base.changed(dict(zip(names, map(float, values), strict=True)))
         return np.concatenate([used * runs.errors(trial) / scatter, x / PRIOR])
 
     found = least_squares(residuals, np.zeros(len(names)), loss=loss, diff_step=[1e-3] * len(names))
@@ -156,8 +155,9 @@ def _fitted_constants(
 ) -> tuple[OwnConstant, ...]:
     made = []
     for name, deviation in zip(names, map(float, spread), strict=True):
-        value, factor = getattr(found, name), math.exp(1.645 * deviation)
-        made.append(OwnConstant(name, value, value / factor, value * factor, getattr(base, name)))
+        value, factor = found.values()[name], math.exp(1.645 * deviation)
+        published = base.values()[name]
+        made.append(OwnConstant(name, value, value / factor, value * factor, published))
     return tuple(made)
 
 
@@ -184,8 +184,8 @@ def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
     names = _names(runs)
 
     def constants(x: Floats) -> RooflineConstants:
-        values = [getattr(base, n) * math.exp(v) for n, v in zip(names, x, strict=True)]
-        return replace(base, **dict(zip(names, values, strict=True)))
+        values = [base.values()[n] * math.exp(v) for n, v in zip(names, x, strict=True)]
+        return base.changed(dict(zip(names, values, strict=True)))
 
     x, _ = _solve(runs, np.ones(len(chosen)), names, base, loss="cauchy")
     errors = runs.errors(constants(x))

@@ -89,9 +89,6 @@ def _in_our_units(cells: Cells) -> Cells:
             ours[column] = text()
 
     theirs = {name: text for name, text in cells.items() if name not in COLUMNS and text}
-    if software := theirs.get("software"):
-        # Notes are where a row's words name its software.
-        ours["notes"] = "; ".join(filter(None, (ours.get("notes"), f"software: {software}")))
     if time_ms := theirs.get("step_time_ms"):
         put("step_time_s", lambda: f"{float(time_ms) / 1000.0!r}")
     for share, column in (("mfu", "mfu_pct"), ("hfu", "hfu_pct")):

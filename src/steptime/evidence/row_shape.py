@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import replace
 from typing import Any
 
-from steptime.evidence.row_text import head_dim, tied_embeddings
+from steptime.evidence.row_words import words
 from steptime.evidence.schema import Incomplete, PublishedRow
+from steptime.inputs.assumed import Assumed, not_stated
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, ModelShape
@@ -16,12 +16,13 @@ from steptime.inputs.presets import model
 
 _USUAL_HEAD = 128
 _USUAL_VOCABULARY = 50304
-# Words of a checkpoint's name that say nothing of its shape.
-_NO_SHAPE = re.compile(r"^meta-?|[-_ ](instruct|hf|base|pretrain(ing)?|chat)\b", re.IGNORECASE)
 
 
 def _squashed(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
+    """Return a model's name as presets are compared: without case, marks and idle words."""
+    idle = words("model")
+    parts = "".join(mark if mark.isalnum() or mark == "." else " " for mark in name.casefold())
+    return "".join(part for part in parts.split() if part not in idle)
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def preset_of(name: str) -> ModelShape | None:
     Args:
         name: The cell, such as ``Llama 3 8B`` or ``meta-llama/Llama-3-8B``.
     """
-    plain = _NO_SHAPE.sub("", name.split(" (")[0].rpartition("/")[2])
+    plain = name.split(" (")[0].rpartition("/")[2]
     key = _preset_names().get(_squashed(plain))
     return None if key is None else model(key)
 
@@ -54,7 +55,9 @@ def _from_file(name: str) -> ModelShape | None:
         raise Incomplete(str(error)) from None
 
 
-def _experts_of(row: PublishedRow, known: ModelShape | None, assumed: list[str]) -> Experts | None:
+def _experts_of(
+    row: PublishedRow, known: ModelShape | None, assumed: list[Assumed]
+) -> Experts | None:
     usual = known.experts if known else None
     if row.moe_experts is None:
         return usual
@@ -70,7 +73,7 @@ def _experts_of(row: PublishedRow, known: ModelShape | None, assumed: list[str])
     for column, (stated, preset) in shared.items():
         counts[column] = stated if stated is not None else (preset or 0)
         if stated is None and preset is None:
-            assumed.append(f"{column}: not stated, 0 assumed")
+            assumed.append(not_stated(column, 0))
     return Experts(
         num_experts=row.moe_experts,
         top_k=top_k,
@@ -81,7 +84,7 @@ def _experts_of(row: PublishedRow, known: ModelShape | None, assumed: list[str])
 
 
 def _widths(
-    row: PublishedRow, known: ModelShape | None, gated: bool, assumed: list[str]
+    row: PublishedRow, known: ModelShape | None, gated: bool, assumed: list[Assumed]
 ) -> dict[str, int]:
     """Return heads, width of the feed-forward part and vocabulary: stated, known, or usual."""
     hidden = row.hidden or 0
@@ -97,44 +100,51 @@ def _widths(
         found[column] = stated or preset or habit
         if stated is None:
             whose = f"of the preset {known.name}" if known else "assumed"
-            assumed.append(f"{column}: not stated, {found[column]} {whose}")
+            assumed.append(not_stated(column, found[column], whose=whose))
     return found
 
 
-def shape_of(row: PublishedRow, assumed: list[str]) -> ModelShape:
+def _of_preset(known: ModelShape) -> Assumed:
+    why = f"sizes of the preset {known.name}"
+    return Assumed(what="model", value=known.name, why=why, how="columns layers, hidden, ...")
+
+
+def shape_of(row: PublishedRow, assumed: list[Assumed]) -> ModelShape:
     """Return the model shape of a row; what it lacks comes from the preset of that name.
 
     Args:
         row: The row.
-        assumed: Gets a sentence for each assumption.
+        assumed: Gets a record of each assumption.
 
     Raises:
         Incomplete: If layers or width are blank and no preset has the name.
     """
     known = _from_file(row.model) or preset_of(row.model)
     if known is not None and row.layers is None and row.hidden is None:
-        assumed.append(f"model: sizes of the preset {known.name}")
+        assumed.append(_of_preset(known))
         return known
     for column, size in (("layers", "num_layers"), ("hidden", "hidden_size")):
         if getattr(row, column) is None:
             if known is None:
                 raise Incomplete(f"{column} is not stated, and no preset is called {row.model!r}")
             row = row.model_copy(update={column: getattr(known, size)})
-            assumed.append(f"{column}: not stated, {getattr(row, column)} of the preset")
+            assumed.append(not_stated(column, getattr(row, column), whose="of the preset"))
     return _stated_shape(row, known, assumed)
 
 
-def _stated_shape(row: PublishedRow, known: ModelShape | None, assumed: list[str]) -> ModelShape:
+def _stated_shape(
+    row: PublishedRow, known: ModelShape | None, assumed: list[Assumed]
+) -> ModelShape:
     gated = row.gated_mlp == "y"
     if row.gated_mlp is None:
         gated = known.gated if known else row.moe_experts is not None
         if known is None:
-            assumed.append(f"gated_mlp: not stated, {'yes' if gated else 'no'} assumed")
-    tied = tied_embeddings(row.tied, row.notes)
+            assumed.append(not_stated("gated_mlp", "yes" if gated else "no"))
+    tied = None if row.tied is None else row.tied == "y"
     if tied is None:
         tied = known.tied if known else not gated
         if known is None:
-            assumed.append(f"tied: not stated, {'yes' if tied else 'no'} assumed")
+            assumed.append(not_stated("tied", "yes" if tied else "no"))
     widths = _widths(row, known, gated, assumed)
     same_heads = known is not None and known.num_attention_heads == widths["heads"]
     groups = known.num_query_groups if known and same_heads else widths["heads"]
@@ -148,7 +158,7 @@ def _stated_shape(row: PublishedRow, known: ModelShape | None, assumed: list[str
         "num_attention_heads": widths["heads"],
         "num_query_groups": row.kv_heads or groups,
         "vocab_size": widths["vocab"],
-        "head_dim": row.head_dim or head_dim(row.model) or usual_head,
+        "head_dim": row.head_dim or usual_head,
         "gated": gated,
         "tied": tied,
         "experts": _experts_of(row, known, assumed),
@@ -156,6 +166,4 @@ def _stated_shape(row: PublishedRow, known: ModelShape | None, assumed: list[str
     }
     if known is not None:
         return replace(known, **fields)
-    if "MLA" in row.model:
-        raise Incomplete("latent attention of a model that is no preset: its ranks are not stated")
     return ModelShape(**fields)

@@ -8,14 +8,15 @@ from steptime.evidence.row_device import device_of
 from steptime.evidence.row_gaps import filled
 from steptime.evidence.row_shape import shape_of
 from steptime.evidence.row_text import (
-    precision_mode,
-    recompute_mode,
-    said_nothing,
+    precision_of,
+    recomputed,
     schedule_name,
     zero_stage,
 )
+from steptime.evidence.row_words import is_blank, word_of
 from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
@@ -38,7 +39,7 @@ class Run:
         batch: What it trained on.
         micro_batch_stated: Whether the row gives the micro-batch size.
         vpp_stated: Whether the row gives the chunks per device.
-        assumed: A sentence for each thing the row does not say.
+        assumed: A record of each thing that the row does not say, or not in known words.
     """
 
     id: str
@@ -49,7 +50,7 @@ class Run:
     batch: Batch
     micro_batch_stated: bool
     vpp_stated: bool
-    assumed: tuple[str, ...]
+    assumed: tuple[Assumed, ...]
 
     def job(self) -> Job:
         """Return the flat record of the run as it was published."""
@@ -71,27 +72,27 @@ def _sizes(row: PublishedRow) -> dict[str, int]:
     return {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
 
 
-def layout_of(row: PublishedRow, num_layers: int, assumed: list[str]) -> Layout:
+def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Layout:
     """Return the layout of a row.
 
     Args:
         row: The row.
         num_layers: Of its model.
-        assumed: Gets a sentence for each assumption.
+        assumed: Gets a record of each assumption.
 
     Raises:
         Incomplete: If a size that has no default is blank or the sizes do not multiply up.
     """
     sizes, vpp = _sizes(row), row.vpp or 1
     pp = sizes["pp"]
-    recompute, recompute_note = recompute_mode(row.recompute, num_layers / (pp * vpp))
-    precision, precision_note = precision_mode(row.precision)
+    recompute = recomputed(row.recompute, num_layers / (pp * vpp))
+    precision, _, precision_note = precision_of(row.precision)
     zero, zero_note = zero_stage(row.zero)
     schedule, schedule_note = schedule_name(row.schedule, pp, vpp)
-    notes = (recompute_note, precision_note, zero_note, schedule_note)
-    assumed.extend(note for note in notes if note)
+    notes = (recompute.assumed, precision_note, zero_note, schedule_note)
+    assumed.extend(note for note in notes if note is not None)
     if row.vpp is None and pp > 1:
-        assumed.append("vpp: not stated, 1 assumed")
+        assumed.append(not_stated("vpp", 1))
     return Layout(
         **sizes,
         vpp=vpp,
@@ -99,19 +100,24 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[str]) -> Layout:
         etp=row.etp or 1,
         sequence_parallel=row.sp == "y",
         zero_stage=zero,
-        recompute=recompute,
+        recompute=recompute.mode,
         precision=precision,
         schedule=schedule,
     )
 
 
-def _convention_note(row: PublishedRow) -> str:
-    """Return a sentence where the outcome is a rate and nothing says how its FLOP count."""
+def _convention_note(row: PublishedRow) -> Assumed | None:
+    """Return a record where the outcome is a rate and nothing known says how its FLOP count."""
     timed = (row.step_time_s, row.tokens_per_s_per_gpu)
     rates = (row.tflops_per_gpu, row.mfu_pct)
-    if timed != (None, None) or rates == (None, None) or not said_nothing(row.flop_convention):
-        return ""
-    return "flop_convention: not stated, model FLOP with attention in full assumed"
+    usual = "model FLOP with attention in full"
+    if word_of("flop_convention", row.flop_convention) is not None:
+        return None
+    if not is_blank(row.flop_convention):
+        return not_understood("flop_convention", row.flop_convention, usual)
+    if timed != (None, None) or rates == (None, None):
+        return None
+    return not_stated("flop_convention", usual)
 
 
 def _check_precision(layout: Layout, device: Accelerator) -> None:
@@ -124,11 +130,11 @@ def _check_precision(layout: Layout, device: Accelerator) -> None:
         raise Incomplete(f"{device.name} has no products in {layout.precision}") from None
 
 
-def _without_ep(layout: Layout) -> str:
-    """Return the sentence for experts whose spread is not stated, where it can be assumed."""
+def _without_ep(layout: Layout) -> Assumed:
+    """Return the record of experts whose spread is not stated, where it can be assumed."""
     if layout.zero_stage != 3 and layout.tp * layout.cp * layout.dp > 1:
         raise Incomplete("ep is not stated beside experts: it sets what each device computes")
-    return "ep: not stated, 1 assumed"
+    return not_stated("ep", 1)
 
 
 def run_of(row: PublishedRow) -> Run:
@@ -140,7 +146,7 @@ def run_of(row: PublishedRow) -> Run:
     Raises:
         Incomplete: With the reason, if the row lacks what every model needs.
     """
-    assumed: list[str] = []
+    assumed: list[Assumed] = []
     full = filled(row, assumed)
     for column in ("seq_len", "gbs"):
         if getattr(full, column) is None:
@@ -152,10 +158,10 @@ def run_of(row: PublishedRow) -> Run:
         device = device_of(full, assumed)
         _check_precision(layout, device)
         if full.mbs is None:
-            assumed.append("mbs: not stated, 1 assumed")
+            assumed.append(not_stated("mbs", 1))
         if shape.experts and full.ep is None:
             assumed.append(_without_ep(layout))
-        if note := _convention_note(full):
+        if (note := _convention_note(full)) is not None:
             assumed.append(note)
         batch = Batch(
             global_batch_size=full.gbs or 1,

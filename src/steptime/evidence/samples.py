@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from steptime.answer.width import kind_of
 from steptime.evidence.outcome import published_step_time_s
-from steptime.evidence.residuals import kind_of
-from steptime.evidence.roofline import RooflineInputs, roofline_inputs
+from steptime.evidence.row_question import RunQuestion, roofline_question
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
-from steptime.formulas.records import StepParts
+from steptime.formulas.records import StepParts, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.job import Job
-from steptime.inputs.stack import StackFacts
+from steptime.inputs.precision import precision_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ class Sample:
         fitted_to: Whether it may play a part in a constant.
     """
 
-    inputs: RooflineInputs
+    inputs: RunQuestion
     step_time_s: float
     source: str
     kind: str
@@ -75,9 +75,11 @@ def sample_of(row: PublishedRow) -> Sample:
     Raises:
         Incomplete: If the model or the measurement lacks something.
     """
-    inputs = roofline_inputs(run_of(row))
+    inputs = roofline_question(run_of(row))
     source = _family(row)
-    kind = kind_of(inputs.run.model.experts is not None, inputs.run.layout.precision)
+    kind = kind_of(
+        inputs.run.model.experts is not None, precision_named(inputs.run.layout.precision).fp8
+    )
     together = {"playbook": "nanotron"}.get(source, source)
     if source.startswith("nar21"):
         together = "nar21"
@@ -152,12 +154,14 @@ class Table:
         jobs: Their records; each field has shape (n,).
         stacks: Their software; likewise.
         step_time_s: Measured, shape (n,).
+        generations: Of the runs' devices.
     """
 
     samples: tuple[Sample, ...]
     jobs: Any
     stacks: Any
     step_time_s: Floats
+    generations: tuple[str, ...]
 
     def parts(self, constants: RooflineConstants) -> StepParts:
         """Return the parts of all steps, each of shape (n,).
@@ -165,7 +169,7 @@ class Table:
         Args:
             constants: Of the roofline model.
         """
-        return roofline_step(self.jobs, self.stacks, constants)
+        return roofline_step(self.jobs, self.stacks, constants.of_each(self.generations))
 
     def errors(self, constants: RooflineConstants) -> Floats:
         """Return ln(predicted / measured step time), shape (n,).
@@ -200,6 +204,7 @@ def table(chosen: Sequence[Sample]) -> Table:
     return Table(
         samples=tuple(chosen),
         jobs=stacked([sample.inputs.job for sample in chosen], Job),
-        stacks=stacked([sample.inputs.stack for sample in chosen], StackFacts),
+        stacks=stacked([sample.inputs.stack for sample in chosen], TimeFacts),
         step_time_s=np.array([sample.step_time_s for sample in chosen]),
+        generations=tuple(sample.inputs.run.accelerator.generation for sample in chosen),
     )

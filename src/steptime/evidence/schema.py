@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+)
 
+from steptime.evidence.run_facts import RunFact, with_run_facts
+from steptime.evidence.text_table import MOST_BYTES, MOST_ROWS, by_phrase, text_rows
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 
-MOST_BYTES = 4 * 2**20
-MOST_ROWS = 20_000
+__all__ = ["MOST_BYTES", "MOST_ROWS", "Incomplete", "PublishedRow", "read_rows", "text_rows"]
 _BLANK = {"", "n/a", "na", "-"}
 
 
@@ -94,73 +101,59 @@ class PublishedRow(BaseModel):
     network: Text = ""
     overlap: Text = ""
     schedule: Text = ""
+    software: Text = ""
+    date: Text = ""
+    release: Text = ""
+    attention_kernel: Text = ""
+    compiled: YesNo = None
+    dispatcher: Text = ""
+    mem_unit: Text = ""
+    mem_rank: Text = ""
+    memory_stack: Text = ""
+    tokens_rounded: YesNo = None
+    facts: Text = ""
     notes: Text = ""
     derived_step_time_s: Positive = None
     check: Text = ""
+    _taken: tuple[RunFact, ...] = PrivateAttr(default=())
+
+    @property
+    def taken(self) -> tuple[RunFact, ...]:
+        """Return what `data/run_facts.csv` says of the run."""
+        return self._taken
 
 
 NEEDED_COLUMNS = ("model", "gpu", "gpus")
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file of rows.
+def published_row(cells: Mapping[str, Any]) -> PublishedRow:
+    """Return a run of a published table, with what `data/run_facts.csv` says of it.
 
     Args:
-        path: The file.
+        cells: By column; the id is ours.
 
     Raises:
-        ConfigError: If it is missing, too large, or not UTF-8 text.
+        ValidationError: If a cell is wrong.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{path.name}: over {MOST_BYTES // 2**20} MiB, too large for rows")
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path.name}: byte {error.start} is not UTF-8 text") from None
+    known, taken = with_run_facts(cells)
+    row = PublishedRow.model_validate(known | expanded(known))
+    row._taken = taken
+    return row
 
 
-def text_rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a CSV file as text, each with the line it ends on.
-
-    Args:
-        path: The file.
-
-    Raises:
-        ConfigError: If it is no CSV with a head line, or a row is longer than the head.
-    """
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    try:
-        head = reader.fieldnames or []
-        if not head:
-            raise ConfigError(f"{path.name}: empty; the first line must name the columns")
-        twice = sorted({name for name in head if head.count(name) > 1})
-        if twice:
-            raise ConfigError(f"{path.name}: line 1: column {twice[0]!r} stands twice")
-        rows: list[tuple[int, dict[str, str]]] = []
-        for row in reader:
-            if len(rows) == MOST_ROWS:
-                raise ConfigError(f"{path.name}: over {MOST_ROWS:,} rows; give them in parts")
-            if None in row:
-                raise ConfigError(
-                    f"{path.name}: line {reader.line_num}: more cells than the {len(head)} columns"
-                )
-            rows.append((reader.line_num, {key: value or "" for key, value in row.items()}))
-    except csv.Error as error:
-        raise ConfigError(f"{path.name}: line {reader.line_num}: {error}") from None
-    return rows
-
-
-def read_rows(path: Path) -> list[PublishedRow]:
+def read_rows(
+    path: Path, row_of: Callable[[Mapping[str, Any]], PublishedRow] | None = None
+) -> list[PublishedRow]:
     """Return the rows of a file, every cell checked.
 
     Args:
         path: A CSV file in the schema of ``data/published_runs.csv``.
+        row_of: Makes a row of its cells; by the cells alone if None.
 
     Raises:
         ConfigError: With file, line, column and value of the first cell that is wrong.
     """
+    made = row_of or (lambda cells: PublishedRow.model_validate({**cells, **expanded(cells)}))
     texts = text_rows(path)
     if texts:
         missing = [name for name in NEEDED_COLUMNS if name not in texts[0][1]]
@@ -175,7 +168,7 @@ def read_rows(path: Path) -> list[PublishedRow]:
             )
         seen.add(cells["id"])
         try:
-            rows.append(PublishedRow.model_validate({**cells, **expanded(cells)}))
+            rows.append(made(cells))
         except ValidationError as error:
             first = error.errors()[0]
             column = str(first["loc"][0])
@@ -186,33 +179,28 @@ def read_rows(path: Path) -> list[PublishedRow]:
     return rows
 
 
-def expanded(cells: dict[str, str]) -> dict[str, str]:
-    """Return the cells that hold a key of a phrase table, as the phrase.
+def expanded(cells: Mapping[str, Any]) -> dict[str, str]:
+    """Return the cells that hold a phrase of a table, or its key, in words of their column.
 
     Args:
         cells: Of one row.
     """
-    return {
-        column: _phrases(name).get(cells.get(column, ""), cells.get(column, ""))
-        for column, name in (("network", "networks.csv"), ("overlap", "overlaps.csv"))
-    }
-
-
-_TABLES: dict[str, dict[str, str]] = {}
-
-
-def _phrases(name: str) -> dict[str, str]:
-    if name not in _TABLES:
-        _TABLES[name] = {row["key"]: row["text"] for _, row in text_rows(data_path(name))}
-    return _TABLES[name]
+    found = {}
+    for column, name in (("network", "networks.csv"), ("overlap", "overlaps.csv")):
+        cell = str(cells.get(column, ""))
+        found[column] = by_phrase(name, "means").get(cell, cell)
+    return found
 
 
 def published_rows() -> list[PublishedRow]:
-    """Return the rows of ``data/published_runs.csv``, with ``data/corrections.csv`` applied."""
+    """Return the rows of ``data/published_runs.csv``, with what other tables say of them.
+
+    These are ``data/corrections.csv`` and ``data/run_facts.csv``.
+    """
     changes: dict[str, dict[str, int]] = {}
     for _, cells in text_rows(data_path("corrections.csv")):
         changes.setdefault(cells["id"], {})[cells["column"]] = int(cells["used"])
     return [
         row.model_copy(update=changes[row.id]) if row.id in changes else row
-        for row in read_rows(data_path("published_runs.csv"))
+        for row in read_rows(data_path("published_runs.csv"), published_row)
     ]

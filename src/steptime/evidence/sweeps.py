@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from steptime.evidence.schema import PublishedRow, text_rows
+from steptime.evidence.schema import PublishedRow, published_row
+from steptime.evidence.text_table import text_rows
 from steptime.inputs.datafiles import data_path
 
 PLAYBOOK_VOCABULARY = 131072
@@ -32,8 +33,7 @@ def playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
         cells: By the sweep's own columns.
     """
     copied = ("layers", "hidden", "heads", "ffn", "gpus", "tp", "pp", "dp", "zero", "mbs", "gbs")
-    tied = "yes" if cells["tied"] == "y" else "no"
-    return PublishedRow.model_validate(
+    return published_row(
         {name: cells[name] for name in copied}
         | {
             "id": f"playbook-{line:04d}",
@@ -42,6 +42,7 @@ def playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
             "model": f"Llama-like {cells['model']}",
             "kv_heads": cells["heads"],
             "gated_mlp": "y",
+            "tied": cells["tied"],
             "vocab": PLAYBOOK_VOCABULARY,
             "seq_len": cells["seq"],
             "gpu": "H100-80GB SXM",
@@ -52,10 +53,8 @@ def playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
             "precision": "bf16",
             "tokens_per_s_per_gpu": cells["tok_s_gpu"],
             "mem_gb": cells["mem_gb"],
-            "network": "NVLink in node; inter-node not stated in the data",
-            "overlap": "async TP with reduce-scatter mode",
+            "network": "unstated",
             "schedule": "1F1B",
-            "notes": f"nanotron; tied embeddings: {tied}",
         }
     )
 
@@ -85,8 +84,7 @@ def figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
     copied = ("layers", "hidden", "heads", "gpus", "tp", "pp", "vpp", "dp", "mbs", "gbs")
     value = _mean(cells["value"])
     rate = cells["unit"].startswith("TFLOP")
-    scattered = "off" if "off" in cells["model"] else "on"
-    return PublishedRow.model_validate(
+    return published_row(
         {name: cells[name] for name in copied}
         | {
             "id": f"nar21-fig{cells['figure']}-{line:03d}",
@@ -107,8 +105,7 @@ def figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
             "tflops_per_gpu": f"{value}" if rate else "",
             "step_time_s": "" if rate else f"{float(cells['gbs']) / value}",
             "flop_convention": "hardware-full",
-            "network": "8x HDR 200 Gb/s",
-            "overlap": f"scatter/gather {scattered}",
+            "network": "8 x HDR",
             "schedule": "1F1B" if cells["vpp"] == "1" else "interleaved-1F1B",
         }
     )

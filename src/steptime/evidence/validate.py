@@ -15,8 +15,9 @@ from steptime.evidence.outcome import (
 )
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
-from steptime.formulas.baseline import baseline_step
+from steptime.formulas.baseline import chapter_step
 from steptime.formulas.number import Number
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
 
 Parts = dict[str, float]
@@ -35,7 +36,7 @@ class RowResult:
         error_fraction: Predicted over published throughput, less one: negative is too slow.
         breakdown_s: Parts of the predicted step, exposed seconds.
         fitted: Whether this row fixed a constant of the model; then it is no prediction.
-        assumed: A sentence for each thing the row does not say.
+        assumed: A record of each thing that the row does not say, or not in known words.
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
         source: Who measured it.
@@ -49,7 +50,7 @@ class RowResult:
     error_fraction: float
     breakdown_s: Parts
     fitted: bool
-    assumed: tuple[str, ...]
+    assumed: tuple[Assumed, ...]
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
     source: str = ""
@@ -250,7 +251,7 @@ def validate(
 def baseline_validation(
     rows: Sequence[PublishedRow], constants: BaselineConstants | None = None
 ) -> Validation:
-    """Return the baseline's results on rows.
+    """Return the chapter's baseline on rows, with constants that may be fitted anew.
 
     Args:
         rows: Published runs.
@@ -259,12 +260,12 @@ def baseline_validation(
     used = constants or baseline_constants()
 
     def result(run: Run) -> RowResult:
-        parts = baseline_step(baseline_job(run), used)
+        parts: Parts = dict(chapter_step(baseline_job(run), used))
         return row_result(run, parts, fitted=run.id == FITTED_ON)
 
     return validate(
         rows,
-        model="baseline",
+        model="chapter",
         constants={"eta": used.eta, "latency_s": used.latency_s},
         result=result,
     )

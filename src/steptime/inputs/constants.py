@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,17 @@ class RooflineConstants:
         shared = {name: getattr(self, name) for name in SHARED}
         return Constants(efficiency=self.efficiency[generation], **shared)
 
+    def of_each(self, generations: Sequence[str]) -> Constants:
+        """Return the constants for many runs at once: the share is an array of an entry each.
+
+        Args:
+            generations: Of the runs' devices.
+        """
+        import numpy as np
+
+        shares = np.array([self.efficiency[name] for name in generations])
+        return replace(self.of(generations[0]), efficiency=shares)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantEntry:
@@ -105,6 +116,15 @@ class ConstantEntry:
     high: float
     fitted: bool
     source: str
+
+
+def share_name(generation: str) -> str:
+    """Return the name of a generation's constant, such as ``hopper_efficiency``.
+
+    Args:
+        generation: A key of ``data/generations.toml``.
+    """
+    return generation + _EFFICIENCY
 
 
 @functools.cache

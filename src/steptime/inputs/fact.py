@@ -11,8 +11,12 @@ from steptime.inputs.errors import ConfigError
 KINDS = ("counted", "printed", "inferred", "read off runs", "stated")
 """How a value is known: counted in code, printed by a source, inferred, read off measured runs,
 or stated by who asks."""
-CONDITIONS = ("", "experts", "dense", "fp16", "bf16", "fp8", "mxfp8", "nvfp4")
-"""What a line can be limited to: a kind of model, or a precision."""
+CONDITIONS = (
+    *("experts", "dense", "latent attention", "recompute unstated"),
+    *("fp16", "bf16", "fp8", "mxfp8", "nvfp4", "ampere", "hopper", "blackwell"),
+)
+"""What a line can be limited to: a kind of model, what nobody stated, a precision, a generation of
+devices."""
 
 Value = float | str
 
@@ -26,7 +30,7 @@ class Fact:
         value: Its value; a word for ``kernel``.
         kind: One of ``KINDS``.
         source: Key in ``references.bib`` and place, or from what it was inferred.
-        when: One of ``CONDITIONS``; empty where it always holds.
+        when: Of ``CONDITIONS``, all of which must be true; empty where it always holds.
         before: Month, as ``2025-02``, from which on it holds no more; empty for ever.
     """
 
@@ -34,7 +38,7 @@ class Fact:
     value: Value
     kind: str
     source: str
-    when: str = ""
+    when: tuple[str, ...] = ()
     before: str = ""
 
     def holds(self, conditions: Iterable[str], date: str | None) -> bool:
@@ -44,7 +48,7 @@ class Fact:
             conditions: What is true of model and precision.
             date: Month of the software, as ``2025-02``, or None.
         """
-        if self.when and self.when not in conditions:
+        if not set(self.when) <= set(conditions):
             return False
         return not self.before or (date is not None and date < self.before)
 
@@ -61,16 +65,16 @@ def facts_from(table: Mapping[str, Any]) -> tuple[Fact, ...]:
     found = []
     for name, entry in table.items():
         for line in entry if isinstance(entry, list) else [entry]:
-            value = line["value"]
+            value, when = line["value"], line.get("when", ())
             fact = Fact(
                 name=name,
                 value=value if isinstance(value, str) else float(value),
                 kind=line["kind"],
                 source=line["source"],
-                when=line.get("when", ""),
+                when=(when,) if isinstance(when, str) else tuple(when),
                 before=line.get("before", ""),
             )
-            if fact.kind not in KINDS or fact.when not in CONDITIONS:
+            if fact.kind not in KINDS or not set(fact.when) <= set(CONDITIONS):
                 raise ConfigError(f"fact {name}: {fact.kind!r} or {fact.when!r} is not known")
             found.append(fact)
     return tuple(found)

@@ -9,7 +9,7 @@ from typing import Any
 
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed
+from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
@@ -42,11 +42,13 @@ class Said:
         stack: Exact name of a stack, or a family; None where nothing is said.
         date: Month when it was current, as ``2025-02``; None where it is not said.
         facts: Single facts, by name, in the order given: these come before all others.
+        unstated: What of the layout nobody stated, of ``UNSTATED``.
     """
 
     stack: str | None = None
     date: str | None = None
     facts: tuple[tuple[str, Value], ...] = ()
+    unstated: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.stack is not None:
@@ -65,6 +67,7 @@ class Said:
         return self.stack in stack_names()
 
 
+UNSTATED = ("recompute unstated",)
 NOTHING_SAID = Said()
 
 
@@ -89,14 +92,20 @@ class Software:
     assumed: tuple[Assumed, ...]
 
 
-def conditions_of(model: ModelShape, precision: str) -> tuple[str, ...]:
-    """Return what is true of a model and a precision, as lines of facts ask for it.
+def conditions_of(
+    said: Said, device: Accelerator, model: ModelShape, precision: str
+) -> tuple[str, ...]:
+    """Return what is true of a step, as lines of facts ask for it.
 
     Args:
+        said: Of the software, and what nobody stated.
+        device: Gives the generation.
         model: The shape.
         precision: Of the products.
     """
-    return ("experts" if model.experts else "dense", precision)
+    latent = ("latent attention",) if model.latent_attention else ()
+    kind = "experts" if model.experts else "dense"
+    return (kind, precision, device.generation, *latent, *said.unstated)
 
 
 def _chosen(said: Said, sharded: bool) -> Stack:
@@ -105,42 +114,34 @@ def _chosen(said: Said, sharded: bool) -> Stack:
     return stack_named(said.stack) if said.exact else family_stack(said.stack, said.date)
 
 
-def _assumed(said: Said, stack: Stack, model: ModelShape, precision: str) -> tuple[Assumed, ...]:
+def _assumed(said: Said, stack: Stack, conditions: tuple[str, ...]) -> tuple[Assumed, ...]:
     found = []
     if said.stack is None:
         found.append(
-            Assumed(
-                what="stack",
-                value=stack.name,
-                why="naming yours narrows the interval",
-                how="--stack NAME",
-            )
+            taken("stack", stack.name, "naming yours narrows the interval", "--stack NAME")
         )
     elif not said.exact:
         when = f"current in {said.date}" if said.date else "the newest"
         found.append(
-            Assumed(
-                what="stack",
-                value=stack.name,
-                why=f"{when} of {said.stack}",
-                how="--stack with an exact name",
-            )
+            taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
-    if said.date is None and stack.dated(conditions_of(model, precision)):
+    if said.date is None and stack.dated(conditions):
         found.append(
-            Assumed(
-                what="date",
-                value="today's software",
-                why="older software handles experts more slowly",
-                how="--date YYYY-MM",
+            taken(
+                "date",
+                "today's software",
+                "older software handles experts more slowly",
+                "--date YYYY-MM",
             )
         )
     return tuple(found)
 
 
-def _lines(said: Said, stack: Stack, model: ModelShape, precision: str) -> dict[str, Fact]:
+def _lines(
+    said: Said, stack: Stack, model: ModelShape, precision: str, conditions: tuple[str, ...]
+) -> dict[str, Fact]:
     """Return the line of each fact: of the stack, the precision, the model, then what is said."""
-    lines = stack.values(conditions_of(model, precision), said.date)
+    lines = stack.values(conditions, said.date)
     lines |= {fact.name: fact for fact in precision_named(precision).facts}
     lines |= {fact.name: fact for fact in model.facts}
     lines |= {
@@ -174,6 +175,32 @@ def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:
         return tried
     known = _chosen(said, sharded=False).zero_stages
     return tuple(stage for stage in tried if stage in known) or tuple(sorted(known))
+
+
+def usual_stack(said: Said) -> Stack:
+    """Return the software whose habits fill in what nobody states of the layout.
+
+    Args:
+        said: Of the software.
+    """
+    return _chosen(said, sharded=False)
+
+
+def usual_recompute(said: Said) -> str:
+    """Return what is recomputed where nobody says it.
+
+    Args:
+        said: Of the software.
+
+    Raises:
+        ConfigError: If the software has no usual mode.
+    """
+    stack = usual_stack(said)
+    if not stack.recompute:
+        raise ConfigError(
+            f"recompute is not stated beside {stack.title}: it moves the step by a third"
+        )
+    return stack.recompute
 
 
 def check_zero_stage(said: Said, stage: int) -> None:
@@ -296,14 +323,15 @@ def software(
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
     stack = _chosen(said, sharded)
-    lines = _lines(said, stack, model, precision)
+    conditions = conditions_of(said, device, model, precision)
+    lines = _lines(said, stack, model, precision, conditions)
     return Software(
         stack=stack,
         known=said.exact,
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=_assumed(said, stack, model, precision),
+        assumed=_assumed(said, stack, conditions),
     )
 
 

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.datafiles import data_table
@@ -31,6 +32,8 @@ class Stack:
         family: What it is a version of.
         since: Month in which it became current, as ``2023-06``.
         zero_stages: What data parallelism can shard in it, the usual stage first.
+        recompute: What it recomputes where nobody says it.
+        sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
         facts: Its lines, those of all software and of the stack that it is like first.
     """
 
@@ -39,6 +42,8 @@ class Stack:
     family: str
     since: str
     zero_stages: tuple[int, ...]
+    recompute: str
+    sequence_parallel: bool
     facts: tuple[Fact, ...]
 
     def values(self, conditions: Iterable[str], date: str | None) -> dict[str, Fact]:
@@ -75,6 +80,7 @@ def stacks() -> dict[str, Stack]:
         for fact in own:
             check_choice(f"fact of {name}", fact.name, FACT_NAMES)
         inherited: tuple[Fact, ...] = ()
+        habits: dict[str, Any] = table[COMMON] | table.get(entry.get("like"), {}) | entry
         if like := entry.get("like"):
             inherited = _as_in(found[like])
         elif name != COMMON:
@@ -84,7 +90,9 @@ def stacks() -> dict[str, Stack]:
             title=entry["title"],
             family=entry["family"],
             since=entry["since"],
-            zero_stages=tuple(entry.get("zero_stages", ())) or found[entry["like"]].zero_stages,
+            zero_stages=tuple(habits["zero_stages"]),
+            recompute=str(habits["recompute"]),
+            sequence_parallel=bool(habits["sequence_parallel"]),
             facts=(*inherited, *own),
         )
     return {name: stack for name, stack in found.items() if name != COMMON}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed
+from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fact import Value
 from steptime.inputs.job import Job, job
@@ -18,8 +18,17 @@ from steptime.inputs.precision import check_precision
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.software import NOTHING_SAID, Said, check_zero_stage, usual_zero_stage
+from steptime.inputs.software import (
+    NOTHING_SAID,
+    UNSTATED,
+    Said,
+    check_zero_stage,
+    usual_recompute,
+    usual_stack,
+    usual_zero_stage,
+)
 
+NO_RECOMPUTATION = "none"
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
 
 
@@ -122,7 +131,7 @@ def training_step(
     etp: int | None = None,
     sequence_parallel: bool | None = None,
     zero_stage: int | None = None,
-    recompute: str = "none",
+    recompute: str | None = None,
     precision: str = "bf16",
     schedule: str | None = None,
     order: str = "megatron",
@@ -151,9 +160,9 @@ def training_step(
         dp_replicate: Copies of what is sharded over data-parallel ranks, r (HSDP).
         ep: Expert-parallel size.
         etp: Tensor-parallel size inside an expert; 1 if None.
-        sequence_parallel: On where tp > 1 if None.
+        sequence_parallel: As is usual with the software, where tp > 1, if None.
         zero_stage: 0 to 3; what the model's own report or the software does if None.
-        recompute: none, selective or full.
+        recompute: none, selective or full; what is usual with the software if None.
         precision: fp16, bf16, fp8, mxfp8 or nvfp4.
         schedule: A name of `steptime.inputs.layout.SCHEDULES`.
         order: Rank order, see `steptime.inputs.rank_order`.
@@ -168,14 +177,19 @@ def training_step(
     """
     shape = shape_named(model)
     device = device_named(accelerator, nvlink_domain, network_gbit)
-    said = Said(stack=stack, date=date, facts=tuple((facts or {}).items()))
+    said = Said(
+        stack=stack,
+        date=date,
+        facts=tuple((facts or {}).items()),
+        unstated=() if recompute is not None else UNSTATED,
+    )
     assumed: list[Assumed] = []
     check_count("tp", tp, most=10**7)
     check_count("pp", pp, most=10**7)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
     name = _usual_schedule(chunks, pp) if schedule is None else schedule
     if schedule is None and pp > 1:
-        assumed.append(Assumed(what="schedule", value=name, how="--schedule NAME"))
+        assumed.append(taken("schedule", name, "", "--schedule NAME"))
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
     check_precision(device, precision)
     if dp > 1 or cp > 1:
@@ -192,9 +206,11 @@ def training_step(
             dp_replicate=dp_replicate,
             ep=ep,
             etp=_default_etp(shape, tp, assumed) if etp is None else etp,
-            sequence_parallel=tp > 1 if sequence_parallel is None else sequence_parallel,
+            sequence_parallel=_default_split(said, tp)
+            if sequence_parallel is None
+            else sequence_parallel,
             zero_stage=stage,
-            recompute=recompute,
+            recompute=_default_recompute(said, assumed) if recompute is None else recompute,
             precision=precision,
             schedule=name,
             order=order,
@@ -220,21 +236,33 @@ def _network(
     if network_gbit is not None or num_devices <= device.nvlink_domain:
         return ()
     share = f"{device.network_bytes_per_s * 8.0 / 1e9:g} Gb/s per device"
-    return (Assumed(what="network", value=share, how="--network-gbit N"),)
+    return (taken("network", share, "", "--network-gbit N"),)
 
 
 def _default_zero(shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]) -> int:
     if dp == 1 and cp == 1:
         return 0
     stage, why = usual_zero_stage(said, shape)
-    assumed.append(Assumed(what="zero", value=str(stage), why=why, how="--zero N"))
+    assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
+
+
+def _default_split(said: Said, tp: int) -> bool:
+    return tp > 1 and usual_stack(said).sequence_parallel
+
+
+def _default_recompute(said: Said, assumed: list[Assumed]) -> str:
+    mode = usual_recompute(said)
+    if mode != NO_RECOMPUTATION:
+        why = f"usual with {usual_stack(said).name}"
+        assumed.append(taken("recompute", mode, why, "--recompute MODE"))
+    return mode
 
 
 def _default_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     if shape.experts is not None and tp > 1:
         why = "Megatron-LM's own default is tp"
-        assumed.append(Assumed(what="etp", value="1", why=why, how="--etp N"))
+        assumed.append(taken("etp", "1", why, "--etp N"))
     return 1
 
 
@@ -251,12 +279,12 @@ def _default_chunks(
         return held or 1
     if held:
         if schedule is None:
-            assumed.append(Assumed(what="vpp", value=str(held), how="--vpp N"))
+            assumed.append(taken("vpp", str(held), "", "--vpp N"))
         return held
     layers = shape.num_layers
     most = -(-layers // pp)
     chunks, why = most, f"the most that {layers} layers allow"
     if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
         chunks, why = 2, "more chunks leave less bubble and send more"
-    assumed.append(Assumed(what="vpp", value=str(chunks), why=why, how="--vpp N"))
+    assumed.append(taken("vpp", str(chunks), why, "--vpp N"))
     return chunks

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed
+from steptime.inputs.assumed import taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import check_layout
@@ -65,9 +65,7 @@ def step_of(
     check_layout(reading.model, layout, batch)
     check_schedule(layout, batch)
     check_precision(accelerator, layout.precision)
-    assumed = [
-        Assumed(what=one.name, value=str(one.value), why=one.why) for one in reading.assumptions
-    ]
+    assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
     if layout.dp * layout.cp > 1:

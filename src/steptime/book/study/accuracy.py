@@ -100,7 +100,7 @@ def _described(sample: Sample) -> dict[str, Any]:
         "key": run.row.source,
         "place": run.row.location,
         "published_s": float(f"{sample.step_time_s:.5g}"),
-        "assumed": list(sample.inputs.assumed),
+        "assumed": [str(one) for one in sample.inputs.assumed],
         "software": sample.inputs.stack_name,
     }
 

@@ -24,6 +24,7 @@ class TimeFacts:
         loss_bytes: Bytes moved per logit by the loss, both passes.
         scattered_sends: Each tensor-parallel rank sends its part of an activation only.
         overlap_dp: Gradients travel during the backward pass.
+        overlap_plain_dp: Gradients do so where nothing is sharded and there is one stage.
         overlap_tp: Share of tensor-parallel messages that overlap with products.
         overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
         overlap_sends: Sends between stages overlap with computing.
@@ -33,8 +34,9 @@ class TimeFacts:
         fused_accumulation: Products add to the gradient themselves.
         bucket_bytes: Size of one gradient message.
         early_stop: Recomputation leaves out a layer's last product.
-        recompute_per_op: Every other product is recomputed, with what lies between.
-        recompute_latent: Latent attention's expansions are recomputed.
+        recompute_per_op: Selective recomputation runs every other product again, with what lies
+            between, not the attention core.
+        recompute_up_projection: Latent attention's Q, K and V are recomputed (mla_up_proj).
         recompute_mlp: A dense layer's activation is recomputed.
         edges_count: Embedding and head count as a layer each where that makes chunks equal.
         balance_by_cost: Stages are cut by what layers and head cost.
@@ -59,6 +61,7 @@ class TimeFacts:
     loss_bytes: Number = 14.0
     scattered_sends: Number = 1.0
     overlap_dp: Number = 1.0
+    overlap_plain_dp: Number = 0.0
     overlap_tp: Number = 0.0
     overlap_tp_backward: Number = 0.0
     overlap_sends: Number = 0.0
@@ -69,7 +72,7 @@ class TimeFacts:
     bucket_bytes: Number = 1e15
     early_stop: Number = 0.0
     recompute_per_op: Number = 0.0
-    recompute_latent: Number = 0.0
+    recompute_up_projection: Number = 0.0
     recompute_mlp: Number = 0.0
     edges_count: Number = 1.0
     balance_by_cost: Number = 0.0

@@ -243,9 +243,9 @@ def recomputed_s(
     Args:
         job: ``recompute_full`` and ``recompute_selective`` (the attention core).
         stack: ``recompute_per_op`` (`again_products_share` and the element-wise part),
-            ``recompute_latent`` (latent attention's expansions), ``recompute_mlp`` (the dense
-            layers' activation); ``early_stop`` leaves out the last product of a layer, whose
-            result nobody needs.
+            ``recompute_up_projection`` (latent attention's expansions), ``recompute_mlp`` (the
+            dense layers' activation); ``early_stop`` leaves out the last product of a layer,
+            whose result nobody needs.
 
     References:
         korthikanti2022, Sec. 5.
@@ -254,6 +254,6 @@ def recomputed_s(
     full = job.recompute_full * (again + core["forward"] + other["forward"])
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
     operations = again_products_share(job) * products["forward"] + other["forward"]
-    per_op = stack.recompute_per_op * operations
-    latent = 0.7 * stack.recompute_latent * products["attention_forward"]
+    per_op = job.recompute_selective * stack.recompute_per_op * operations
+    latent = 0.7 * stack.recompute_up_projection * products["attention_forward"]
     return full + selective + per_op + latent + stack.recompute_mlp * products["down_forward"]

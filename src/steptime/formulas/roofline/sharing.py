@@ -96,9 +96,10 @@ def gradients_s(
 
     Args:
         job: ``zero_stage`` 1 and 2 shard the optimizer.
-        stack: ``overlap_dp``; ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded
-            optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message
-            with gradients, or with new weights where the optimizer is sharded.
+        stack: ``overlap_dp``, and ``overlap_plain_dp`` for one stage and nothing sharded;
+            ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded optimizers still
+            add up whole gradients; ``bucket_bytes`` is the size of a message with gradients, or
+            with new weights where the optimizer is sharded.
         constants: ``hop_s`` for each domain that each bucket passes.
         layers: Of the stage.
         forward_s: Time of the stage's forward for one micro-batch.
@@ -122,7 +123,8 @@ def gradients_s(
     all_s = where(sharded > 0.0, shared, whole) + buckets * domains * constants.hop_s
     hiding = backward_s + sharded * forward_s
     shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
-    exposed = where(stack.overlap_dp > 0.0, shown, all_s)
+    plain = where(job.pp > 1.0, 0.0, stack.overlap_plain_dp * (1.0 - sharded))
+    exposed = where(maximum(stack.overlap_dp, plain) > 0.0, shown, all_s)
     # Fully sharded: the last layer's gradients and the first layer's weights still show.
     layer = shared_layer_parameters(job)
     grads = stack.sent_gradient_bytes * layer

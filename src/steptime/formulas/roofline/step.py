@@ -48,7 +48,8 @@ def layer_parts(
     again_tensor = job.recompute_full * (
         messages["tensor"] - stack.early_stop * messages["tensor_last"]
     )
-    again_tensor = again_tensor + stack.recompute_per_op * messages["tensor_gathers"]
+    by_op = job.recompute_selective * stack.recompute_per_op
+    again_tensor = again_tensor + by_op * messages["tensor_gathers"]
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]

@@ -1,0 +1,94 @@
+"""Published runs judged: each row's question through the door, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from steptime.answer.answer import answer
+from steptime.answer.predictor import PREDICTORS
+from steptime.evidence.baseline import FITTED_ON, chapter_question
+from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
+from steptime.evidence.runs import Incomplete, Run
+from steptime.evidence.schema import PublishedRow
+from steptime.evidence.validate import RowResult, Validation, row_result, validate
+from steptime.inputs.baseline_constants import baseline_constants
+from steptime.inputs.constants import RooflineConstants, published_constants
+from steptime.inputs.errors import ConfigError
+
+
+def asked(run: Run, predictor: str) -> RunQuestion:
+    """Return a run as a predictor is asked it.
+
+    Args:
+        run: The run.
+        predictor: Name of the model; the chapter's takes one sequence a micro-batch and the most
+            chunks, whatever the run did.
+
+    Raises:
+        Incomplete: If the run lacks what the model needs.
+    """
+    if PREDICTORS[predictor].most_chunks:
+        return chapter_question(run)
+    return roofline_question(run) if PREDICTORS[predictor].uses_software else question_of_run(run)
+
+
+def run_result(
+    run: Run, predictor: str = "roofline", constants: RooflineConstants | None = None
+) -> RowResult:
+    """Return a model's result on one run.
+
+    Args:
+        run: The run.
+        predictor: Name of the model.
+        constants: Of the roofline model; the published ones if None.
+
+    Raises:
+        Incomplete: If the run lacks what the model needs.
+    """
+    found = asked(run, predictor)
+    try:
+        told = answer(found.question(predictor, constants))
+    except ConfigError as error:
+        raise Incomplete(str(error)) from None
+    fitted = PREDICTORS[predictor].sixteen_bits_only and run.id == FITTED_ON
+    result = row_result(run, dict(told.breakdown_s), fitted=fitted)
+    return replace(
+        result,
+        assumed=found.assumed,
+        step_time_low_s=told.step_time_low_s,
+        step_time_high_s=told.step_time_high_s,
+    )
+
+
+def constants_of(predictor: str, constants: RooflineConstants | None) -> dict[str, float]:
+    """Return name and value of a model's constants.
+
+    Args:
+        predictor: Name of the model.
+        constants: Of the roofline model; the published ones if None.
+    """
+    if PREDICTORS[predictor].uses_software:
+        return (constants or published_constants()).values()
+    used = baseline_constants()
+    return {"eta": used.eta, "latency_s": used.latency_s}
+
+
+def validation(
+    rows: Sequence[PublishedRow],
+    predictor: str = "roofline",
+    constants: RooflineConstants | None = None,
+) -> Validation:
+    """Return a model's results on rows.
+
+    Args:
+        rows: Published runs.
+        predictor: Name of the model.
+        constants: Of the roofline model; the published ones if None.
+    """
+    return validate(
+        rows,
+        model=predictor,
+        constants=constants_of(predictor, constants),
+        result=lambda run: run_result(run, predictor, constants),
+    )

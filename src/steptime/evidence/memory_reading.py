@@ -1,0 +1,101 @@
+"""How a published row's memory was measured, and what its software keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steptime.evidence.memory_nanotron import gathered_share
+from steptime.evidence.row_question import RunQuestion
+from steptime.evidence.row_words import is_blank, word_of
+from steptime.formulas.records import MemoryFacts
+from steptime.inputs.assumed import Assumed, not_understood
+from steptime.inputs.software import with_facts
+
+GIB = float(2**30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a source measures memory, and what its software keeps.
+
+    Attributes:
+        stack: Key of ``data/stacks.toml``.
+        facts: The facts themselves.
+        first_rank: Whether the number is the first rank's, not the fullest one's.
+        unit_bytes: What its GB is.
+        inferred: A record of each fact that the row does not state.
+    """
+
+    stack: str
+    facts: MemoryFacts
+    first_rank: bool
+    unit_bytes: float
+    inferred: tuple[Assumed, ...]
+
+
+def _held_by_nanotron(found: RunQuestion) -> tuple[dict[str, float], Assumed]:
+    """Return what stays of gathered inputs, and its record."""
+    kept = gathered_share(found.run.row)
+    why = f"{kept:.0%} of the gathered inputs stay" if kept else "inputs are gathered again"
+    return {"gathered_inputs": kept}, gathered(kept, why)
+
+
+_HELD = {"nanotron": _held_by_nanotron}
+"""What stays beyond need by the software's own timing, by its family."""
+
+
+def gathered(share: float, why: str) -> Assumed:
+    """Return the record of the share of gathered inputs that stays.
+
+    Args:
+        share: Of them.
+        why: In words.
+    """
+    return Assumed(
+        what="gathered_inputs",
+        value=f"{share:g}",
+        why=why,
+        how="gathered_inputs=SHARE in column facts",
+    )
+
+
+def _reading_word(column: str, text: str, otherwise: str) -> tuple[str, tuple[Assumed, ...]]:
+    word = word_of(column, text)
+    if word is not None:
+        return word.value, ()
+    if is_blank(text):
+        return otherwise, ()
+    return otherwise, (not_understood(column, text, otherwise),)
+
+
+def _inferred(found: RunQuestion) -> tuple[Assumed, ...]:
+    """Return what `data/run_facts.csv` infers of a row's memory."""
+    kept = ("mem_unit", "mem_rank", *found.software.lines)
+    return tuple(
+        Assumed(what=fact.fact, value=fact.value, why=f"{fact.value}, {fact.place}")
+        for fact in found.run.row.taken
+        if fact.kind != "read" and fact.fact in kept
+    )
+
+
+def reading_of(found: RunQuestion) -> Reading:
+    """Return how a row's memory was measured and what its software keeps.
+
+    Args:
+        found: The row's question.
+    """
+    row, kept = found.run.row, found.software
+    unit, unknown_unit = _reading_word("mem_unit", row.mem_unit, "GB")
+    rank, unknown_rank = _reading_word("mem_rank", row.mem_rank, "fullest")
+    inferred = [*kept.assumed, *_inferred(found), *unknown_unit, *unknown_rank]
+    if kept.stack.family in _HELD:
+        held, record = _HELD[kept.stack.family](found)
+        kept = with_facts(kept, held)
+        inferred.append(record)
+    return Reading(
+        stack=kept.stack.name,
+        facts=kept.memory,
+        first_rank=rank == "first",
+        unit_bytes=GIB if unit == "GiB" else 1e9,
+        inferred=tuple(inferred),
+    )
