@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import cast
 
-from steptime.evidence.predict import predict_step
-from steptime.formulas.memory import memory_bytes
+from steptime.answer import predict
 from steptime.formulas.memory.total import PARTS
-from steptime.inputs.memory_facts import memory_facts
-from steptime.inputs.training_step import TrainingStep, training_step
+from steptime.inputs.training_step import TrainingStep
 
 PRESETS: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("GPT-3 on one server", "gpt3-175b", {"tp": 8, "global_batch_size": 1536}),
@@ -42,8 +39,8 @@ class Preset:
         title: What the row is called.
         step: The training step.
         parts_bytes: Memory of the fullest device by part, with its total.
-        step_time_s: By the baseline.
-        mfu_fraction: By the baseline.
+        step_time_s: Seconds of a step.
+        mfu_fraction: Useful share of the peak.
     """
 
     title: str
@@ -63,7 +60,7 @@ def presets() -> list[Preset]:
     rows = []
     for title, model, layout in PRESETS:
         llama = model.startswith("llama")
-        step = training_step(
+        found = predict(
             **{
                 "model": model,
                 "accelerator": "h100" if llama else "a100-80gb",
@@ -75,14 +72,13 @@ def presets() -> list[Preset]:
                 **layout,
             }  # type: ignore[arg-type]
         )
-        predicted = predict_step(step, "baseline")
         rows.append(
             Preset(
                 title=title,
-                step=step,
-                parts_bytes=cast("dict[str, float]", memory_bytes(step.job(), memory_facts())),
-                step_time_s=predicted.step_time_s,
-                mfu_fraction=predicted.mfu_fraction,
+                step=found.step,
+                parts_bytes={**found.memory.fullest.parts_bytes, "total": found.total_bytes},
+                step_time_s=found.step_time_s,
+                mfu_fraction=found.mfu_fraction,
             )
         )
     return rows

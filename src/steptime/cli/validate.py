@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steptime.answer.known import DEFAULT
+from steptime.answer.predictor import PREDICTORS
+from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import not_understood, print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.open_rows import OpenRow, open_rows
-from steptime.evidence.own_rows import OwnRows, own_rows
-from steptime.evidence.roofline import roofline_validation
+from steptime.evidence.own_rows import OwnRows, own_rows, with_said
+from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow
-from steptime.evidence.validate import Validation, baseline_validation
-from steptime.inputs.constants import roofline_constants
+from steptime.evidence.validate import Validation
+from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_choice
 
 if TYPE_CHECKING:
     from steptime.evidence.own_fit import OwnFit
 
-MODELS = ("baseline", "roofline")
 
 EXAMPLES = """
 A file of runs is a table, one run a row: CSV with commas, semicolons or tabs, or parquet, in the
@@ -47,11 +49,11 @@ its reason. Rows that stand out are named, with the reading that would fit.
 
 Examples:
 
-- `steptime validate`: the 13 rows of §11
+- `steptime validate`: the 13 rows of §11; as the chapter has them with `--predictor chapter`
 
-- `steptime validate my_runs.csv --model roofline`: your own runs, with intervals
+- `steptime validate my_runs.csv`: your own runs, with intervals
 
-- `steptime validate my_runs.csv --model roofline --fit my_cluster.toml`: constants of your
+- `steptime validate my_runs.csv --fit my_cluster.toml`: constants of your
   cluster; `steptime --constants my_cluster.toml predict ...` uses them, as every command does
 """
 
@@ -151,16 +153,15 @@ def print_fit(fit: OwnFit, path: Path) -> None:
     print_worth(fit)
 
 
+@opt.takes_how
 def validate(
+    how: opt.How,
     file: Annotated[
         Path | None,
         typer.Argument(
             metavar="[FILE]", help="Your runs, CSV or parquet; the 13 rows of §11 if left out."
         ),
     ] = None,
-    model: Annotated[
-        str, typer.Option("--model", help="Which model: " + " or ".join(MODELS) + ".")
-    ] = "baseline",
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Also write the results to this file.")
     ] = None,
@@ -171,16 +172,18 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Compare a model with published step times, row by row."""
-    check_choice("model", model, MODELS)
-    if fit is not None and model == "baseline":
-        raise ConfigError("--fit belongs to --model roofline")
+    name = how.predictor or DEFAULT
+    check_choice("predictor", name, PREDICTORS)
+    if fit is not None and not PREDICTORS[name].uses_software:
+        raise ConfigError("--fit belongs to --predictor roofline")
     given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
+    rows = [with_said(row, how.said, how.network_gbit) for row in given.rows]
     more: dict[str, Any] = {}
     show: Callable[[], None] | None = None
-    if model == "baseline":
-        result = baseline_validation(given.rows)
+    if PREDICTORS[name].uses_software:
+        result, more, show = _roofline(rows, fit, how.constants)
     else:
-        result, more, show = _roofline(given.rows, fit)
+        result = validation(rows, name)
     result = replace(result, skipped=(*given.faults, *result.skipped))
     if csv is not None:
         write_csv(result, csv)
@@ -195,12 +198,12 @@ def validate(
 
 
 def _roofline(
-    rows: Sequence[PublishedRow], path: Path | None
+    rows: Sequence[PublishedRow], path: Path | None, constants: RooflineConstants | None
 ) -> tuple[Validation, dict[str, Any], Callable[[], None]]:
     """Return the roofline model's results, what JSON shows besides, and what prints that."""
     fit = None if path is None else _fitted(rows, path)
-    used = roofline_constants() if fit is None else fit.constants
-    result = roofline_validation(rows, used)
+    used = (constants or published_constants()) if fit is None else fit.constants
+    result = validation(rows, DEFAULT, used)
     doubts = diagnoses(rows, result.rows, used)
     bounded = open_rows(rows, used)
 

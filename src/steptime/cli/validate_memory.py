@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import print_not_understood, print_skipped
 from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows, memory_summary
-from steptime.evidence.own_rows import OwnRows, own_rows
+from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import source_of
 
@@ -116,7 +117,9 @@ def _print_sources(sources: dict[str, MemorySummary]) -> None:
     print_table("error by source", [("source", "left"), *((h, "right") for h in heads)], cells)
 
 
+@opt.takes_how
 def validate_memory(
+    how: opt.How,
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[FILE]", help="Your runs; the published ones if left out."),
@@ -125,7 +128,8 @@ def validate_memory(
 ) -> None:
     """Compare the memory model with measured peaks, row by row."""
     given = own_rows(file) if file else OwnRows(tuple(published_rows()), (), ())
-    rows, left = memory_rows(given.rows)
+    stated = [with_said(row, how.said, how.network_gbit) for row in given.rows]
+    rows, left = memory_rows(stated)
     silent = [row.id for row in given.rows if file and row.mem_gb is None]
     skipped = (*given.faults, *left, *((name, "mem_gb is not stated") for name in silent))
     summary, sources = memory_summary(rows), by_source(rows)

@@ -10,9 +10,9 @@ import numpy as np
 from jax.sharding import NamedSharding
 
 from steptime.formulas.memory import activations
+from steptime.formulas.records import MemoryFacts
 from steptime.inputs.job import job
 from steptime.inputs.layout import Batch, Layout
-from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator
 from steptime.parallel import layer, program

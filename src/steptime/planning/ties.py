@@ -5,17 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from steptime.evidence.roofline import roofline_result
-from steptime.evidence.runs import Run
+from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import playbook_rows
-from steptime.evidence.validate import RowResult, row_result, validate
-from steptime.inputs.baseline_constants import baseline_constants
-from steptime.inputs.constants import roofline_constants
-from steptime.planning.placed import placed_baseline
+from steptime.evidence.validate import RowResult
 
 NEAR_BEST = 1.5
 """Only layouts predicted within this factor of their group's best count: a search ends there."""
@@ -53,19 +48,13 @@ class Group:
 
 
 def results(predictor: str, rows: list[PublishedRow]) -> tuple[RowResult, ...]:
-    """Return a predictor's result on each row, with the formulas that the search uses.
+    """Return a predictor's result on each row, through the door that the search uses.
 
     Args:
         predictor: baseline or roofline.
         rows: Published runs.
     """
-    if predictor == "roofline":
-        used = roofline_constants()
-        one: Callable[[Run], RowResult] = lambda run: roofline_result(run, used)  # noqa: E731
-    else:
-        constants = baseline_constants()
-        one = lambda run: row_result(run, placed_baseline(run.job(), constants))  # noqa: E731
-    return validate(rows, model=predictor, constants={}, result=one).rows
+    return validation(rows, predictor).rows
 
 
 def groups(predictor: str, *, sweep: bool = False) -> list[Group]:

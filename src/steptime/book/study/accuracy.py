@@ -101,7 +101,7 @@ def _described(sample: Sample) -> dict[str, Any]:
         "place": run.row.location,
         "published_s": float(f"{sample.step_time_s:.5g}"),
         "assumed": [str(one) for one in sample.inputs.assumed],
-        "software": sample.inputs.stack_name,
+        "software": sample.inputs.software.stack.name,
     }
 
 

@@ -18,13 +18,13 @@ from steptime.formulas.collectives import all_reduce_s, all_reduce_sent_bytes, a
 from steptime.formulas.flops import model_flop_per_token
 from steptime.formulas.memory import activations, stored
 from steptime.formulas.parameters import num_parameters
+from steptime.formulas.records import MemoryFacts
 from steptime.formulas.traffic import (
     activation_bytes,
     key_value_bytes,
     tensor_all_reduces_per_layer,
 )
 from steptime.inputs.job import Job
-from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.training_step import training_step
 from steptime.pipeline import build, memory

@@ -6,7 +6,8 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from steptime.evidence.memory import Memory, rank_memory, step_memory
+from steptime.answer import predict
+from steptime.answer.memory import Memory, rank_memory
 from steptime.evidence.memory_rows import (
     MemoryRow,
     MemorySummary,
@@ -17,9 +18,8 @@ from steptime.evidence.memory_rows import (
 )
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.schema import published_rows
+from steptime.formulas.records import MemoryFacts
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
-from steptime.inputs.training_step import training_step
 
 NEAR = 0.06
 
@@ -93,7 +93,7 @@ def predicted_gb(row: MemoryRow, facts: MemoryFacts) -> float:
         row: The comparison.
         facts: What the software is taken to keep.
     """
-    record = row.run.job()
+    record = row.job
     found = (
         rank_memory_bytes(record, facts, 0.0)
         if row.reading.first_rank
@@ -292,6 +292,6 @@ def known_cases() -> list[tuple[str, Memory]]:
         ("GPT-3 175B, t = 8 alone", gpt | {"global_batch_size": 8}),
         ("GPT-3 175B, t = 8, p = 8", gpt | {"global_batch_size": 64, "pp": 8}),
     )
-    found = [(name, step_memory(training_step(**asked))) for name, asked in cases]  # type: ignore[arg-type]
-    own = step_memory(training_step(**deepseek), memory_facts("deepseek-v3"))  # type: ignore[arg-type]
+    found = [(name, predict(**asked).memory) for name, asked in cases]
+    own = predict(**deepseek, stack="deepseek-v3").memory
     return [*found, ("DeepSeek-V3, 2,048 GPUs", own)]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from steptime.formulas.memory import activations, stored
 from steptime.formulas.memory.states import state_terms
+from steptime.formulas.records import MemoryFacts
 from steptime.inputs.job import Job
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.inputs.training_step import training_step
 
 
@@ -44,7 +44,7 @@ _GB = "GB"
 _BYTES = "bytes a parameter"
 _PERCENT = "%"
 # Weights and gradients in 16 bits, 12 bytes of optimizer: rajbhandari2020, Sec. 3.1.
-_ZERO = memory_facts("megatron", gradient_bytes=2.0)
+_ZERO = MemoryFacts(gradient_bytes=2.0)
 # rajbhandari2020, Table 1: billions of parameters; copies; GB at stages 1, 2 and 3.
 _ZERO_TABLE = (
     (7.5, 4, (52.5, 41.3, 30.0)),
@@ -96,7 +96,7 @@ def _zero_claims() -> Iterator[Stated]:
 def _megatron_claims() -> Iterator[Stated]:
     ranks = 16
     for what, changes, alone, shared in _MEGATRON_TABLE:
-        facts = memory_facts("megatron", **changes)
+        facts = MemoryFacts(**changes)
         for zero, total in ((0, alone + shared), (1, alone + shared / ranks)):
             yield Stated(
                 source="megatronlm2026, dist_optimizer.md",

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from steptime.formulas.baseline import step_s
-from steptime.inputs.baseline_constants import baseline_constants
-from steptime.inputs.job import job
+from steptime.answer import Question, answer
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
-from steptime.planning.placed import placed_baseline
-from steptime.planning.placement import ORDERS, Placement, place
+from steptime.inputs.training_step import TrainingStep
+from steptime.planning.placement import Placement, place
 
 ACCELERATOR = "gb200"
 
@@ -101,16 +99,20 @@ def placed(example: Example, order: str, domains: Sequence[int]) -> Placed:
 
     Args:
         example: The job.
-        order: A name of `steptime.planning.placement.ORDERS`.
+        order: A name of `steptime.inputs.rank_order.ORDERS`.
         domains: GPUs in an NVLink domain.
     """
-    axes = ORDERS[order]
-    inside = float(axes.index("dp") < axes.index("pp"))
+    layout = replace(example.layout, order=order)
     device, shape = accelerator(ACCELERATOR), model(example.model)
     times = {}
     for size in domains:
-        record = job(shape, replace(device, nvlink_domain=size), example.layout, example.batch)
-        times[size] = float(step_s(placed_baseline(record, baseline_constants(), inside)))
+        step = TrainingStep(
+            model=shape,
+            accelerator=replace(device, nvlink_domain=size),
+            layout=layout,
+            batch=example.batch,
+        )
+        times[size] = answer(Question(step=step, predictor="baseline")).step_time_s
     return Placed(
         example=example,
         order=order,

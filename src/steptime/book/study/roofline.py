@@ -18,7 +18,7 @@ from steptime.evidence.rivals import (
     constant_share_errors,
     llm_analysis_errors,
 )
-from steptime.evidence.row_stack import year_of
+from steptime.evidence.row_said import dated
 from steptime.evidence.samples import Sample, Table
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 
@@ -242,5 +242,5 @@ def years(study: RooflineStudy) -> Floats:
     Args:
         study: Left-out errors.
     """
-    found = [year_of(sample.inputs.run.row) for sample in study.result.runs.samples]
+    found = [dated(sample.inputs.run.row)[0] for sample in study.result.runs.samples]
     return np.array([float("nan") if year is None else year for year in found])

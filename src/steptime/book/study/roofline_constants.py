@@ -9,14 +9,15 @@ import numpy as np
 
 from steptime.evidence.calibration import STAGES, calibrate
 from steptime.evidence.leave_out import all_runs, scored
+from steptime.evidence.row_words import Word, words
 from steptime.inputs.constants import ConstantEntry, constant_entries
-from steptime.inputs.stack import (
-    BLOCK_SLOWDOWN,
-    GB300_SCALE,
-    ROW_SLOWDOWN,
-    stack_named,
-    stack_names,
-)
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.fact import Fact
+from steptime.inputs.generation import generations
+from steptime.inputs.precision import precisions
+from steptime.inputs.stack import stacks
+
+READ_OFF = "read off runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def pinned_constants() -> tuple[Pinned, ...]:
     fitted = {name for stage in STAGES for name in stage.names}
     found = []
     for entry in constant_entries():
-        values = [getattr(fit, entry.name) for fit in fits] if entry.name in fitted else []
+        values = [fit.values()[entry.name] for fit in fits] if entry.name in fitted else []
         values = values or [entry.value]
         found.append(Pinned(entry, min(values), max(values)))
     return tuple(found)
@@ -65,7 +66,7 @@ class ReadOff:
 
     Attributes:
         stack: Key in ``data/stacks.toml``.
-        fact: Field of `steptime.inputs.stack.StackFacts`, or ``kernel``.
+        fact: One of `steptime.inputs.stack.FACT_NAMES`, a kernel, or a field of the device.
         value: Its value, or the kernel's name.
         source: What it was read off.
     """
@@ -76,42 +77,35 @@ class ReadOff:
     source: str
 
 
-# Facts of a kind of product or device, whatever the stack.
-_OF_SEVERAL = (
-    ReadOff(
-        "all, 8 bits with a scale for each row",
-        "scaled_products",
-        f"{ROW_SLOWDOWN:g}",
-        "torchtitan2025's runs with row-wise beside tensor-wise scaling",
-    ),
-    ReadOff(
-        "all, 8 bits with a scale for each block",
-        "scaled_products",
-        f"{BLOCK_SLOWDOWN:g}",
-        "megatronbridge2026's seven pairs of dense runs",
-    ),
-    ReadOff(
-        "all, on GB300",
-        "power_scale",
-        f"{GB300_SCALE:g}",
-        "megatronbridge2026's dense runs on GB300 beside GB200",
-    ),
-    ReadOff(
-        "megatron-bridge, before release 26.06",
-        "old_experts",
-        "1",
-        "megatronbridge2026: the release from which experts no longer wait for the host",
-    ),
-)
-
-
 def read_off_facts() -> tuple[ReadOff, ...]:
     """Return the facts whose source is a source's own runs: they stay when it is left out."""
-    found = list(_OF_SEVERAL)
-    for name in stack_names():
-        stack = stack_named(name)
-        for fact, source in stack.sources.items():
-            if source.startswith("read off"):
-                value = f"{stack.facts[fact]:g}" if fact in stack.facts else stack.kernel
-                found.append(ReadOff(name, fact, value, source.removeprefix("read off ")))
-    return tuple(found)
+    found = []
+    for generation in generations().values():
+        for kernel, rate in generation.kernels.items():
+            if rate.kind == READ_OFF:
+                value = f"{rate.flop_per_s / 1e12:g} TFLOP/s"
+                found.append(ReadOff(f"all, on {generation.name}", kernel, value, rate.source))
+    for key, entry in data_table("accelerators.toml").items():
+        for name, source in entry["source"].items():
+            if source.startswith(READ_OFF.removesuffix(" runs")):
+                found.append(ReadOff(f"all, on {key}", name, f"{entry[name]:g}", source))
+    for precision in precisions().values():
+        found += [_of(f"all, in {precision.name}", fact) for fact in precision.facts]
+    for word in words("precision").values():
+        found += [_of_word(word, name, value) for name, value in word.facts.items()]
+    for stack in stacks().values():
+        found += [_of(stack.name, fact) for fact in stack.facts]
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def _of(whose: str, fact: Fact) -> ReadOff | None:
+    if fact.kind != READ_OFF:
+        return None
+    value = fact.value if isinstance(fact.value, str) else f"{fact.value:g}"
+    return ReadOff(whose, fact.name, value, fact.source)
+
+
+def _of_word(word: Word, name: str, value: float) -> ReadOff | None:
+    if word.more.get("kind") != READ_OFF:
+        return None
+    return ReadOff(f"all, {word.meaning}", name, f"{value:g}", str(word.more["source"]))

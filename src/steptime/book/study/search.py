@@ -6,14 +6,15 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from steptime.evidence.memory_rows import with_sequence_parallel
-from steptime.evidence.predict import default_predictor
-from steptime.evidence.runs import Run, run_of
+from steptime.evidence.row_question import RunQuestion, question_of_run
+from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
+from steptime.answer.question import most_chunks
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
-from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.presets import accelerator, model
+from steptime.inputs.software import Said
+from steptime.inputs.training_step import USUAL_INTERLEAVED
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, evaluated
 from steptime.planning.search import search
@@ -25,7 +26,7 @@ class Chosen:
     """A published run's layout and the one that the search finds.
 
     Attributes:
-        run: The run.
+        run: The run, as a question.
         question: What the search was asked.
         own: The authors' layout, by the search's own formulas.
         best: The fastest layout that fits.
@@ -34,7 +35,7 @@ class Chosen:
         num_evaluated: Layouts timed.
     """
 
-    run: Run
+    run: RunQuestion
     question: Question
     own: Candidate
     best: Candidate
@@ -52,22 +53,22 @@ class Chosen:
         return self.gain_fraction(self.alike) <= self.tie_fraction
 
 
-def authors_runs(prefixes: Sequence[str]) -> list[Run]:
+def authors_runs(prefixes: Sequence[str]) -> list[RunQuestion]:
     """Return the fastest published run of each model, device, size and batch.
 
     Args:
         prefixes: Of the ids of the sources to take.
     """
-    fastest: dict[tuple[object, ...], tuple[tuple[bool, float], Run]] = {}
+    fastest: dict[tuple[object, ...], tuple[tuple[bool, float], RunQuestion]] = {}
     for row in published_rows():
         if not row.id.startswith(tuple(prefixes)):
             continue
         try:
-            run = with_sequence_parallel(run_of(row))
+            run = question_of_run(run_of(row))
         except ConfigError:
             continue
         # Of one source's runs in several precisions the 16-bit ones come first.
-        wide = run.layout.precision in ("fp16", "bf16")
+        wide = not run.job.fp8
         speed = (wide, float(row.tokens_per_s_per_gpu or row.tflops_per_gpu or 0.0))
         # Llama 3's stages differ in nothing but their sequence.
         kind = row.seq_len if row.id.startswith("llama3") else None
@@ -77,7 +78,7 @@ def authors_runs(prefixes: Sequence[str]) -> list[Run]:
     return [run for _, run in fastest.values()]
 
 
-def question_of(run: Run) -> Question:
+def question_of(run: RunQuestion) -> Question:
     """Return the search that a run's authors had to do.
 
     Args:
@@ -86,27 +87,28 @@ def question_of(run: Run) -> Question:
     Raises:
         ConfigError: If the run is beyond the model.
     """
+    step = run.step
     return Question(
-        model=run.model,
-        accelerator=run.accelerator,
-        num_devices=run.layout.num_devices,
-        global_batch_size=run.batch.global_batch_size,
-        seq_length=run.batch.seq_length,
-        precision=run.layout.precision,
-        predictor=default_predictor(run.accelerator),
-        facts=memory_facts("megatron-bridge" if run.id.startswith("mbridge") else "megatron"),
+        model=step.model,
+        accelerator=step.accelerator,
+        num_devices=step.layout.num_devices,
+        global_batch_size=step.batch.global_batch_size,
+        seq_length=step.batch.seq_length,
+        precision=step.layout.precision,
+        said=replace(step.said, unstated=()),
     )
 
 
-def full_layout(run: Run) -> Layout:
+def full_layout(run: RunQuestion) -> Layout:
     """Return a run's layout; chunks that its source leaves out are the most there can be."""
-    if run.vpp_stated or run.layout.pp == 1:
-        return run.layout
-    chunks = -(-run.model.num_layers // run.layout.pp)
-    return replace(run.layout, vpp=chunks, schedule="interleaved-1f1b")
+    step = run.step
+    if run.run.vpp_stated or step.layout.pp == 1:
+        return step.layout
+    chunks = most_chunks(step.model.num_layers, step.layout.pp)
+    return replace(step.layout, vpp=chunks, schedule=USUAL_INTERLEAVED)
 
 
-def chosen(run: Run) -> Chosen | None:
+def chosen(run: RunQuestion) -> Chosen | None:
     """Return a run beside what the search finds for it, None if nothing fits.
 
     Args:
@@ -114,7 +116,7 @@ def chosen(run: Run) -> Chosen | None:
     """
     try:
         question = question_of(run)
-        own = evaluated(question, full_layout(run), run.batch)
+        own = evaluated(question, full_layout(run), run.step.batch)
     except ConfigError:
         return None
     alike = search(replace(question, recompute=(own.layout.recompute,)), keep=1, prune=True)
@@ -175,10 +177,11 @@ def suggestions() -> list[Suggestion]:
         seq_length=4096,
         precision="fp8",
         predictor="roofline",
+        said=Said(stack="deepseek-v3"),
     )
     theirs = Layout(pp=16, dp=128, ep=64, zero_stage=1, precision="fp8", schedule="dualpipe", vpp=1)
     found = []
-    beyond = "who also recompute norms and up-projections and keep activations in 8 bits"
+    beyond = "with the facts of their own software"
     for name, question, layout, note in (
         ("Llama 3 405B on 16,384 H100", llama, own, ""),
         ("DeepSeek-V3 on 2,048 H800", deepseek, theirs, beyond),

@@ -15,7 +15,7 @@ from steptime.book.tables.markdown import (
     percent,
     signed_percent,
 )
-from steptime.evidence.memory import Memory
+from steptime.answer.memory import Memory
 from steptime.evidence.memory_left_out import LeftOut
 from steptime.evidence.memory_ran import Ran
 from steptime.evidence.memory_rows import MemoryRow
