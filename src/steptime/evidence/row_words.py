@@ -51,7 +51,7 @@ def pieces(text: str, kept: str = "") -> tuple[str, ...]:
     found: list[str] = []
     last = ""
     for mark in text:
-        kind = "number" if mark.isdigit() or mark == "." else ""
+        kind = "number" if mark.isdecimal() or mark == "." else ""
         kind = kind or ("letters" if mark.isalpha() or mark in kept else "")
         if kind and kind == last:
             found[-1] += mark
