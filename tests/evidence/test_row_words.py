@@ -157,3 +157,17 @@ def test_habits_name_stacks_and_facts_that_exist() -> None:
         for one in habit.values() if name in ("usual", "unstated") else [habit]:
             assert set(one.get("stacks", ())) | {one.get("stack", "bloom")} <= set(stack_names())
             assert set(one.get("facts", ())) <= set(STACK_FIELDS)
+
+
+def test_the_readme_names_every_column_and_every_meaning() -> None:
+    said = (DATA / "README.md").read_text(encoding="utf-8")
+    table = said.partition("## Words that columns take")[2].partition("\n## ")[0]
+    rows = {
+        line.split("|")[1]: line.split("|")[2] for line in table.splitlines() if "`" in line[:4]
+    }
+    for column in [*VALUES, "overlap", "dispatcher", "mem_unit", "mem_rank"]:
+        (cell,) = (text for head, text in rows.items() if f"`{column}`" in head)
+        assert [key for key in TABLE[column] if key not in cell] == []
+    described = said.partition("## Columns of")[2].partition("\n## ")[0]
+    shown = set(PublishedRow.model_fields) - {"url_or_path", "derived_step_time_s"}
+    assert {name for name in shown if f"`{name}`" not in described} == set()
