@@ -250,6 +250,7 @@ def test_widths_that_are_not_stated_are_usual_ones() -> None:
         ({"gpu": "a100", "precision": "fp8"}, "a100-80gb has no products in fp8"),
         ({"precision": "nvfp4"}, "h100 has no products in nvfp4"),
         ({"precision": "tf32"}, "precision 'tf32' is not modelled"),
+        ({"model": "mine (MLA)"}, "latent attention of a model that is no preset"),
         ({"gbs": "1048577"}, "no count of sequences"),
         ({"tp": "", "pp": ""}, "tp is not stated"),
         ({"moe_experts": "8", "moe_topk": "2", "moe_expert_ffn": "64"}, "ep is not stated"),

@@ -132,6 +132,11 @@ def test_a_family_is_read_by_its_date(text: str, year: float | None, stack: str)
     assert software_stack(text, year) == stack
 
 
+def test_sharded_weights_of_2021_are_deepspeeds() -> None:
+    assert software_stack("Megatron-LM", 2021.5, 3) == "deepspeed-zero3-2021"
+    assert software_stack("Megatron-LM", 2024.5, 3) == "megatron-core"
+
+
 @pytest.mark.parametrize("name", stack_names())
 def test_every_stack_stands_for_itself_whatever_the_date(name: str) -> None:
     assert {software_stack(name, year) for year in (None, 2020.0, 2030.0)} == {name}

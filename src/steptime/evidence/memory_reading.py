@@ -45,10 +45,11 @@ def _memory_stack(row: PublishedRow) -> tuple[str, tuple[Assumed, ...]]:
         except ConfigError as error:
             raise Incomplete(f"memory_stack: {error}") from None
     precision = precision_of(row.precision)[0]
-    name = software_stack(row.software, year_of(row))
+    zero = zero_stage(row.zero)[0]
+    name = software_stack(row.software, year_of(row), zero)
     if name:
         return memory_stack(name, precision), ()
-    kept = "fsdp" if zero_stage(row.zero)[0] == 3 else "megatron"
+    kept = "fsdp" if zero == 3 else "megatron"
     if is_blank(row.software):
         record = not_stated("software", kept)
     else:

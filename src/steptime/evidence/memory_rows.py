@@ -71,7 +71,7 @@ def with_recomputation(run: Run) -> Run:
     Args:
         run: A published run.
     """
-    name = software_stack(run.row.software, year_of(run.row))
+    name = software_stack(run.row.software, year_of(run.row), run.layout.zero_stage)
     if not is_blank(run.row.recompute) or not usual("full_recomputation", name):
         return run
     record = not_stated("recompute", "full", whose="assumed, as was usual in 2021")

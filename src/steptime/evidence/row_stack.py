@@ -80,18 +80,20 @@ def year_of(row: PublishedRow) -> float | None:
     return dated(row)[0]
 
 
-def software_stack(text: str, year: float | None) -> str:
+def software_stack(text: str, year: float | None, zero_stage: int = 0) -> str:
     """Return the stack that a name of software means, empty where nobody knows it.
 
     Args:
         text: A key of ``data/stacks.toml``, or a word for a family of them.
         year: When it ran: a family is read by its date, the newest if None.
+        zero_stage: What data parallelism shards.
     """
     exact = {folded(name): name for name in stack_names()}
     word = word_of("software", text)
     if word is None or folded(text) in exact:
         return exact.get(folded(text), "")
-    for month, earlier in word.more.get("earlier", ()):
+    sharded = word.more.get("earlier_sharded", ()) if zero_stage == 3 else ()
+    for month, earlier in (*sharded, *word.more.get("earlier", ())):
         if is_before(year, month):
             return str(earlier)
     return str(word.more["stack"])
@@ -105,7 +107,7 @@ def stack_name(run: Run) -> Named:
     """
     row = run.row
     year, assumed = dated(row)
-    name = software_stack(row.software, year)
+    name = software_stack(row.software, year, run.layout.zero_stage)
     if not name:
         guess = assumed_stack(run)
         if is_blank(row.software):

@@ -128,12 +128,11 @@ def list_of(column: str, text: str) -> tuple[tuple[Word, ...], tuple[str, ...]]:
     unknown: list[str] = []
     for item in _divided(text, ",;+"):
         whole = word_of(column, item)
-        for part in (item,) if whole else item.split():
-            word = word_of(column, part)
-            if word is not None:
-                known.append(word)
-            elif not is_blank(part):
-                unknown.append(part)
+        found = [whole] if whole else [word_of(column, part) for part in item.split()]
+        if all(found):
+            known.extend(word for word in found if word is not None)
+        elif not is_blank(item):
+            unknown.append(item)
     return tuple(known), tuple(unknown)
 
 
