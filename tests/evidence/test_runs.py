@@ -1,10 +1,13 @@
 import pytest
 
+from steptime.evidence.row_network import network_gbit
 from steptime.evidence.row_text import (
-    network_bytes_per_s,
-    precision_mode,
-    recompute_mode,
+    one_chunk,
+    precision_of,
+    recomputed,
     schedule_name,
+    year_of_date,
+    year_of_release,
     zero_stage,
 )
 from steptime.evidence.runs import Incomplete, run_of
@@ -38,10 +41,10 @@ def test_a_run_has_what_the_row_states() -> None:
 
 
 def test_what_a_row_does_not_state_is_listed() -> None:
-    assumed = " ".join(run_of(BY_ID["llama3-003"]).assumed)
-    assert "mbs" in assumed
-    assert "vpp" in assumed
-    assert "recompute" in assumed
+    assumed = run_of(BY_ID["llama3-003"]).assumed
+    assert {"mbs", "vpp"} <= {record.what for record in assumed}
+    assert "vpp: not stated, 1 assumed" in map(str, assumed)
+    assert all(record.how and record.value in str(record) for record in assumed)
 
 
 def test_experts_and_latent_attention_come_along() -> None:
@@ -52,25 +55,38 @@ def test_experts_and_latent_attention_come_along() -> None:
     assert run_of(BY_ID["mbridge-006"]).model.head_dim == 128
 
 
+# what cells say
+
+
 @pytest.mark.parametrize(
-    ("text", "gbyte_per_s"),
+    ("text", "gbit"),
     [
-        ("400 Gb/s per GPU", 50),
-        ("NVLink5 900 GB/s/dir; 800 Gb/s per GPU", 100),
-        ("NVLink within node; 800 Gb/s between nodes per 8-GPU node", 12.5),
-        ("NVLink; 4 Omni-Path 100 Gb/s links per 8-GPU node", 6.25),
-        ("1600 Gb/s RoCE per node (A100-80GB section)", 25),
-        ("Selene: NVLink + 8x HDR IB per node", 25),
-        ("RoCE 400 Gb/s per GPU, full bisection in 3072-GPU pods", 50),
-        ("NVL72, NVLink5 900 GB/s/dir", 0),
-        ("8x 400 Gb/s InfiniBand", 50),
-        ("EFA 3.2 Tbps per node", 50),
-        ("RoCE, 200 Gbit/s per GPU", 25),
-        ("", 0),
+        ("400", 400),
+        ("400 Gb/s per GPU", 400),
+        ("400 Gbps", 400),
+        ("50 GB/s", 400),
+        ("800 Gb/s per 8-GPU node", 100),
+        ("800 Gb/s per 4-GPU node", 200),
+        ("1600 Gb/s RoCE per node", 200),
+        ("8x HDR IB per node", 200),
+        ("4x EDR", 50),
+        ("8x HDR 200 Gb/s", 200),
+        ("8x 400 Gb/s InfiniBand", 400),
+        ("EFA 3.2 Tbps per node", 400),
+        ("RoCE, 200 Gbit/s per GPU", 200),
+        ("1 x NDR per GPU", 400),
     ],
 )
-def test_network_text(text: str, gbyte_per_s: float) -> None:
-    assert network_bytes_per_s(text) == gbyte_per_s * 1e9
+def test_network(text: str, gbit: float) -> None:
+    assert network_gbit(text) == gbit
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "InfiniBand", "fast", "3,200 Gb/s", "0", "..", "x", "400 400 Gb/s", "NVLink 900 GB/s"],
+)
+def test_a_network_in_other_words_is_not_understood(text: str) -> None:
+    assert network_gbit(text) is None
 
 
 @pytest.mark.parametrize(
@@ -86,8 +102,8 @@ def test_network_text(text: str, gbyte_per_s: float) -> None:
         ("0", 0),
     ],
 )
-def test_zero_text(text: str, stage: int) -> None:
-    assert zero_stage(text) == (stage, "")
+def test_zero(text: str, stage: int) -> None:
+    assert zero_stage(text) == (stage, None)
 
 
 @pytest.mark.parametrize(
@@ -96,34 +112,54 @@ def test_zero_text(text: str, stage: int) -> None:
         ("uniform-1", "full"),
         ("full/uniform-1", "full"),
         ("block-3", "none"),
-        ("full (block, 7)", "full"),
+        ("block 5", "full"),
         ("block-8", "full"),
         ("mlp", "none"),
         ("core_attn", "selective"),
+        ("selective modules [core_attn, mlp]", "selective"),
+        ("selective modules [mla_up_proj, mlp]", "none"),
         ("True", "full"),
         ("no", "none"),
         ("not stated", "none"),
+        ("selective (per-op)", "selective"),
+        ("", "none"),
     ],
 )
-def test_recompute_text(text: str, mode: str) -> None:
-    assert recompute_mode(text, 8.0)[0] == mode
+def test_recompute(text: str, mode: str) -> None:
+    found = recomputed(text, 8.0)
+    assert found.mode == mode
+    assert found.assumed is None or not found.assumed.word
+
+
+def test_modules_set_facts_of_time_and_memory() -> None:
+    found = recomputed("selective modules [mla_up_proj, layernorm]").facts
+    assert found == {
+        "recompute_latent": 1.0,
+        "memory.recompute_up_projection": 1.0,
+        "memory.recompute_norms": 1.0,
+    }
+    assert recomputed("per-op").facts == {"recompute_per_op": 1.0}
 
 
 @pytest.mark.parametrize(
-    ("text", "mode"),
+    ("text", "mode", "scaling"),
     [
-        ("BF16", "bf16"),
-        ("bfloat16", "bf16"),
-        ("bf16 (fp32 gradients)", "bf16"),
-        ("half", "fp16"),
-        ("FP8-CS", "fp8"),
-        ("fp8_delayed", "fp8"),
-        ("FP8-MX", "mxfp8"),
-        ("NVFP4", "nvfp4"),
+        ("BF16", "bf16", ""),
+        ("bfloat16", "bf16", ""),
+        ("bf16 (fp32 gradients)", "bf16", ""),
+        ("half", "fp16", ""),
+        ("fp16 (mixed)", "fp16", ""),
+        ("FP8-CS", "fp8", ""),
+        ("fp8_delayed", "fp8", ""),
+        ("fp8 (current/per-tensor scaling)", "fp8", ""),
+        ("fp8 rowwise", "fp8", "row"),
+        ("FP8 block-wise", "fp8", "block"),
+        ("FP8-MX", "mxfp8", ""),
+        ("NVFP4", "nvfp4", ""),
     ],
 )
-def test_precision_text(text: str, mode: str) -> None:
-    assert precision_mode(text) == (mode, "")
+def test_precision(text: str, mode: str, scaling: str) -> None:
+    assert precision_of(text) == (mode, scaling, None)
 
 
 @pytest.mark.parametrize(
@@ -134,21 +170,33 @@ def test_precision_text(text: str, mode: str) -> None:
         ("DualPipe", "dualpipe"),
         ("interleaved 1F1B", "interleaved-1f1b"),
         ("V-Half", "v-half"),
+        ("GPipe", "gpipe"),
+        ("1F1B", "1f1b"),
     ],
 )
-def test_schedule_text(text: str, name: str) -> None:
-    assert schedule_name(text, 4, 1) == (name, "")
+def test_schedule(text: str, name: str) -> None:
+    assert schedule_name(text, 4, 1) == (name, None)
 
 
-def test_other_texts() -> None:
-    assert recompute_mode("selective (per-op)") == ("selective", "")
-    assert recompute_mode("full") == ("full", "")
-    assert recompute_mode("")[1] != ""
-    assert precision_mode("fp8 (current/per-tensor scaling)") == ("fp8", "")
-    assert precision_mode("mxfp8") == ("mxfp8", "")
-    assert precision_mode("fp16 (mixed)") == ("fp16", "")
-    assert schedule_name("interleaved-1F1B", 4, 2) == ("interleaved-1f1b", "")
-    assert schedule_name("1F1B", 4, 1) == ("1f1b", "")
+def test_a_schedule_by_stages_and_chunks() -> None:
+    assert schedule_name("1F1B", 4, 2) == ("interleaved-1f1b", None)
+    assert schedule_name("", 1, 1) == ("1f1b", None)
+    assert str(schedule_name("", 4, 2)[1]) == "schedule: not stated, interleaved-1f1b assumed"
+    assert [one_chunk(text) for text in ("1F1B", "gpipe", "zb-h2", "zb-v", "")] == [
+        *(True, True, True),
+        *(False, False),
+    ]
+
+
+def test_dates() -> None:
+    assert year_of_date("2025-03") == 2025.25
+    assert year_of_date("2025-03-14") == 2025.25
+    assert year_of_date("2025") == 2025.5
+    assert year_of_release("26.06.01") == 2026.5
+    for text in ("", "25-03", "2025-13", "March 2025", "2025-3-4-5", "\u00b2025-01"):
+        assert year_of_date(text) is None
+    for text in ("", "26", "v2.4", "2.4.1", "26.13"):
+        assert year_of_release(text) is None
 
 
 # refusal

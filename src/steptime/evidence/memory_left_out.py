@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from steptime.evidence.memory_nanotron import SHOWN
-from steptime.evidence.memory_rows import GIB, MemoryRow
+from steptime.evidence.memory_reading import GIB
+from steptime.evidence.memory_rows import MemoryRow
 from steptime.formulas.memory import rank_memory_bytes
 
 LOOSE = (0.1, 0.12, 0.14, 0.15, 0.16, 0.18, 0.2)

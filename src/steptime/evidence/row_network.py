@@ -24,7 +24,7 @@ class _Network:
         word = word_of("network", following)
         units, adapters = (
             entries("network")["units"]["gbit"],
-            entries("network")["adapters"]["gbit"],
+            entries("network")["generation"]["gbit"],
         )
         if following in units and not self.rate:
             self.rate = value * float(units[following])
@@ -39,7 +39,7 @@ class _Network:
         """Take a word."""
         word = word_of("network", part)
         key = "" if word is None else word.key
-        adapters = entries("network")["adapters"]["gbit"]
+        adapters = entries("network")["generation"]["gbit"]
         if part.casefold() in adapters:
             self.shared = True
             self.adapter = float(adapters[part.casefold()])
@@ -78,4 +78,4 @@ def network_gbit(text: str, gpus_per_node: int = 8) -> float | None:
 
 def _number(text: str) -> float:
     """Return a number of digits and one point, or 0."""
-    return float(text) if text.replace(".", "", 1).isdigit() else 0.0
+    return float(text) if text.replace(".", "", 1).isdecimal() else 0.0

@@ -20,9 +20,17 @@ _USUAL_VOCABULARY = 50304
 
 def _squashed(name: str) -> str:
     """Return a model's name as presets are compared: without case, marks and idle words."""
-    idle = words("model")
-    parts = "".join(mark if mark.isalnum() or mark == "." else " " for mark in name.casefold())
-    return "".join(part for part in parts.split() if part not in idle)
+    return "".join(part for part in _parts(name) if _meaning(part) != "beside")
+
+
+def _parts(name: str) -> list[str]:
+    plain = "".join(mark if mark.isalnum() or mark == "." else " " for mark in name.casefold())
+    return plain.split()
+
+
+def _meaning(part: str) -> str:
+    word = words("model").get(part)
+    return "" if word is None else word.key
 
 
 @functools.cache
@@ -166,4 +174,6 @@ def _stated_shape(
     }
     if known is not None:
         return replace(known, **fields)
+    if any(_meaning(part) == "latent_attention" for part in _parts(row.model)):
+        raise Incomplete("latent attention of a model that is no preset: its ranks are not stated")
     return ModelShape(**fields)

@@ -50,7 +50,7 @@ def choice(column: str, text: str, otherwise: str) -> tuple[Word | None, Assumed
 def _some_layers(text: str, layers: float) -> Recomputed | None:
     """Return the mode nearest to ``block-3`` or ``uniform-2``, None if the cell is no such."""
     parts = pieces(text.casefold())
-    if len(parts) != 2 or parts[0] not in ("block", "uniform") or not parts[1].isdigit():
+    if len(parts) != 2 or parts[0] not in ("block", "uniform") or not parts[1].isdecimal():
         return None
     count = float(parts[1])
     if parts[0] == "uniform" or layers <= 0.0 or count >= layers:
@@ -166,7 +166,7 @@ def month_of_date(text: str) -> str | None:
         text: ``YYYY-MM``, ``YYYY-MM-DD`` or ``YYYY``, whose middle is taken.
     """
     parts = text.strip().replace("/", "-").split("-")
-    if len(parts) > 3 or not all(part.isdigit() for part in parts) or len(parts[0]) != 4:
+    if len(parts) > 3 or not all(part.isdecimal() for part in parts) or len(parts[0]) != 4:
         return None
     month = int(parts[1]) if len(parts) > 1 else 6
     return f"{parts[0]}-{month:02d}" if 1 <= month <= 12 else None
@@ -179,6 +179,6 @@ def month_of_release(text: str) -> str | None:
         text: The release.
     """
     parts = text.strip().split(".")
-    if len(parts) < 2 or not all(part.isdigit() and len(part) == 2 for part in parts[:2]):
+    if len(parts) < 2 or not all(part.isdecimal() and len(part) == 2 for part in parts[:2]):
         return None
     return month_of_date(f"20{parts[0]}-{parts[1]}")

@@ -50,7 +50,7 @@ def pieces(text: str, kept: str = "") -> tuple[str, ...]:
     found: list[str] = []
     last = ""
     for mark in text:
-        kind = "number" if mark.isdigit() or mark == "." else ""
+        kind = "number" if mark.isdecimal() or mark == "." else ""
         kind = kind or ("letters" if mark.isalpha() or mark in kept else "")
         if kind and kind == last:
             found[-1] += mark
@@ -127,12 +127,11 @@ def list_of(column: str, text: str) -> tuple[tuple[Word, ...], tuple[str, ...]]:
     unknown: list[str] = []
     for item in _divided(text, ",;+"):
         whole = word_of(column, item)
-        for part in (item,) if whole else item.split():
-            word = word_of(column, part)
-            if word is not None:
-                known.append(word)
-            elif not is_blank(part):
-                unknown.append(part)
+        found = [whole] if whole else [word_of(column, part) for part in item.split()]
+        if all(found):
+            known.extend(word for word in found if word is not None)
+        elif not is_blank(item):
+            unknown.append(item)
     return tuple(known), tuple(unknown)
 
 

@@ -66,7 +66,7 @@ def begins(name: str, scope: str) -> bool:
         scope: Such as ``bloom``.
     """
     rest = name[len(scope) :]
-    return name.startswith(scope) and not (rest[:1].isalpha() or rest[:1].isdigit())
+    return name.startswith(scope) and not (rest[:1].isalpha() or rest[:1].isdecimal())
 
 
 def _cell(cells: Mapping[str, Any], column: str) -> str:

@@ -1,0 +1,174 @@
+"""The words that columns take: each is understood, in any spelling, and means one thing."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from steptime.evidence.habits import habit_changes, is_before, usual
+from steptime.evidence.row_device import preset_named
+from steptime.evidence.row_network import network_gbit
+from steptime.evidence.row_words import (
+    entries,
+    folded,
+    is_blank,
+    list_of,
+    pieces,
+    word_of,
+    words,
+)
+from steptime.evidence.schema import PublishedRow
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES, Layout
+from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.presets import accelerator, accelerator_names, model
+from steptime.inputs.stack import KERNEL_TFLOP_PER_S, STACK_FIELDS, stack_names
+
+DATA = Path(__file__).parents[2] / "data"
+TABLE = tomllib.loads((DATA / "run_words.toml").read_text(encoding="utf-8"))
+COLUMNS = [name for name, value in TABLE.items() if isinstance(value, dict)]
+WORDS = [
+    (column, key, text)
+    for column in COLUMNS
+    for key, entry in TABLE[column].items()
+    for text in (*entry.get("words", ()), *entry.get("printed", ()))
+]
+VALUES = {
+    "recompute": set(RECOMPUTE),
+    "precision": {*PRECISIONS, "wider"},
+    "zero": {"0", "1", "2", "3"},
+    "schedule": set(SCHEDULES),
+    "attention_kernel": set(KERNEL_TFLOP_PER_S),
+    "flop_convention": {"hardware", "model", "causal", "parameters"},
+}
+
+
+@pytest.mark.parametrize(("column", "key", "text"), WORDS)
+def test_each_word_is_understood_in_any_spelling(column: str, key: str, text: str) -> None:
+    for spelling in (text, text.upper(), f"  {text.replace('-', ' ')} ", text.replace(" ", "_")):
+        word = word_of(column, spelling)
+        # Words that change nothing may be a single mark, which folds to none.
+        assert word is not None or not folded(text)
+        assert word is None or word.key == key
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_no_word_means_two_things(column: str) -> None:
+    found: dict[str, str] = {}
+    for key, entry in TABLE[column].items():
+        for text in (key, *entry.get("words", ()), *entry.get("printed", ())):
+            assert found.setdefault(folded(text), key) == key, text
+
+
+@pytest.mark.parametrize("column", sorted(VALUES))
+def test_words_mean_what_the_models_know(column: str) -> None:
+    found = {word.value for word in words(column).values()}
+    assert found == VALUES[column]
+
+
+def test_every_column_is_one_of_the_rows_or_of_their_parts() -> None:
+    assert set(COLUMNS) - set(PublishedRow.model_fields) == {"recompute_module"}
+    memory = {f"memory.{name}" for name in MemoryFacts.__dataclass_fields__}
+    for column in COLUMNS:
+        for word in words(column).values():
+            assert set(word.facts) <= {*STACK_FIELDS, *memory}
+            assert word.meaning
+
+
+def test_every_family_means_stacks_that_exist() -> None:
+    for entry in entries("software").values():
+        dated = (*entry.get("earlier", ()), *entry.get("earlier_sharded", ()))
+        meant = [entry["stack"], *(name for _, name in dated)]
+        assert set(meant) <= set(stack_names())
+        months = [month for month, _ in entry.get("earlier", ())]
+        assert months == sorted(months)
+
+
+def test_every_preset_of_a_device_has_words() -> None:
+    assert {word.key for word in words("gpu").values()} == {
+        *accelerator_names(),
+        *("beside", "other_parts"),
+    }
+    for name in accelerator_names():
+        assert preset_named(entries("gpu")[name]["words"][0]) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "preset"),
+    [
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("h100 sxm5", "h100"),
+        ("NVIDIA B300 SXM6 AC", "b300"),
+        ("H100 PCIe", None),
+        ("an H100 or so", None),
+        ("beside", None),
+        ("", None),
+    ],
+)
+def test_a_device_is_known_by_its_whole_name(text: str, preset: str | None) -> None:
+    assert preset_named(text) == preset
+
+
+@pytest.mark.parametrize("text", TABLE["blank"])
+def test_what_says_nothing_is_blank_and_no_word(text: str) -> None:
+    assert is_blank(text)
+    assert all(word_of(column, text) is None for column in VALUES)
+
+
+def test_cells_are_cut_into_numbers_and_letters() -> None:
+    assert pieces("8x HDR, 3.2Tb/s", "/") == ("8", "x", "HDR", "3.2", "Tb/s")
+    known, unknown = list_of("overlap", "tp dp; async-tp+p2p, zigzag tp")
+    assert [word.key for word in known] == ["tp", "dp", "tp", "pp"]
+    assert unknown == ("zigzag tp",)
+    assert list_of("overlap", "not-stated") == ((), ())
+
+
+@pytest.mark.parametrize("unit", TABLE["network"]["units"]["gbit"])
+def test_every_unit_of_the_network_is_read(unit: str) -> None:
+    assert network_gbit(f"100 {unit}") == 100.0 * TABLE["network"]["units"]["gbit"][unit]
+
+
+# ---- habits of software
+
+
+def test_habits_hold_under_their_conditions_alone() -> None:
+    shape, device = model("mixtral-8x7b"), accelerator("h100")
+    none = habit_changes("megatron-core", shape, Layout(), device)
+    assert none == {}
+    old = habit_changes("megatron-core", shape, Layout(), device, year=2024.5)
+    assert old == {"old_experts": 1.0, "plain_exchange": 1.0}
+    bridge = habit_changes("megatron-bridge", shape, Layout(), device)
+    assert bridge == {"overlap_tp": 0.0, "overlap_tp_backward": 1.0}
+    plain = habit_changes("nanotron", model("llama3-8b"), Layout(), device)
+    assert plain == {"edges_count": 0.0, "overlap_dp": 1.0}
+    assert usual("sequence_parallel", "torchtitan")
+    assert not usual("sequence_parallel", "torch-fsdp")
+
+
+def test_a_month_is_not_before_itself() -> None:
+    assert not is_before(2026.5, "2026-06")
+    assert is_before(2026.0 + 5 / 12, "2026-06")
+    assert not is_before(None, "2026-06")
+
+
+def test_habits_name_stacks_and_facts_that_exist() -> None:
+    table = tomllib.loads((DATA / "stack_habits.toml").read_text(encoding="utf-8"))
+    for name, habit in table.items():
+        for one in habit.values() if name in ("usual", "unstated") else [habit]:
+            assert set(one.get("stacks", ())) | {one.get("stack", "bloom")} <= set(stack_names())
+            assert set(one.get("facts", ())) <= set(STACK_FIELDS)
+
+
+def test_the_readme_names_every_column_and_every_meaning() -> None:
+    said = (DATA / "README.md").read_text(encoding="utf-8")
+    table = said.partition("## Words that columns take")[2].partition("\n## ")[0]
+    rows = {
+        line.split("|")[1]: line.split("|")[2] for line in table.splitlines() if "`" in line[:4]
+    }
+    for column in [*VALUES, "overlap", "dispatcher", "mem_unit", "mem_rank"]:
+        (cell,) = (text for head, text in rows.items() if f"`{column}`" in head)
+        assert [key for key in TABLE[column] if key not in cell] == []
+    described = said.partition("## Columns of")[2].partition("\n## ")[0]
+    shown = set(PublishedRow.model_fields) - {"url_or_path", "derived_step_time_s"}
+    assert {name for name in shown if f"`{name}`" not in described} == set()
