@@ -5,7 +5,7 @@ page come through here; nothing else puts together what goes into the formulas.
 """
 
 from steptime.answer.answer import Prediction, answer, predict
-from steptime.answer.known import PREDICTORS
+from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
 
 __all__ = ["PREDICTORS", "Prediction", "Question", "answer", "predict"]

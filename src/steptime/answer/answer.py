@@ -100,14 +100,14 @@ def answer(question: Question) -> Prediction:
     step = as_chapter(question.step) if known.predictor.most_chunks else question.step
     record = step.job()
     one = known.software_of(record)
-    parts = known.parts(record, one)
-    step_time_s = known.predictor.total(parts)
+    parts: Any = known.parts(record, one)
+    step_time_s = float(known.predictor.total(parts))
     width = known.width(one)
     low_s = high_s = None
     if width is not None:
         ends = interval_s(width, parts, step_time_s)
         low_s, high_s = ends["low_s"], ends["high_s"]
-    means: dict[str, Any] = outcome(record, step_time_s, 1.0)
+    means = outcome(record, step_time_s, 1.0)
     uses = one.assumed if known.predictor.uses_software else ()
     return Prediction(
         predictor=known.predictor.name,

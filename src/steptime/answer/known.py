@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
-from steptime.answer.width import Width, kept_width, kind_of
+from steptime.answer.width import kept_width, kind_of
 from steptime.formulas.judgement import shares_weights
 from steptime.formulas.number import Number
+from steptime.formulas.records import Width
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.book.references import with_names
-from steptime.evidence.memory_rows import with_sequence_parallel
 from steptime.evidence.outcome import flop_convention
-from steptime.evidence.runs import Incomplete, Run, run_of
+from steptime.evidence.row_question import RunQuestion, question_of_run
+from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import published_rows
 from steptime.inputs.datafiles import data_table
-from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator_names, model, model_names
 
@@ -20,37 +19,34 @@ def _shape(shape: ModelShape) -> tuple[int, ...]:
     return (shape.num_layers, shape.hidden_size, shape.num_attention_heads, experts)
 
 
-def _usable(run: Run) -> bool:
+def _usable(found: RunQuestion) -> bool:
     """Whether the page can show a run: 16 bits, and nothing refused.
 
     A source that counts recomputed work without saying what is recomputed tells no layout.
     """
+    run = found.run
     if not run.row.recompute and flop_convention(run.row.flop_convention) == "hardware":
         return False
-    if run.layout.precision not in ("bf16", "fp16"):
-        return False
-    try:
-        run.job()
-    except ConfigError:
+    if found.job.fp8:
         return False
     return run.accelerator.name in accelerator_names()
 
 
-def _rank(run: Run) -> tuple[bool, bool]:
+def _rank(found: RunQuestion) -> tuple[bool, bool]:
     """Order runs of one model: what is fully told first, ZeRO-3 of 2021 last."""
-    return (run.layout.zero_stage == 3, not run.micro_batch_stated)
+    return (found.step.layout.zero_stage == 3, not found.run.micro_batch_stated)
 
 
-def as_state(run: Run) -> dict[str, Any]:
+def as_state(found: RunQuestion) -> dict[str, Any]:
     """Return a run as the choices of the page.
 
     Args:
-        run: A published run.
+        found: A published run, as a question.
     """
-    layout, batch = run.layout, run.batch
+    layout, batch = found.step.layout, found.step.batch
     interleaved = layout.schedule == "interleaved-1f1b"
     return {
-        "gpu": run.accelerator.name,
+        "gpu": found.step.accelerator.name,
         "n": layout.num_devices,
         "tp": layout.tp,
         "pp": layout.pp,
@@ -84,18 +80,22 @@ def published_layouts() -> dict[str, dict[str, Any]]:
     depth does not count.
     """
     presets = _presets_by_name()
-    best: dict[str, Run] = {}
+    best: dict[str, RunQuestion] = {}
     for row in published_rows():
         try:
-            run = with_sequence_parallel(run_of(row))
+            found = question_of_run(run_of(row))
         except Incomplete:
             continue
         name = presets.get(row.model.split(" (")[0].lower())
-        if name is None or _shape(run.model) != _shape(model(name)) or not _usable(run):
+        if name is None or _shape(found.step.model) != _shape(model(name)) or not _usable(found):
             continue
-        if name not in best or _rank(run) < _rank(best[name]):
-            best[name] = run
+        if name not in best or _rank(found) < _rank(best[name]):
+            best[name] = found
     return {
-        name: {"id": run.id, "source": with_names(run.row.source), "state": as_state(run)}
-        for name, run in best.items()
+        name: {
+            "id": found.run.id,
+            "source": with_names(found.run.row.source),
+            "state": as_state(found),
+        }
+        for name, found in best.items()
     }

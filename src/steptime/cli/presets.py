@@ -107,25 +107,19 @@ def facts_command(
     """List every fact of the software that --fact can state, and what a stack has for it."""
     chosen = stack_named(stack)
     lines: dict[str, list[Fact]] = {}
-    for line in chosen.facts:
-        lines.setdefault(line.name, []).append(line)
+    for fact in chosen.facts:
+        lines.setdefault(fact.name, []).append(fact)
     if as_json:
-        known = {name: [asdict(line) for line in lines.get(name, [])] for name in FACT_NAMES}
-        print_json({"stack": stack, "facts": known})
+        found = {name: [asdict(one) for one in lines.get(name, [])] for name in FACT_NAMES}
+        print_json({"stack": stack, "facts": found})
         return
-    rows = []
-    for name in FACT_NAMES:
-        for line in lines.get(name, [None]):  # type: ignore[list-item]
-            limits = (
-                ""
-                if line is None
-                else " ".join(
-                    word for word in (*line.when, line.before and f"before {line.before}") if word
-                )
-            )
-            value = "default" if line is None else f"{line.value}"
-            rows.append(
-                (name, value, limits, "" if line is None else f"{line.kind}: {line.source}")
-            )
+    rows = [_fact_row(name, line) for name in FACT_NAMES for line in lines.get(name) or [None]]
     heads = (("fact", "left"), ("value", "right"), ("only", "left"), ("how it is known", "left"))
     print_table(f"facts of {chosen.title}", heads, rows)
+
+
+def _fact_row(name: str, line: Fact | None) -> tuple[str, str, str, str]:
+    if line is None:
+        return (name, "default", "", "")
+    limits = (*line.when, f"before {line.before}" if line.before else "")
+    return (name, f"{line.value}", " ".join(filter(None, limits)), f"{line.kind}: {line.source}")

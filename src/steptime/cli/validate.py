@@ -17,9 +17,9 @@ from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import not_understood, print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.diagnose import diagnoses
+from steptime.evidence.judge import validation
 from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
-from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import Validation
 from steptime.inputs.constants import RooflineConstants, published_constants

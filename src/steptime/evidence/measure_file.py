@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from steptime.evidence.measure import Measured, Timing
 from steptime.evidence.measure_backends import Device
@@ -14,6 +15,7 @@ from steptime.formulas.roofline.matmul import product_s
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import published_constants
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.generation import generations
 from steptime.inputs.presets import accelerator
 
 # What large copies and rings reach of a data sheet's rate (nccl-tests: 0.75 to 0.8 of a link).
@@ -107,8 +109,12 @@ def curve_share(one: Timing, found: Measured, device: Accelerator) -> float:
     """
     best = found.best("product", one.precision)
     m, n, k = (float(side) for side in one.size)
-    record = SimpleNamespace(hbm_bytes_per_s=device.hbm_bytes_per_s, num_sms=float(device.num_sms))
-    time_s = float(product_s(record, published_constants(), m, n, k, best))
+    record: Any = SimpleNamespace(
+        hbm_bytes_per_s=device.hbm_bytes_per_s, num_sms=float(device.num_sms)
+    )
+    # The curve reads no share of the generation: any will do.
+    constants = published_constants().of(next(iter(generations())))
+    time_s = float(product_s(record, constants, m, n, k, best))
     return 2.0 * m * n * k / time_s / best
 
 

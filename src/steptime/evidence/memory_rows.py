@@ -60,7 +60,7 @@ def shown_bytes(rank: RankMemory, reading: Reading) -> float:
     loose = reading.facts.fragmentation * (
         parts["activations"] + parts["logits"] + parts["buffers"]
     )
-    return min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES))
+    return float(min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES)))
 
 
 def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:

@@ -14,6 +14,7 @@ from steptime.evidence.own_table import own_table
 from steptime.evidence.schema import PublishedRow, expanded
 from steptime.evidence.sweeps import figure_row, playbook_row
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.software import Said
 
 _FEWEST_COLUMNS = 3
 # Columns of published runs that tell of a row and are no input.
@@ -137,6 +138,27 @@ def _sweep_rows(path: Path, heads: Sequence[str]) -> OwnRows | None:
             faults.append((f"line-{line}", _reason(line, error, cells)))
     notes = ("columns of a published sweep: the rest as its source has it",)
     return OwnRows(tuple(rows), tuple(faults), notes)
+
+
+def with_said(row: PublishedRow, said: Said, network_gbit: float | None) -> PublishedRow:
+    """Return a row whose blank cells are filled by what is said of all rows at once.
+
+    Args:
+        row: A row.
+        said: Of the software; facts stand beside the row's own.
+        network_gbit: Gb/s of a device's share of the network, None where nothing is said.
+    """
+    changes: dict[str, str] = {}
+    if said.stack and not row.software:
+        changes["software"] = said.stack
+    if said.date and not row.date:
+        changes["date"] = said.date
+    if said.facts:
+        stated = "; ".join(f"{name}={value}" for name, value in said.facts)
+        changes["facts"] = "; ".join(filter(None, (row.facts, stated)))
+    if network_gbit is not None and not row.network:
+        changes["network"] = f"{network_gbit:g} Gb/s per GPU"
+    return row.model_copy(update=changes) if changes else row
 
 
 def own_rows(path: Path) -> OwnRows:

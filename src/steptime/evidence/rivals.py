@@ -6,9 +6,9 @@ import csv
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from steptime.evidence.baseline import most_chunks
+from steptime.answer.question import most_chunks
 from steptime.evidence.samples import Sample, Table
-from steptime.formulas.baseline import baseline_step, step_s
+from steptime.formulas.baseline import chapter_step, step_s
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 from steptime.formulas.records import BaselineParts
 from steptime.inputs.baseline_constants import baseline_constants
@@ -83,9 +83,11 @@ def baseline_parts(runs: Table) -> BaselineParts:
     jobs = copy.copy(runs.jobs)
     jobs.micro_batch_size = np.ones_like(jobs.micro_batch_size)
     jobs.vpp = runs.column(
-        lambda sample: float(most_chunks(sample.inputs.run.model, sample.inputs.run.layout))
+        lambda sample: float(
+            most_chunks(sample.inputs.run.model.num_layers, sample.inputs.run.layout.pp)
+        )
     )
-    return baseline_step(jobs, baseline_constants())
+    return chapter_step(jobs, baseline_constants())
 
 
 def llm_analysis_errors(runs: Table) -> Floats:

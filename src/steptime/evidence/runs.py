@@ -21,7 +21,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.training_step import check_precision
+from steptime.inputs.precision import check_precision
 
 __all__ = ["Incomplete", "Run", "device_of", "layout_of", "run_of", "shape_of"]
 
@@ -94,7 +94,10 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
     if row.vpp is None and pp > 1:
         assumed.append(not_stated("vpp", 1))
     return Layout(
-        **sizes,
+        tp=sizes["tp"],
+        cp=sizes["cp"],
+        pp=pp,
+        dp=sizes["dp"],
         vpp=vpp,
         ep=row.ep or 1,
         etp=row.etp or 1,

@@ -109,7 +109,6 @@ class PublishedRow(BaseModel):
     dispatcher: Text = ""
     mem_unit: Text = ""
     mem_rank: Text = ""
-    memory_stack: Text = ""
     tokens_rounded: YesNo = None
     facts: Text = ""
     notes: Text = ""

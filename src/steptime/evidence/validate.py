@@ -260,7 +260,8 @@ def baseline_validation(
     used = constants or baseline_constants()
 
     def result(run: Run) -> RowResult:
-        parts: Parts = dict(chapter_step(baseline_job(run), used))
+        told: Mapping[str, Number] = chapter_step(baseline_job(run), used)
+        parts = {name: float(value) for name, value in told.items()}
         return row_result(run, parts, fitted=run.id == FITTED_ON)
 
     return validate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
@@ -216,7 +217,9 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
         "micro_batch_size": batch.micro_batch_size,
     }
     counts |= {size: getattr(layout, size) for size in SIZES}
-    fault = layout_fault(SimpleNamespace(**{key: float(value) for key, value in counts.items()}))
+    # Rules read counts alone: no device is needed to check a layout.
+    record: Any = SimpleNamespace(**{key: float(value) for key, value in counts.items()})
+    fault = layout_fault(record)
     if fault["rule"]:
         group = layout.tp * layout.cp * layout.dp
         sentence = RULES[int(fault["rule"]) - 1].sentence

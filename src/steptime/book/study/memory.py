@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from steptime.answer import predict
 from steptime.answer.memory import Memory, rank_memory
@@ -18,8 +19,8 @@ from steptime.evidence.memory_rows import (
 )
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.schema import published_rows
-from steptime.formulas.records import MemoryFacts
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
+from steptime.formulas.records import MemoryFacts
 
 NEAR = 0.06
 
@@ -275,14 +276,20 @@ def ablations(study: MemoryStudy) -> list[Ablation]:
 
 def known_cases() -> list[tuple[str, Memory]]:
     """Return layouts of which it is known whether they fit, with their memory."""
-    llama = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16}
-    short = {"seq_length": 8192, "global_batch_size": 2048}
-    eight = {"vpp": 8, "schedule": "interleaved-1f1b"}
-    long = {"seq_length": 131_072, "global_batch_size": 128}
-    deepseek = {"model": "deepseek-v3", "accelerator": "h800", "pp": 16, "dp": 128, "ep": 64}
+    llama: dict[str, Any] = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16}
+    short: dict[str, Any] = {"seq_length": 8192, "global_batch_size": 2048}
+    eight: dict[str, Any] = {"vpp": 8, "schedule": "interleaved-1f1b"}
+    long: dict[str, Any] = {"seq_length": 131_072, "global_batch_size": 128}
+    deepseek: dict[str, Any] = {
+        "model": "deepseek-v3",
+        "accelerator": "h800",
+        "pp": 16,
+        "dp": 128,
+        "ep": 64,
+    }
     deepseek |= {"seq_length": 4096, "global_batch_size": 15_360, "zero_stage": 1}
     deepseek |= {"schedule": "dualpipe", "precision": "fp8"}
-    gpt = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
+    gpt: dict[str, Any] = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
     cases = (
         ("Llama 3 405B, 8,192 GPUs", llama | short | {"dp": 64}),
         ("Llama 3 405B, 16,384 GPUs", llama | short | {"dp": 128}),

@@ -79,7 +79,7 @@ class ReadOff:
 
 def read_off_facts() -> tuple[ReadOff, ...]:
     """Return the facts whose source is a source's own runs: they stay when it is left out."""
-    found = []
+    found: list[ReadOff | None] = []
     for generation in generations().values():
         for kernel, rate in generation.kernels.items():
             if rate.kind == READ_OFF:

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from steptime.answer.question import most_chunks
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
-from steptime.answer.question import most_chunks
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model

@@ -6,6 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
+from steptime.answer.memory import Memory
 from steptime.book.study.memory import Ablation, Group, MemoryStudy, cause
 from steptime.book.tables.markdown import (
     MISSING,
@@ -15,7 +16,6 @@ from steptime.book.tables.markdown import (
     percent,
     signed_percent,
 )
-from steptime.answer.memory import Memory
 from steptime.evidence.memory_left_out import LeftOut
 from steptime.evidence.memory_ran import Ran
 from steptime.evidence.memory_rows import MemoryRow

@@ -51,8 +51,8 @@ def _chosen_row(one: Chosen) -> list[str]:
     alike, best = one.gain_fraction(one.alike), one.gain_fraction(one.best)
     over = "" if one.own.headroom_bytes >= 0 else " (over the memory limit)"
     return [
-        f"{run.row.model}, {run.row.gpu.split()[0]}, {run.layout.precision}",
-        f"{run.layout.num_devices:,}",
+        f"{run.run.row.model}, {run.run.row.gpu.split()[0]}, {run.step.layout.precision}",
+        f"{run.step.layout.num_devices:,}",
         layout_cells(one.own) + over,
         fixed(one.own.step_time_s, 2),
         layout_cells(one.alike),
