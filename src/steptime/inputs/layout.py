@@ -9,6 +9,7 @@ from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
+from steptime.inputs.schedule_name import check_schedule_name
 
 RECOMPUTE = ("none", "selective", "full")
 PRECISIONS = ("fp16", "bf16", "fp8", "mxfp8", "nvfp4")
@@ -61,7 +62,7 @@ class Layout:
             )
         check_choice("recompute", self.recompute, RECOMPUTE)
         check_choice("precision", self.precision, PRECISIONS)
-        check_choice("schedule", self.schedule, SCHEDULES)
+        check_schedule_name(self.schedule)
 
     @property
     def num_devices(self) -> int:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from steptime.evidence.predict import PREDICTORS, default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE
 from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.model import ModelShape
+from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import check_precision
 from steptime.planning.placement import ORDERS, rank_order
 
@@ -67,7 +68,7 @@ class Question:
         for value in self.recompute:
             check_choice("recompute", value, RECOMPUTE)
         for value in self.schedules:
-            check_choice("schedule", value, SCHEDULES)
+            check_schedule_name(value)
         for stage in self.zero_stages:
             check_count("zero_stage", stage, least=0, most=3)
         for size in self.micro_batch_sizes:

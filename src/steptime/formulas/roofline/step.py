@@ -109,7 +109,9 @@ def roofline_step(job: Number, stack: Number, constants: Number) -> Number:
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
-    share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
+    share = bubble_share(
+        job.schedule, job.pp, num_microbatches, job.vpp, layer["forward"], grads, weight
+    )
     gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, layers, layers * layer["forward"], layers * layer["backward"]
     )

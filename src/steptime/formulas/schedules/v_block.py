@@ -1,4 +1,4 @@
-"""V-Half and V-Min: the V of ZB-V, spaced so that half or a third of the memory is enough.
+"""A block of actions that every micro-batch of V-Half and V-Min repeats.
 
 In the middle of a step every micro-batch repeats the same block of actions six slots after
 the one before it. How far apart a rank's F and I lie in the block is how long it holds the
@@ -10,48 +10,7 @@ Also turned into JavaScript: whole numbers, lists and loops only.
 
 from __future__ import annotations
 
-from steptime.pipeline.v_pull import PERIOD, pulled_forward
-
-
-def v_half(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders of V-Half: about half of 1F1B's memory, half of its bubble.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches.
-        v: Chunks a rank holds; 2 here.
-
-    References:
-        qi2024, Sec. 3.2 and Fig. 4; zbpp2025, zbv_greedy.py (the block of an even p).
-    """
-    # Keeps a rank's backwards out of its forwards' slots.
-    gap = 3 if p % 2 == 0 else 0
-    blocks = []
-    for rank in range(p):
-        turn = 3 * p - 1
-        blocks.append(
-            [2 * rank, turn - 1 - rank, turn + gap + 2 * rank, 2 * turn + gap - rank]
-        )
-    return block_orders(blocks, m)
-
-
-def v_min(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders of V-Min: about a third of 1F1B's memory, two thirds of its bubble.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches.
-        v: Chunks a rank holds; 2 here.
-
-    References:
-        qi2024, Sec. 3.2 and Fig. 4; zbpp2025, zbv_greedy.py (the block where 3 divides p).
-    """
-    gap = 2 if p % 3 == 0 else 0
-    blocks = []
-    for rank in range(p):
-        turn = 2 * p
-        blocks.append([rank, turn - 1 - rank, turn + gap + rank, 2 * turn + gap - 1 - rank])
-    return block_orders(blocks, m)
+from steptime.formulas.schedules.v_pull import PERIOD, pulled_forward
 
 
 def block_orders(blocks: list[list[int]], m: int) -> list[list[int]]:
