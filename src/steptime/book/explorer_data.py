@@ -200,7 +200,7 @@ def model_facts(shape: ModelShape) -> dict[str, Any]:
 
 
 def _twice(schedule: Schedule) -> bool:
-    return "held twice" in schedule.constraints
+    return schedule.copies > 1
 
 
 def schedule_entries() -> list[dict[str, Any]]:
