@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 
 import pytest
+from steptime.evidence.roofline import roofline_validation
 
 from steptime.cli.main import run as command
 from steptime.evidence.diagnose import diagnoses
-from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import published_constants
 

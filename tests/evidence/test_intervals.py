@@ -6,9 +6,9 @@ import math
 import random
 
 import pytest
+from steptime.evidence.predict import predict
 
 from steptime.evidence.intervals import FEWEST, coverage, interval_s, width
-from steptime.evidence.predict import predict
 from steptime.evidence.residuals import DENSE, KINDS, NARROW, kind_of, residuals
 
 # ---- published

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from steptime.evidence.memory import default_stack, step_memory
+from steptime.inputs.memory_facts import STACKS, memory_facts
+
 from steptime.evidence.memory_left_out import left_out
 from steptime.evidence.memory_ran import ran
 from steptime.evidence.memory_reading import reading_of
@@ -19,7 +20,6 @@ from steptime.evidence.schema import PublishedRow, published_row, published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import STACKS, memory_facts
 from steptime.inputs.training_step import TrainingStep, training_step
 
 SIZES = (1.34, 3.57, 8.86, 80)

@@ -10,10 +10,11 @@ import pytest
 
 pytest.importorskip("scipy")
 
+from steptime.evidence.roofline import roofline_result, roofline_validation
+
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_fit import own_fit, write_fit
-from steptime.evidence.roofline import roofline_result, roofline_validation
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.constants import published_constants, read_constants

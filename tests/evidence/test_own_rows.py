@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 
 import pytest
+from steptime.evidence.roofline import roofline_validation
 
 from steptime.evidence.own_rows import OwnRows, own_rows
-from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.errors import ConfigError

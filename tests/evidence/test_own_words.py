@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steptime.evidence.roofline import roofline_inputs
 
 from steptime.evidence.memory_rows import memory_row
-from steptime.evidence.roofline import roofline_inputs
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow
 

@@ -9,10 +9,11 @@ import pytest
 
 pytest.importorskip("scipy")
 
-from steptime.evidence.calibration import STAGES, calibrate, with_values
-from steptime.evidence.residuals import DENSE
 from steptime.evidence.roofline import roofline_inputs, roofline_validation
 from steptime.evidence.row_stack import stack_name, year_of
+
+from steptime.evidence.calibration import STAGES, calibrate, with_values
+from steptime.evidence.residuals import DENSE
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.samples import (
     main_samples,

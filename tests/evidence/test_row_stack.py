@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from steptime.evidence.row_stack import run_stack, software_stack, stack_name
+
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.stack import BLOCK_SLOWDOWN, ROW_SLOWDOWN, StackFacts, stack_names

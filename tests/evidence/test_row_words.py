@@ -6,8 +6,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
 from steptime.evidence.habits import habit_changes, is_before, usual
+from steptime.inputs.memory_facts import MemoryFacts
+
 from steptime.evidence.row_device import preset_named
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.row_words import (
@@ -21,7 +22,6 @@ from steptime.evidence.row_words import (
 )
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES, Layout
-from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.presets import accelerator, accelerator_names, model
 from steptime.inputs.stack import KERNEL_TFLOP_PER_S, STACK_FIELDS, stack_names
 

@@ -6,16 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
+from steptime.evidence.row_stack import STACK_FIELDS, run_stack, stated_facts
+from steptime.inputs.memory_facts import MemoryFacts
 
 from steptime.evidence.nanotron_sweep import nanotron_sweep
-from steptime.evidence.row_stack import STACK_FIELDS, run_stack, stated_facts
 from steptime.evidence.run_facts import KINDS, RunFact, begins, run_facts, with_run_facts
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
 from steptime.evidence.text_table import text_rows
 from steptime.inputs.datafiles import data_path
-from steptime.inputs.memory_facts import MemoryFacts
 
 BIB = Path(__file__).parents[2] / "data" / "references.bib"
 KEYS = set(re.findall(r"^@\w+\{([^,\s]+)", BIB.read_text(encoding="utf-8"), re.MULTILINE))

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import activations, buffers, stored
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 FIELDS = (
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 SHAPE = {
     "num_attention_heads": 32.0,

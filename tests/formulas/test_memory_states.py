@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import states
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 GIB = 2**30
 

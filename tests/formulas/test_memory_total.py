@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import (
     activation_parts,
@@ -24,7 +25,6 @@ from steptime.inputs import presets
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import SCHEDULES, Batch, Layout
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 from steptime.pipeline.build import build_orders
 from steptime.pipeline.memory import peak_in_flight
 from steptime.pipeline.schedules import check_schedule

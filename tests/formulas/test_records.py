@@ -9,13 +9,13 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from steptime.inputs.memory_facts import MemoryFacts
 
 import steptime.formulas
 from steptime.formulas import records
 from steptime.inputs.baseline_constants import BaselineConstants
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.job import Job
-from steptime.inputs.memory_facts import MemoryFacts
 from steptime.inputs.stack import StackFacts
 
 ROOM = Path(steptime.formulas.__file__).parent

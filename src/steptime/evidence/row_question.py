@@ -20,6 +20,7 @@ from steptime.inputs.software import (
     Said,
     Software,
     check_known,
+    check_zero_stage,
     software,
     usual_recompute,
     usual_stack,
@@ -135,6 +136,7 @@ def question_of_run(run: Run) -> RunQuestion:
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:
         layout = _filled(run, said, assumed)
+        check_zero_stage(said, layout.zero_stage)
         step = TrainingStep(
             model=run.model,
             accelerator=run.accelerator,

@@ -192,7 +192,7 @@ def training_step(
         assumed.append(taken("schedule", name, "", "--schedule NAME"))
     stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
     check_precision(device, precision)
-    if dp > 1 or cp > 1:
+    if zero_stage is not None:
         check_zero_stage(said, stage)
     step = TrainingStep(
         model=shape,

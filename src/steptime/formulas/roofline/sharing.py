@@ -1,7 +1,7 @@
 """What data parallelism and the optimizer add to a step."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
-from steptime.formulas.ranks import data_ranks, shard_ranks
+from steptime.formulas.ranks import data_ranks, shard_ranks, sharding_stage
 from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
@@ -68,7 +68,7 @@ def gathered_weights_s(
     back = gather + scatter
     beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
     hidden = minimum(gather, forward_s) + minimum(back, backward_s)
-    return where(job.zero_stage > 2.0, beyond + constants.contention * hidden, 0.0)
+    return where(sharding_stage(job) > 2.0, beyond + constants.contention * hidden, 0.0)
 
 
 def stage_parameters(job: Job, layers: Number) -> Number:
@@ -112,7 +112,7 @@ def gradients_s(
     inside = ranks_inside(job, ranks, job.tp)
     near = ranks_inside(job, sharing, job.tp)
     own = stage_parameters(job, layers)
-    sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
+    sharded = where(sharding_stage(job) > 0.0, 1.0, 0.0)
     size = stack.sent_gradient_bytes * own
     scatter = gather_s(job, constants, size, sharing, near) + copies_s(job, constants, size)
     gather = gather_s(job, constants, 2.0 * own, sharing, near)
@@ -130,7 +130,7 @@ def gradients_s(
     grads = stack.sent_gradient_bytes * layer
     edge = gather_s(job, constants, 2.0 * layer, sharing, near)
     edge = edge + gather_s(job, constants, grads, sharing, near) + copies_s(job, constants, grads)
-    return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
+    return where(sharding_stage(job) > 2.0, 2.0 * edge, exposed)
 
 
 def tied_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
