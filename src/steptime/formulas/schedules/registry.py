@@ -80,7 +80,10 @@ SCHEDULES = tuple(str(entry["name"]) for entry in ENTRIES)
 
 NUMBERS = {
     key: tuple(float(entry[key]) for entry in ENTRIES)
-    for key in ("chunks", "whole_rounds", "even", "two_each", "vee", "copies")
+    for key in (
+        *("chunks", "whole_rounds", "even", "two_each", "vee", "copies"),
+        "splits_backward",
+    )
 }
 """What entries hold as numbers, by name; then by code."""
 
