@@ -7,6 +7,7 @@ import random
 from dataclasses import replace as with_fields
 
 import pytest
+from steptime.planning.placed import placed_baseline
 
 from steptime.formulas.baseline import baseline_step, step_s
 from steptime.formulas.placement import group_spans, link_bytes_per_s
@@ -15,7 +16,6 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import Experts, ModelShape
-from steptime.planning.placed import placed_baseline
 from steptime.planning.placement import ORDERS, Placement, place
 
 KINDS = {"tensor": ("tp",), "context": ("cp",), "pipeline": ("pp",), "data": ("cp", "dp")}

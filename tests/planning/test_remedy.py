@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from steptime.evidence.memory import step_memory
+
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.planning.remedy import Remedy, remedies
 

@@ -10,8 +10,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-
 from steptime.evidence.predict import PREDICTORS, predict_step
+
 from steptime.formulas.baseline import step_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.inputs.errors import ConfigError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from steptime.evidence.predict import PREDICTORS
+
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.ties import (
     Group,

@@ -154,8 +154,7 @@ def over_software(
             alone = np.flatnonzero((shares_weights(part) <= 0.0).any(axis=(1, 2, 3)))
             if alone.size:
                 one = replace(part, **{name: _rows_of(part, name, alone) for name in ROW_FIELDS})
-                stage = np.array(places)
-                where = (alone[:, None, None, None], slice(None), stage, slice(None))
+                where = np.ix_(alone, range(shape[1]), places, range(shape[3]))
                 out[where] = of(one, known.plain)
     return out
 
