@@ -23,7 +23,7 @@ const out = JSON.parse(readFileSync("states.json", "utf8")).map((state) => {
     fullest: coded(memory.stages[memory.worst]),
     models: Object.fromEntries(steps.map((one) => [one.model.key, coded(one.parts)])),
     totals: Object.fromEntries(steps.map((one) => [one.model.key, bits(one.total)])),
-    bands: Object.fromEntries(steps.map((one) => [one.model.key, [one.low, one.high]])),
+    bands: Object.fromEntries(steps.map((one) => [one.model.key, one.low === null ? null : [bits(one.low), bits(one.high)]])),
     outcome: coded(outcome),
     scalars: coded({
       total: memory.total,
@@ -31,6 +31,8 @@ const out = JSON.parse(readFileSync("states.json", "utf8")).map((state) => {
       limit: memory.limit,
       seconds: quick.seconds,
     }),
+    software: answer.software.name,
+    verdict: memory.verdict,
   };
 });
 writeFileSync("answers.json", JSON.stringify(out));

@@ -6,18 +6,14 @@ from typing import Any
 
 import pytest
 
+from steptime.answer import predict
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_runs import published_layouts
 from steptime.book.references import with_names
-from steptime.evidence.memory import default_stack as default_memory_stack
-from steptime.evidence.predict import predict
 from steptime.evidence.schema import published_rows
-from steptime.formulas.memory import memory_bytes
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.presets import accelerator_names, model, model_names
-from steptime.inputs.training_step import training_step
 
 
 # --- limit
@@ -40,7 +36,7 @@ def test_published_layouts_are_legal_and_fit_as_they_did() -> None:
     assert set(found) >= {"gpt3-175b", "megatron-1008b", "llama3-405b", "deepseek-v3"}
     for name, entry in found.items():
         state = entry["state"]
-        step = training_step(
+        found = predict(
             model=name,
             accelerator=state["gpu"],
             seq_length=state["seq"],
@@ -52,9 +48,7 @@ def test_published_layouts_are_legal_and_fit_as_they_did() -> None:
             **{key: state[key] for key in ("tp", "cp", "pp", "vpp", "ep", "etp")},
             **{key: state[key] for key in ("recompute", "precision", "schedule")},
         )
-        facts = memory_facts(default_memory_stack(step))
-        needed = memory_bytes(step.job(), facts)["total"]
-        assert needed <= step.accelerator.hbm_bytes, (name, entry["id"])
+        assert found.fits, (name, entry["id"])
 
 
 def test_a_published_layout_is_of_the_model_itself() -> None:

@@ -12,23 +12,19 @@ from typing import Any
 
 import pytest
 
-from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry
+from steptime.answer import Prediction, Question, answer
+from steptime.book.explorer_data import DEVICE_FAULT
 from steptime.book.explorer_page import write_modules
 from steptime.book.node import node_path
-from steptime.evidence.intervals import step_interval_s
-from steptime.evidence.memory import default_stack as default_memory_stack
-from steptime.evidence.predict import predict_step
-from steptime.evidence.residuals import kind_of
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.validity import device_fault
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import Experts, ModelShape
 from steptime.inputs.presets import accelerator_names, model_names
-from steptime.inputs.stack import default_stack
+from steptime.inputs.software import knows
 from steptime.inputs.training_step import TrainingStep, training_step
 
 NUM_STATES = 10_000
@@ -76,7 +72,8 @@ def random_states(count: int) -> list[dict[str, Any]]:
                 "seq": draw.choice([512, 2048, 4096, 8192, 131072, 4096, 3000]),
                 "zero": draw.randrange(4),
                 "recompute": draw.choice(["none", "selective", "full"]),
-                "precision": draw.choice(["bf16"] * 7 + ["fp8"]),
+                "precision": draw.choice(["bf16"] * 7 + ["fp8", "mxfp8", "nvfp4"]),
+                "copies": draw.choice([1] * 9 + [2, 4]),
                 "schedule": draw.choice(AGREE[min(vpp, 3)] if draw.randrange(20) else SCHEDULES),
                 "sp": draw.randrange(2),
                 "domain": draw.choice([0, 0, 8, 72, 36]),
@@ -128,6 +125,7 @@ def python_step(state: dict[str, Any]) -> TrainingStep:
         pp=pp,
         vpp=state["vpp"],
         dp=state["n"] // (tp * cp * pp),
+        dp_replicate=state["copies"],
         ep=state["ep"],
         etp=state["etp"],
         sequence_parallel=bool(state["sp"]),
@@ -138,61 +136,36 @@ def python_step(state: dict[str, Any]) -> TrainingStep:
     )
 
 
-def python_models(step: TrainingStep) -> dict[str, tuple[dict[str, float], float]]:
-    """Return the parts and the total of each model that can tell the step, in the page's order."""
-    names = ["baseline"] if step.layout.precision == "bf16" else []
-    names += ["roofline"] if default_stack(step.accelerator) else []
-    found = {name: predict_step(step, name) for name in names}
-    return {name: (one.breakdown_s, one.step_time_s) for name, one in found.items()}
+def python_models(step: TrainingStep) -> dict[str, Prediction]:
+    """Return the answer of each model that can tell the step, in the page's order."""
+    names = ["roofline"] if knows(step.accelerator) else []
+    names += [] if step.job().fp8 else ["baseline"]
+    return {name: answer(Question(step=step, predictor=name)) for name in names}
 
 
 def python_answer(state: dict[str, Any]) -> dict[str, Any]:
-    """Return what the runner returns, by the package."""
+    """Return what the runner returns, through the door."""
     step = python_step(state)
-    record, facts = step.job(), memory_facts(default_memory_stack(step))
     models = python_models(step)
-    _, time_s = models.get(state["by"]) or next(iter(models.values()))
+    chosen = models.get(state["by"]) or next(iter(models.values()))
+    record, facts = chosen.record, chosen.software.memory
     fullest = memory_bytes(record, facts)
+    assert fullest["total"] == chosen.total_bytes
     return {
         "job": {name: getattr(record, name) for name in JOB_FIELDS},
         "first": rank_memory_bytes(record, facts, 0.0),
         "last": rank_memory_bytes(record, facts, record.pp - 1.0),
         "fullest": fullest,
-        **{name: parts for name, (parts, _) in models.items()},
-        "totals": {name: total for name, (_, total) in models.items()},
-        "outcome": outcome(record, time_s, state["tokens"]),
+        **{name: one.breakdown_s for name, one in models.items()},
+        "totals": {name: one.step_time_s for name, one in models.items()},
+        "outcome": outcome(record, chosen.step_time_s, state["tokens"]),
         "scalars": {
-            "total": fullest["total"],
-            "quick": fullest["total"],
+            "total": chosen.total_bytes,
+            "quick": chosen.total_bytes,
             "limit": record.hbm_bytes,
-            "seconds": time_s,
+            "seconds": chosen.step_time_s,
         },
     }
-
-
-def python_bands(state: dict[str, Any]) -> dict[str, tuple[float, float]]:
-    """Return the ends of each model's band, by the package."""
-    step, bands = python_step(state), {}
-    for name, (parts, total) in python_models(step).items():
-        if name == "baseline":
-            entry = baseline_entry_once()
-            bands[name] = (total * entry["low"], total * entry["high"])
-        else:
-            kind = kind_of(step.model.experts is not None, step.layout.precision)
-            found = step_interval_s(parts, kind, assumed=True)
-            assert found is not None
-            bands[name] = found
-    return bands
-
-
-_ENTRY: dict[str, Any] = {}
-
-
-def baseline_entry_once() -> dict[str, Any]:
-    """Return the baseline's entry of the page, worked out once."""
-    if not _ENTRY:
-        _ENTRY.update(baseline_entry())
-    return _ENTRY
 
 
 def bits(value: float) -> str:
@@ -232,12 +205,23 @@ def test_page_and_package_agree_to_the_last_bit(answered: list[tuple[Any, Any]])
     assert len(schedules) == 2 * len(SCHEDULES)
 
 
-def test_bands_are_those_of_the_package(answered: list[tuple[Any, Any]]) -> None:
-    drawn = [(state, page) for state, page in answered if "bands" in page][:500]
+def test_intervals_software_and_verdict_are_those_of_the_package(
+    answered: list[tuple[Any, Any]],
+) -> None:
+    words = ("over", "tight", "fits")
+    drawn = [(state, page) for state, page in answered if "bands" in page][:1000]
+    seen = set()
     for state, page in drawn:
-        for name, ends in python_bands(state).items():
-            # exp rounds differently in the two languages, so this one is not to the last bit.
-            assert page["bands"][name] == pytest.approx(ends, rel=1e-12), (state, name)
+        models = python_models(python_step(state))
+        for name, one in models.items():
+            low, high = one.step_time_low_s, one.step_time_high_s
+            expected = None if low is None or high is None else [bits(low), bits(high)]
+            assert page["bands"][name] == expected, (state, name)
+        one = next(iter(models.values()))
+        assert page["software"] == one.software.stack.name, state
+        assert page["verdict"] == words[one.verdict], state
+        seen.add((page["software"], page["verdict"]))
+    assert len(seen) == 6
 
 
 # --- refusal
@@ -259,5 +243,7 @@ def test_page_refuses_what_the_package_refuses_with_the_same_sentence(
             sentences.add(said.split("=")[0].split(" ")[0 if "GPUs" not in said else 1])
             unfit |= {words for words in UNFIT if words in said}
     # Every kind of refusal was among them, or the test shows too little.
-    assert sentences >= {"global_batch_size", "pp", "vpp", "tp", "cp", "ep", "GPUs", "precision"}
+    assert sentences >= {
+        *("global_batch_size", "pp", "vpp", "tp", "cp", "ep", "dp_replicate", "GPUs", "precision")
+    }
     assert unfit == set(UNFIT)

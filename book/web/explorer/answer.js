@@ -18,8 +18,8 @@ export const STEP_PARTS = [
   ["bubble", "bubble"],
 ];
 
-/** The share of the memory above which a layout is called tight. */
-export const TIGHT = 0.9;
+/** Words of `fit_verdict`, by its number. */
+const VERDICTS = ["over", "tight", "fits"];
 
 /** Return the sizes of the model that a state names, as the flat record has them. */
 export function modelFields(state, data) {
@@ -54,6 +54,7 @@ export function jobOf(state, data) {
     pp: state.pp,
     vpp: state.vpp,
     dp: state.n / (state.tp * state.cp * state.pp),
+    dp_replicate: state.copies,
     ep: state.ep,
     etp: state.etp,
     sequence_parallel: state.sp,
@@ -61,8 +62,24 @@ export function jobOf(state, data) {
     schedule: data.schedules.findIndex((one) => one.key === state.schedule),
     recompute_full: state.recompute === "full" ? 1 : 0,
     recompute_selective: state.recompute === "selective" ? 1 : 0,
-    fp8: state.precision === "fp8" ? 1 : 0,
+    fp8: precisionOf(state, data).fp8,
   };
+}
+
+const precisionOf = (state, data) => data.precisions.find((one) => one.key === state.precision);
+
+/** Return why a device lacks the products of a precision, or null. */
+function precisionRefusal(state, job, data) {
+  const { needs } = precisionOf(state, data);
+  const gpu = data.accelerators.find((one) => one.key === state.gpu);
+  const values = { precision: state.precision, accelerator: state.gpu };
+  const refuse = (kind, value) => ({
+    field: "precision",
+    value,
+    text: sentence(data.precision_faults[kind], values),
+  });
+  if (needs && !job.peak_fp8_flop_per_s) return refuse("eight", "bf16");
+  return needs === "blocks" && !gpu.blocks ? refuse("blocks", "fp8") : null;
 }
 
 /** Return why a state cannot be cut, or null: {field, value, text}, as Python says it. */
@@ -72,10 +89,8 @@ export function refusal(state, job, data, formulas) {
     const values = { ...state, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
-  if (job.fp8 && !job.peak_fp8_flop_per_s) {
-    const values = { precision: state.precision, accelerator: state.gpu };
-    return { field: "precision", value: "bf16", text: sentence(data.precision_fault, values) };
-  }
+  const lacking = precisionRefusal(state, job, data);
+  if (lacking) return lacking;
   const rule = formulas.layout_rule(job);
   // In the order of Python: the batch, then the schedule, then all else.
   const unfit = rule === 1 ? null : scheduleRefusal(state, job, data, formulas);
@@ -88,7 +103,7 @@ export function refusal(state, job, data, formulas) {
     group: job.tp * job.cp * job.dp,
     nearest: fault.nearest,
   };
-  const key = { global_batch_size: "batch" }[field] ?? field;
+  const key = { global_batch_size: "batch", dp_replicate: "copies" }[field] ?? field;
   return { field: key, value: fault.nearest, text: sentence(template, values) };
 }
 
@@ -114,44 +129,46 @@ function sentence(template, values) {
 
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
-  function memory(job) {
-    const facts = factsOf(job, data);
+  /** What is taken of the software: one kind where weights are whole, one where ranks share them. */
+  function softwareOf(state, job) {
+    const sharing = formulas.shares_weights(job);
+    const gpu = data.accelerators.find((one) => one.key === state.gpu);
+    const model = data.models.find((one) => one.key === state.model)?.facts;
+    const common = data.software[sharing];
+    const own = { ...precisionOf(state, data).facts, ...model };
+    const time = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...known(own, common.time) };
+    const memory = { ...common.memory, ...known(own, common.memory) };
+    return { name: common.name, time, memory };
+  }
+
+  function memory(job, facts) {
     const stages = [];
     for (let rank = 0; rank < job.pp; rank += 1) {
       stages.push(formulas.rank_memory_bytes(job, facts, rank));
     }
     const worst = formulas.worst_rank(job, facts).rank;
-    return { stages, worst, facts, ...verdict(stages[worst].total, job.hbm_bytes) };
-  }
-
-  /** What is known of the software that is assumed: by device, ZeRO, model and stages. */
-  function stackOf(state, job) {
-    const place = state.zero === 3 ? 1 : 0;
-    const device = data.accelerators.find((one) => one.key === state.gpu).stacks[place];
-    if (!device) return null;
-    const model = data.models.find((one) => one.key === state.model)?.facts;
-    const edges_count = formulas.ends_count(job.num_layers, job.pp * job.vpp);
-    return { ...data.stacks[place], ...device, ...model, edges_count };
+    return { stages, worst, facts, ...verdict(stages[worst].total, job.hbm_bytes, formulas) };
   }
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */
-  function modelsFor(state, job) {
-    const stack = stackOf(state, job);
-    const known = data.step_models.filter((one) => {
-      if (one.sixteen_bits_only && job.fp8) return false;
-      return stack || !one.records.includes("stack");
-    });
-    const list = known.length ? known : data.step_models.slice(0, 1);
-    return list.map((one) => ({
-      ...one,
-      records: one.records.map((record) => (record === "stack" ? stack : record)),
-    }));
+  function modelsFor(state, job, software) {
+    const efficiency = data.accelerators.find((one) => one.key === state.gpu).efficiency;
+    return data.step_models
+      .filter((one) => (software.time || !one.uses_software) && !(one.sixteen_bits_only && job.fp8))
+      .map((one) => ({
+        ...one,
+        records: one.uses_software
+          ? [software.time, { efficiency, ...one.constants }]
+          : [one.constants],
+      }));
   }
 
   function step(job, model) {
     const parts = formulas[model.function](job, ...model.records);
     const total = formulas[model.total](parts);
-    return { model, parts, total, ...band(model, job, parts, total) };
+    const width = model.widths?.[kindOf(job)];
+    const ends = width ? formulas.interval_s(width, parts, total) : { low_s: null, high_s: null };
+    return { model, parts, total, low: ends.low_s, high: ends.high_s };
   }
 
   const chosenOf = (list, state) => list.find((one) => (one.model ?? one).key === state.by) ?? list[0];
@@ -160,14 +177,17 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, job, refused };
-    const steps = modelsFor(state, job).map((model) => step(job, model));
+    const software = softwareOf(state, job);
+    const steps = modelsFor(state, job, software).map((model) => step(job, model));
+    if (!steps.length) return { state, job, refused: untimed(state) };
     const chosen = chosenOf(steps, state);
     const outcome = formulas.outcome(job, chosen.total, state.tokens);
     return {
       state,
       job,
+      software,
       link: data.accelerators.find((one) => one.key === state.gpu).link,
-      memory: memory(job),
+      memory: memory(job, software.memory),
       steps,
       chosen,
       outcome,
@@ -181,11 +201,14 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, refused };
-    const total = formulas.memory_total_bytes(job, factsOf(job, data));
+    const software = softwareOf(state, job);
+    const models = modelsFor(state, job, software);
+    if (!models.length) return { state, refused: untimed(state) };
+    const total = formulas.memory_total_bytes(job, software.memory);
     return {
       state,
-      memory: verdict(total, job.hbm_bytes),
-      seconds: step(job, chosenOf(modelsFor(state, job), state)).total,
+      memory: verdict(total, job.hbm_bytes, formulas),
+      seconds: step(job, chosenOf(models, state)).total,
     };
   }
 
@@ -195,26 +218,19 @@ export function makeAnswer(data, formulas) {
   return { answer, quick, legal };
 }
 
-/** The facts of the software that memory is reckoned with: FSDP for ZeRO-3, else Megatron-LM. */
-function factsOf(job, data) {
-  return data.memory.stacks[job.zero_stage === 3 ? "fsdp" : "megatron"];
+/** The facts that a record has a field for. */
+const known = (facts, record) =>
+  Object.fromEntries(Object.entries(facts).filter(([name]) => name in record));
+
+/** No model tells the time of 8-bit products on a device that nobody measured. */
+function untimed(state) {
+  const text = `no model tells the time of ${state.precision} products on ${state.gpu}; use bf16`;
+  return { field: "precision", value: "bf16", text };
 }
 
-/** Between which ends published runs lay, or nine in ten that were left out of the fit. */
-function band(model, job, parts, total) {
-  if (!model.widths) return { low: total * model.low, high: total * model.high };
-  const kind = job.num_experts > 0 ? "experts" : job.fp8 ? "eight_bits" : "dense";
-  const width = model.widths[kind];
-  if (!width) return { low: null, high: null };
-  const exposed = 1 - (parts.compute + parts.recompute) / total;
-  const half = width.factor * (width.base + width.slope * exposed);
-  const low = Math.min(Math.exp(-(width.middle + half)), 1);
-  const high = Math.max(Math.exp(half - width.middle), 1);
-  return { low: total * low, high: total * high };
-}
+const kindOf = (job) => (job.num_experts > 0 ? "experts" : job.fp8 ? "eight_bits" : "dense");
 
-function verdict(total, limit) {
-  const share = total / limit;
-  const word = share > 1 ? "over" : share > TIGHT ? "tight" : "fits";
-  return { total, limit, share, verdict: word };
+function verdict(total, limit, formulas) {
+  const word = VERDICTS[formulas.fit_verdict(total, limit)];
+  return { total, limit, share: total / limit, verdict: word };
 }

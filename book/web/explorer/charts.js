@@ -121,11 +121,8 @@ function timelineOf({ job, state, num_microbatches }) {
   const words = changed.filter(Boolean).join(" and ");
   const less = words && `, drawn with ${words}`;
   const size = { w: "sched", s: state.schedule, p: job.pp, m, v };
-  // A pair of DualPipe counts as one piece of work, which the figure draws once it saves a little.
-  if (state.schedule.startsWith("dualpipe")) size.th = 0.01;
-  // A backward for inputs that recomputes the forward takes as long as both; these two are
-  // spaced for equal times.
-  if (job.recompute_full && !["v-half", "v-min"].includes(state.schedule)) size.ti = 2;
+  // A backward for inputs that recomputes the forward takes as long as both.
+  if (job.recompute_full) size.ti = 2;
   return {
     words: `See this bubble as a timeline${less}`,
     href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href,

@@ -19,6 +19,7 @@ export const MORE_RADIOS = [
   ["vpp", "v", "Chunks a GPU holds", "chunks"],
   ["mb", "b", "Micro-batch", "sequences"],
   ["etp", "", "Expert tensor parallel", "ways"],
+  ["copies", "", "Copies of what is sharded (HSDP)", "copies"],
   ["sp", "", "Sequence parallel", ""],
   ["precision", "", "Matrix products in", ""],
 ];

@@ -42,7 +42,7 @@ export function makeFormulaDialog(load, id) {
   function enter(name, func, args, key, via = "") {
     const found = walker.call(func, args);
     const from = walker.texts.functions[func].from || via;
-    const result = resultOf(walker.texts.functions[func], key);
+    const result = resultOf(walker.texts.functions[func], key, found.result);
     const [, handed, , env] =
       (result[0] === "at" && found.lines.find(([local]) => local === result[1])) || [];
     if (handed?.[0] === "call") {
@@ -76,7 +76,7 @@ export function makeFormulaDialog(load, id) {
     const found = walker.call(func, args);
     const formula = walker.texts.functions[func];
     const value = key ? found.value[key] : found.value;
-    const result = resultOf(formula, key);
+    const result = resultOf(formula, key, found.result);
     const open = (inner, values, entry) => {
       enter((entry ?? inner).replace(/_s$/, "").replaceAll("_", " "), inner, values, entry, from);
     };
@@ -124,8 +124,8 @@ function sentence(says) {
 }
 
 /** The expression that a formula returns, or one entry of it, seen through plain names. */
-function resultOf(formula, key) {
-  let node = formula.body[formula.body.length - 1][1];
+function resultOf(formula, key, returned) {
+  let node = returned;
   if (key && node[0] === "dict") node = node.slice(1).find(([name]) => name === key)?.[1] ?? node;
   const set = formula.body.filter(([kind, name]) => kind === "=" && name === node);
   return typeof node === "string" && set.length === 1 ? set[0][2] : node;
@@ -144,7 +144,7 @@ function partSources(walker, func, args, key, found = new Set()) {
   const formula = walker.texts.functions[func];
   if (formula.from) return found.add(formula.from);
   const run = walker.call(func, args);
-  const result = resultOf(formula, key);
+  const result = resultOf(formula, key, run.result);
   const look = (node, env) => {
     if (!Array.isArray(node)) return;
     const [kind, a, b] = node;

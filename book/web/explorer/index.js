@@ -5,8 +5,14 @@ import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
 
 const element = document.getElementById("layout");
-// Formulas as text are fetched when the first one is opened.
+/** Formulas as text are fetched when the first one is opened; their tables are here already. */
+async function loadTexts() {
+  const { texts } = await import("./formula-text.js");
+  for (const name of texts.tables) texts.constants[name] = formulas[name];
+  return { texts };
+}
+
 if (element) {
-  window.stExplorer = mount(element, data, formulas, () => import("./formula-text.js"));
+  window.stExplorer = mount(element, data, formulas, loadTexts);
   performance.mark("explorer-ready");
 }

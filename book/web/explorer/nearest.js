@@ -11,6 +11,7 @@ const NAMES = {
   cp: "context parallel",
   ep: "expert parallel",
   etp: "expert tensor parallel",
+  copies: "sharded copies",
   zero: "ZeRO stage",
   recompute: "recomputation",
   mb: "micro-batch",

@@ -17,6 +17,7 @@ function inputs({ state, job }) {
     ["pp", state.pp],
     ["vpp", state.vpp],
     ["dp", job.dp],
+    ...(state.copies > 1 ? [["dp_replicate", state.copies]] : []),
     ["ep", state.ep],
     ["etp", state.etp],
     ["zero_stage", state.zero],

@@ -16,9 +16,10 @@ export const CHOICES = {
   vpp: [1, 2, 3, 4, 6, 8, 12],
   mb: [1, 2, 4, 8, 16],
   sp: [0, 1],
-  precision: ["bf16", "fp8"],
+  precision: ["bf16", "fp8", "mxfp8", "nvfp4"],
   schedule: ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"],
-  by: ["baseline", "roofline"],
+  by: ["roofline", "baseline"],
+  copies: [1, 2, 4, 8],
 };
 
 export const DEFAULTS = {
@@ -41,7 +42,8 @@ export const DEFAULTS = {
   precision: "bf16",
   domain: 0,
   tokens: 300e9,
-  by: "baseline",
+  by: "roofline",
+  copies: 1,
   own: "",
 };
 
@@ -53,6 +55,7 @@ export const BOUNDS = {
   cp: [1, 1024],
   ep: [1, 1024],
   etp: [1, 1024],
+  copies: [1, 1048576],
   domain: [0, 1048576],
   vpp: [1, 512],
   mb: [1, 4096],

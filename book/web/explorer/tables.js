@@ -85,7 +85,7 @@ function fillStep(table, answer) {
         row(word, steps.map((step) => (key in step.parts ? seconds(step.parts[key]) : "–")), key),
       ),
       row("total", steps.map((step) => seconds(step.total)), "total"),
-      row("published runs would take", steps.map((step) => `${seconds(step.low)} to ${seconds(step.high)}`), "range"),
+      row("published runs would take", steps.map((step) => (step.low === null ? "–" : `${seconds(step.low)} to ${seconds(step.high)}`)), "range"),
     ),
   );
 }

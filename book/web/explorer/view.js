@@ -117,11 +117,12 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
 function assumed(answer) {
   const { model } = answer.chosen;
   const { facts } = answer.memory;
+  const { name } = answer.software;
   const narrow = answer.job.fp8 * facts.fp8_copy_bytes;
   const state = narrow + facts.weight_bytes + facts.gradient_bytes + facts.master_bytes + facts.moment_bytes;
   const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
   return (
-    `An estimate, not a measurement. Assumed: ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
+    `An estimate, not a measurement. Assumed: ${name} as the software; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
     `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
   );
 }
@@ -129,7 +130,7 @@ function assumed(answer) {
 function memoryError({ rows, mean }) {
   return (
     `Memory: ${rows} published peaks were ${percent(mean)} away on average, each with its own software's facts; ` +
-    "the page takes the usual ones of Megatron-LM or FSDP."
+    "the page takes the usual software."
   );
 }
 
@@ -143,17 +144,13 @@ function sources(state, data) {
 
 /** How far the model was from published runs, in words. */
 function errorWords({ model, low, high, total }) {
+  if (!model.widths) {
+    return `It has no interval; on ${model.rows} published runs, asked as in §11, it was ${percent(model.mean)} away on average.`;
+  }
   if (low === null) return "No published run is like this one.";
   const fast = Math.round((1 - low / total) * 100);
   const slow = Math.round((high / total - 1) * 100);
-  if (model.widths) {
-    return `Nine in ten published runs that were left out of its fit lay within ${fast} % less and ${slow} % more time.`;
-  }
-  const range = slow > 0 ? `${fast} % less to ${slow} % more` : `0 to ${fast} % less`;
-  return (
-    `With one sequence a micro-batch and the most chunks, as in §11, ${model.rows} published runs took ${range} ` +
-    `time than it says, ${percent(model.mean)} apart on average.`
-  );
+  return `Nine in ten published runs that were left out of its fit lay within ${fast} % less and ${slow} % more time.`;
 }
 
 /** Put every number where it is asked for, and its formula behind it. */

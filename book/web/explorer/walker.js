@@ -7,6 +7,8 @@ export const BASIC = {
   floor: (a) => Math.floor(a),
   ceil: (a) => Math.ceil(a),
   ceil_div: (a, b) => Math.ceil(a / b),
+  anywhere: (a) => a,
+  taken: (table, at) => table[Math.trunc(at)],
   len: (a) => a.length,
   range: (a) => Array.from({ length: a }, (_, at) => at),
 };
@@ -29,7 +31,8 @@ const ARITHMETIC = {
 
 /**
  * Walk formulas that are data: `call(name, args)` gives {value, lines, env}, each line as
- * [name, expression, value, what was known before]. `origins` tells which call gave a record.
+ * [name, expression, value, what was known before]; `result` is the expression that it
+ * returned. `origins` tells which call gave a record.
  */
 export function makeWalker(texts) {
   const origins = new WeakMap();
@@ -39,14 +42,18 @@ export function makeWalker(texts) {
     const env = Object.fromEntries(formula.args.map((arg, index) => [arg, args[index]]));
     const lines = [];
     const value = run(formula.body, env, lines);
+    const result = lines.result;
     if (typeof value === "object" && !Array.isArray(value)) origins.set(value, [name, args]);
-    return { value, env, lines };
+    return { value, env, lines, result };
   }
 
   function run(body, env, lines) {
     for (const statement of body) {
       const [kind, target, source] = statement;
-      if (kind === "return") return evaluate(target, env);
+      if (kind === "return") {
+        if (lines) lines.result = target;
+        return evaluate(target, env);
+      }
       if (kind === "=") {
         const value = evaluate(source, env);
         lines?.push([target, source, value, { ...env }]);
@@ -60,11 +67,17 @@ export function makeWalker(texts) {
         });
       } else if (kind === "put") {
         evaluate(target, env)[evaluate(source, env)] = evaluate(statement[3], env);
+      } else if (kind === "push") {
+        evaluate(target, env).push(evaluate(source, env));
+      } else if (kind === "if") {
+        const early = evaluate(target, env) ? run(source, env, lines) : undefined;
+        if (early !== undefined) return early;
       } else if (kind === "for") {
         for (const item of evaluate(source, env)) {
           if (Array.isArray(target)) target.slice(1).forEach((one, at) => (env[one] = item[at]));
           else env[target] = item;
-          const early = run(statement[3], env, null);
+          // A loop that looks for the one that applies shows the lines of that one.
+          const early = run(statement[3], env, statement[3][0][0] === "if" ? lines : null);
           if (early !== undefined) return early;
         }
       }

@@ -12,7 +12,7 @@ const r2 = (value) => Math.round(value * 100) / 100;
  */
 export function labels(run, g) {
   const digits = String(run.m).length;
-  const strip = run.v > 1 || run.name === "dualpipe" ? 1 : 0;
+  const strip = run.v > 1 || run.both ? 1 : 0;
   return (box) => {
     const along = (box.end - box.start) * g.unit - sideOf({ ...box, side: strip }, g);
     const room = box.half === 2 ? g.box : g.box / 2;

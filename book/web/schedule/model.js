@@ -1,5 +1,6 @@
 /** From inputs to one finished timeline. All arithmetic is the generated pipeline.js. */
 
+import { SCHEDULES } from "./data.js";
 import * as pipeline from "./pipeline.js";
 
 export const LETTERS = "FBIW";
@@ -35,11 +36,12 @@ export function simulate(state, name) {
     backward_weight: each(state.tw),
   };
   const send = { latency: state.ts, transfer: 0, blocking: false };
-  // The F and the backward that DualPipe pairs run together once that saves time.
-  const pair = { paired: state.th > 0, hidden: state.th / v };
+  // The F and the backward that DualPipe pairs hand on their results together.
+  const pair = { paired: true, hidden: state.th / v };
   const times = pipeline.stage_times(orders, stages, m, parts, send, pair);
   const result = pipeline.execute(orders, stages, m, times);
-  const run = { name, p, m, v, stages, orders, times, result, lastly: {} };
+  const both = SCHEDULES.find((one) => one.name === name).copies;
+  const run = { name, p, m, v, both, stages, orders, times, result, lastly: {} };
   Object.assign(run, pipeline.bubble(orders, result));
   run.rows = orders.map((_, rank) => row(run, rank));
   run.boxes = run.rows.reduce((count, one) => count + one.length, 0);
@@ -62,8 +64,8 @@ function row(run, rank) {
     const [start, end] = [starts[at], ends[at]];
     const stage = pipeline.stage_of(code, stages, m);
     const mb = code % m;
-    // DualPipe's second direction is told apart as a second chunk is.
-    const side = run.name === "dualpipe" ? +(mb >= m / 2) : Math.floor(stage / run.p);
+    // A second direction is told apart as a second chunk is.
+    const side = run.both ? +(mb >= m / 2) : Math.floor(stage / run.p);
     found.push({ code, kind, mb, stage, side, start, end, at, rank, i: found.length, busy, half });
     // The halves of a pair share their time: it counts once, after both.
     if (half > 0) busy += end - start;

@@ -147,7 +147,7 @@ export function command(state, run) {
   for (const [name, [time, usual]] of Object.entries(times)) {
     if (time !== usual) parts.push(`--${name} ${+(time / run.v).toFixed(6)}`);
   }
-  if (run.times.paired) parts.push(`--pair ${+((state.tf + whole - state.th) / run.v).toFixed(6)}`);
+  if (state.th > 0) parts.push(`--pair ${+((state.tf + whole - state.th) / run.v).toFixed(6)}`);
   if (state.ts > 0) parts.push(`--send-latency ${state.ts}`);
   if (state.tl !== 1) parts.push(`--stage-scale ${[...Array(run.stages - 1).fill(1), state.tl]}`);
   return parts.join(" ");
@@ -167,7 +167,7 @@ export function legend(runs, state) {
     ([name, kind, edges], i) => used.has(i) && swatch(name, kind, edges),
   ).filter(Boolean);
   if (runs.some((run) => run.v > 1)) keys.push(swatch("later chunk", "k0 later", []));
-  if (runs.some((run) => run.name === "dualpipe"))
+  if (runs.some((run) => run.both))
     keys.push(swatch("other direction", "k0 later", []));
   keys.push(swatch("idle", "idle", []), swatch("held in memory", "held", []));
   if (state.k) keys.push(swatch("longest chain", "crit", []));

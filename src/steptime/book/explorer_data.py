@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from steptime.answer.predictor import PREDICTORS
+from steptime.answer.width import KEYS, KINDS, kept_width
 from steptime.book.explorer_runs import published_layouts
 from steptime.book.references import with_names
 from steptime.evidence.baseline import chapter_rows
-from steptime.evidence.intervals import COVERAGE, width_of
+from steptime.evidence.intervals import COVERAGE
 from steptime.evidence.memory_rows import memory_rows, memory_summary
-from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
 from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import baseline_validation
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.baseline_constants import baseline_constants
-from steptime.inputs.constants import roofline_constants
+from steptime.inputs.constants import SHARED, published_constants
 from steptime.inputs.datafiles import data_table
+from steptime.inputs.generation import generations
 from steptime.inputs.job import JOB_FIELDS, job
-from steptime.inputs.layout import FAULTS, SCHEDULES, Batch, Layout
-from steptime.inputs.memory_facts import memory_facts
+from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.stack import default_stack, layout_changes, stack_facts, stack_named
-from steptime.inputs.training_step import NO_EIGHT_BITS, SCHEDULE_FAULTS
+from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
+from steptime.inputs.software import NOTHING_SAID, software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -48,6 +50,16 @@ def flat(shape: ModelShape, device: Accelerator) -> dict[str, float]:
     """
     record = job(shape, device, Layout(), Batch(global_batch_size=1, seq_length=1))
     return {name: float(getattr(record, name)) for name in JOB_FIELDS}
+
+
+def blocks(device: Accelerator) -> bool:
+    """Return whether a device multiplies formats scaled in blocks, as far as is known.
+
+    Args:
+        device: The accelerator.
+    """
+    generation = generations().get(device.generation)
+    return generation is None or generation.block_formats
 
 
 def model_entries() -> list[dict[str, Any]]:
@@ -87,96 +99,108 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "source": with_names(device.source),
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
-                "stacks": stacks_of(device),
+                "facts": device_facts(device),
+                "efficiency": published_constants().efficiency.get(device.generation, 0.0),
+                "blocks": blocks(device),
             }
         )
     return entries
 
 
-def baseline_entry() -> dict[str, Any]:
-    """Return the baseline model: its constants and how far published runs were from it.
-
-    ``low`` and ``high`` times a predicted step are the fastest and slowest of the published
-    runs it was compared with, none of them used to fit.
-    """
-    constants = baseline_constants()
+def predictor_entries() -> list[dict[str, Any]]:
+    """Return the models that the page can ask, as `steptime.answer.predictor` has them."""
     validation = baseline_validation(chapter_rows())
-    errors = [row.error_fraction for row in validation.rows if not row.fitted]
-    return {
-        "key": "baseline",
-        "name": "Baseline",
-        "function": "baseline_step",
-        "total": "step_s",
-        "records": [{"eta": constants.eta, "latency_s": constants.latency_s}],
-        "sixteen_bits_only": True,
-        "low": 1.0 + min(errors),
-        "high": 1.0 + max(errors),
-        "mean": validation.summary.mean_abs_error_fraction,
-        "rows": validation.summary.rows,
-        "says": "one fitted constant, nothing overlaps",
+    constants: dict[str, Any] = {
+        "roofline": {name: getattr(published_constants(), name) for name in SHARED},
+        "baseline": asdict(baseline_constants()),
     }
+    return [
+        {
+            "key": name,
+            "name": name.capitalize(),
+            "function": one.parts.__name__,
+            "total": one.total.__name__,
+            "uses_software": one.uses_software,
+            "sixteen_bits_only": one.sixteen_bits_only,
+            "constants": constants[name],
+            "widths": widths() if one.uses_software else None,
+            "mean": validation.summary.mean_abs_error_fraction,
+            "rows": validation.summary.rows,
+            "coverage": COVERAGE,
+            "says": one.says,
+        }
+        for name, one in PREDICTORS.items()
+        if not one.most_chunks
+    ]
 
 
-def roofline_entry() -> dict[str, Any]:
-    """Return the roofline model: its constants, and the widths of its intervals by kind.
-
-    A width is in ln(step time), for software that is assumed: about ``middle``, ``factor`` times
-    ``base`` plus ``slope`` times the share of the step that is no computing.
-    """
-    widths = {}
-    for name, kind in (("dense", DENSE), ("eight_bits", NARROW), ("experts", EXPERTS)):
-        found = width_of(residuals(), kind, assumed=True)
-        if found is not None:
-            widths[name] = asdict(found)
-    return {
-        "key": "roofline",
-        "name": "Roofline",
-        "function": "roofline_step",
-        "total": "roofline_step_s",
-        "records": ["stack", asdict(roofline_constants())],
-        "sixteen_bits_only": False,
-        "widths": widths,
-        "coverage": COVERAGE,
-        "says": "each product and message by its size and its link",
-    }
+def widths() -> dict[str, Any]:
+    """Return the width of the interval of each kind of run, for software that is assumed."""
+    found = {KEYS[kind]: kept_width(kind, known=False) for kind in KINDS}
+    return {key: asdict(width) for key, width in found.items() if width is not None}
 
 
-def _usual_stacks(device: Accelerator) -> list[str]:
-    """Return the software that is assumed on a device, without ZeRO-3 and with it."""
-    return [name for stage in (0.0, 3.0) if (name := default_stack(device, stage))]
-
-
-def stacks_of(device: Accelerator) -> list[dict[str, float]]:
-    """Return what the assumed software differs in on a device from `common_stacks`.
+def facts_of(device: Accelerator, model_shape: ModelShape, precision: str) -> list[dict[str, Any]]:
+    """Return the facts of the software that is assumed: weights whole, and weights shared.
 
     Args:
-        device: The accelerator; one that the roofline model knows nothing of has no software.
+        device: The accelerator.
+        model_shape: Has facts of its own.
+        precision: Of the products.
     """
     found = []
-    for name, common in zip(_usual_stacks(device), common_stacks(), strict=False):
-        facts = asdict(stack_facts(stack_named(name), device))
-        found.append({key: value for key, value in facts.items() if value != common[key]})
+    for sharing in (False, True):
+        one = software(NOTHING_SAID, device, model_shape, precision, sharing)
+        time = None if one.time is None else asdict(one.time)
+        found.append({"name": one.stack.name, "time": time, "memory": asdict(one.memory)})
     return found
 
 
-def common_stacks() -> list[dict[str, float]]:
-    """Return the facts of the usual software, without ZeRO-3 and with it, on one device."""
-    device = accelerator(accelerator_names()[0])
-    return [asdict(stack_facts(stack_named(name), device)) for name in _usual_stacks(device)]
+def common_facts() -> list[dict[str, Any]]:
+    """Return the facts on the first device, for a dense model in 16 bits: others differ in few."""
+    return facts_of(accelerator(accelerator_names()[0]), model(CHAPTER_MODELS[0]), "bf16")
 
 
-def model_facts(shape: ModelShape) -> dict[str, float]:
+def device_facts(device: Accelerator) -> list[dict[str, float]] | None:
+    """Return what the time of the assumed software differs in on a device, None if unknown there.
+
+    Args:
+        device: The accelerator.
+    """
+    found = []
+    for one, common in zip(
+        facts_of(device, model(CHAPTER_MODELS[0]), "bf16"), common_facts(), strict=True
+    ):
+        if one["time"] is None:
+            return None
+        found.append({k: v for k, v in one["time"].items() if v != common["time"][k]})
+    return found
+
+
+def precision_entries() -> list[dict[str, Any]]:
+    """Return every precision: what it needs of a device, and its facts."""
+    return [
+        {
+            "key": name,
+            "fp8": float(one.fp8),
+            "needs": one.needs,
+            "facts": {fact.name: fact.value for fact in one.facts},
+        }
+        for name, one in precisions().items()
+    ]
+
+
+def model_facts(shape: ModelShape) -> dict[str, Any]:
     """Return the facts of the software that follow from a model, whatever its layout.
 
     Args:
         shape: The model.
     """
-    changes = layout_changes(shape, Layout())
-    return {name: value for name, value in changes.items() if value and name != "edges_count"}
+    return {fact.name: fact.value for fact in shape.facts}
 
 
 def _twice(schedule: Schedule) -> bool:
-    return "held twice" in schedule.constraints
+    return schedule.copies > 1
 
 
 def schedule_entries() -> list[dict[str, Any]]:
@@ -209,17 +233,14 @@ def explorer_data() -> dict[str, Any]:
         "blank_job": {**blank, **flat(shape, device)},
         "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
         "schedules": schedule_entries(),
-        "stacks": common_stacks(),
-        "faults": [list(one) for one in FAULTS],
+        "software": common_facts(),
+        "precisions": precision_entries(),
+        "faults": [[rule.field, rule.sentence] for rule in RULES],
         "schedule_faults": [list(one) for one in SCHEDULE_FAULTS],
         "device_fault": DEVICE_FAULT,
-        "precision_fault": NO_EIGHT_BITS,
-        "step_models": [baseline_entry(), roofline_entry()],
-        "memory": {
-            "stacks": {name: asdict(memory_facts(name)) for name in ("megatron", "fsdp")},
-            "parts": list(PARTS),
-            **memory_error(),
-        },
+        "precision_faults": {"eight": NO_EIGHT_BITS, "blocks": NO_BLOCKS},
+        "step_models": predictor_entries(),
+        "memory": {"parts": list(PARTS), **memory_error()},
     }
 
 

@@ -30,12 +30,20 @@ OPENED = (
     "steptime.formulas.outcome:outcome",
 )
 """The formulas that a reader can open behind a number."""
+TABLES = (
+    "steptime.formulas.schedules.v_half_table:V_HALF_FORMS",
+    "steptime.formulas.schedules.v_min_table:V_MIN_FORMS",
+)
+"""Long constants that the formulas read: sent once, with the formulas that the page calls."""
 ROOTS = (
     *OPENED,
+    *TABLES,
     "steptime.formulas.validity:device_fault",
     "steptime.formulas.validity:layout_rule",
     "steptime.formulas.validity:layout_fault",
-    "steptime.formulas.validity:ends_count",
+    "steptime.formulas.judgement:shares_weights",
+    "steptime.formulas.judgement:interval_s",
+    "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.schedule_rules:schedule_rule",
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.total:worst_rank",
@@ -132,7 +140,7 @@ def write_explorer(out: Path) -> list[Path]:
         "explorer.html": stand_in,
         "explorer/index.html": _ALONE.format(fragment=stand_in),
         "explorer/index.js": one_script("explorer/index.js", modules()),
-        "explorer/formula-text.js": module_text("texts", formula_texts(OPENED)),
+        "explorer/formula-text.js": module_text("texts", formula_texts(OPENED, TABLES)),
         "explorer/style.css": small_style(style_text()),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)

@@ -97,6 +97,12 @@ def statement(node: ast.stmt) -> list[Any]:
             return ["=", name, [_OPERATORS[type(op)], name, expression(value)]]
         case ast.For(target=target, iter=loop, body=body):
             return ["for", expression(target), expression(loop), [statement(one) for one in body]]
+        case ast.If(test=test, body=body, orelse=[]):
+            return ["if", expression(test), [statement(one) for one in body]]
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=base, attr="append"), args=[added], keywords=[])
+        ):
+            return ["push", expression(base), expression(added)]
         case ast.Return(value=ast.expr() as value):
             return ["return", expression(value)]
     raise TypeError(f"line {node.lineno}: no text for {ast.unparse(node)}")
@@ -152,7 +158,8 @@ class _Reader:
         constants: Module constants that the functions name.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tables: Sequence[str] = ()) -> None:
+        self._tables = tables
         self.functions: dict[str, Any] = {}
         self.constants: dict[str, Any] = {}
         self._names: dict[tuple[str, str], str] = {}
@@ -188,7 +195,7 @@ class _Reader:
             value = getattr(module, used, None)
             if isinstance(value, FunctionType) and value.__module__ != _NUMBER:
                 called[used] = self.read(value)
-            elif isinstance(value, (int, float, tuple)):
+            elif used not in self._tables and isinstance(value, (int, float, tuple, dict)):
                 self.constants[used] = list(value) if isinstance(value, tuple) else value
         text["body"] = _renamed(text["body"], called)
         return name
@@ -198,22 +205,24 @@ def _identifiers(node: ast.AST) -> list[str]:
     return sorted({one.id for one in ast.walk(node) if isinstance(one, ast.Name)})
 
 
-def formula_texts(roots: Sequence[str]) -> dict[str, Any]:
+def formula_texts(roots: Sequence[str], tables: Sequence[str] = ()) -> dict[str, Any]:
     """Return formulas and all that they reach as data, and the constants they name.
 
     Two formulas of one name in different files are told apart by their file's name.
 
     Args:
         roots: ``module:function`` for each formula that the page opens.
+        tables: ``module:NAME`` of long constants that the page has already.
 
     Returns:
-        ``functions`` by name and ``constants`` by name.
+        ``functions`` by name, ``constants`` by name, and the names of the ``tables``.
 
     Raises:
         TypeError: If a formula uses what formulas do not.
     """
-    reader = _Reader()
+    names = [table.partition(":")[2] for table in tables]
+    reader = _Reader(names)
     for root in roots:
         module, _, name = root.partition(":")
         reader.read(getattr(importlib.import_module(module), name))
-    return {"functions": reader.functions, "constants": reader.constants}
+    return {"functions": reader.functions, "constants": reader.constants, "tables": names}

@@ -46,7 +46,7 @@ def data_module() -> str:
             "name": entry.name,
             "title": entry.title,
             "idea": entry.idea,
-            "copies": "weights are held twice" in entry.constraints,
+            "copies": entry.copies > 1,
         }
         for entry in SCHEDULES.values()
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -113,9 +114,13 @@ def facts_command(
         found = {name: [asdict(one) for one in lines.get(name, [])] for name in FACT_NAMES}
         print_json({"stack": stack, "facts": found})
         return
-    rows = [_fact_row(name, line) for name in FACT_NAMES for line in lines.get(name) or [None]]
+    rows = [_fact_row(name, line) for name in FACT_NAMES for line in _known(lines, name)]
     heads = (("fact", "left"), ("value", "right"), ("only", "left"), ("how it is known", "left"))
     print_table(f"facts of {chosen.title}", heads, rows)
+
+
+def _known(lines: Mapping[str, Sequence[Fact]], name: str) -> Sequence[Fact | None]:
+    return lines.get(name) or (None,)
 
 
 def _fact_row(name: str, line: Fact | None) -> tuple[str, str, str, str]:

@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, print_json, print_table
+from steptime.cli.output import print_json
 from steptime.cli.schedule_files import MOST_ACTIONS, check_actions, read_order, three_files, write
-from steptime.inputs.errors import ConfigError, check_number
-from steptime.pipeline.draw import drawing
+from steptime.cli.schedule_list import EXAMPLES as LIST_EXAMPLES
+from steptime.cli.schedule_list import schedules
+from steptime.cli.schedule_print import print_drawing, print_summary
+from steptime.inputs.errors import ConfigError, check_count, check_number
+from steptime.inputs.schedule_name import check_schedule_name
 from steptime.pipeline.own_order import orders_from_text
-from steptime.pipeline.report import deadlock, deadlock_line, held_series, report, summary
-from steptime.pipeline.schedules import SCHEDULES, check_schedule
+from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
+from steptime.pipeline.schedules import SCHEDULES, check_schedule, default_chunks
+from steptime.pipeline.stage_times import stage_times_named
 from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
 from steptime.pipeline.trace import trace
@@ -30,11 +33,10 @@ Examples:
 
 - `steptime schedule zb-h1 --send-latency 0.1 --svg zb.svg`
 
+- `steptime schedule zb-v -p 8 -m 24 --times qi2023-1.5b`
+
 - `steptime schedule --order my_order.csv`
 """
-
-COLOURS = {"F": "white on blue", "B": "black on dark_orange", "I": "black on dark_orange"}
-COLOURS |= {"W": "black on green", ".": "dim", "": ""}
 
 Name = Annotated[str | None, typer.Argument(help="A schedule; `steptime schedules` lists them.")]
 Stages = Annotated[int, typer.Option("--stages", "-p", help="Pipeline ranks, p.")]
@@ -45,7 +47,18 @@ Chunks = Annotated[
 ]
 # Each of these four is one number, or one for each stage with commas between.
 Forward = Annotated[
-    str, typer.Option("--forward", help="Time of F in a chunk; 1,1,2 gives each stage its own.")
+    str | None,
+    typer.Option("--forward", help="Time of F in a chunk: 1; 1,1,2 gives each stage its own."),
+]
+Times = Annotated[
+    str | None,
+    typer.Option(
+        "--times",
+        help="A paper's F, I, W and send of a rank; `steptime schedules --times list` has them.",
+    ),
+]
+UnitSeconds = Annotated[
+    float | None, typer.Option("--unit-seconds", help="Seconds in one unit of time.")
 ]
 Backward = Annotated[
     str | None, typer.Option("--backward", help="Time of a whole backward, B; default: 2.")
@@ -93,7 +106,7 @@ def register(app: typer.Typer) -> None:
         app: The application.
     """
     app.command("schedule", epilog=EXAMPLES)(schedule)
-    app.command("schedules", epilog="Example: `steptime schedules --json`")(schedules)
+    app.command("schedules", epilog=LIST_EXAMPLES)(schedules)
 
 
 def schedule(
@@ -101,7 +114,9 @@ def schedule(
     stages: Stages = 4,
     micro_batches: MicroBatches = 8,
     chunks: Chunks = None,
-    forward: Forward = "1",
+    times: Times = None,
+    unit_seconds: UnitSeconds = None,
+    forward: Forward = None,
     backward: Backward = None,
     input_time: Input = None,
     weight_time: Weight = None,
@@ -120,8 +135,15 @@ def schedule(
 ) -> None:
     """Run a pipeline schedule action by action, and show where the idle time goes."""
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
+    lengths = _durations(forward, backward, input_time, weight_time)
+    if times is not None:
+        lengths, send_latency, unit_seconds = _preset(
+            times, name, chunks, lengths, send_latency, unit_seconds
+        )
+    if unit_seconds is not None:
+        check_number("--unit-seconds", unit_seconds)
     work = Work(
-        **_durations(forward, backward, input_time, weight_time),
+        **lengths,
         stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
         send_latency=send_latency,
         send_transfer=_transfer(message_bytes, bandwidth),
@@ -139,7 +161,7 @@ def schedule(
             ran = [len(end) for end in timeline.result["ends"]]
             print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
         else:
-            _print_drawing(timeline)
+            print_drawing(timeline)
         raise ConfigError(deadlock_line(cycle))
     if trace_path:
         write(trace_path, json.dumps(trace(timeline)))
@@ -152,10 +174,12 @@ def schedule(
             held_series(timeline, rank, activation_bytes, kept_for_weights)
             for rank in range(timeline.ranks)
         ]
+        if unit_seconds is not None:
+            numbers["makespan_s"] = numbers["makespan"] * unit_seconds
         print_json(numbers)
     else:
-        _print_drawing(timeline)
-        _print_summary(summary(timeline))
+        print_drawing(timeline)
+        print_summary(timeline, unit_seconds, activation_bytes, kept_for_weights)
 
 
 def _timeline(
@@ -183,8 +207,31 @@ def _timeline(
     return simulate_orders(order.name, orders, num_stages, count, work)
 
 
+def _preset(
+    times: str,
+    name: str | None,
+    chunks: int | None,
+    lengths: dict[str, Any],
+    send_latency: float,
+    unit_seconds: float | None,
+) -> tuple[dict[str, Any], float, float | None]:
+    """Return the times of a chunk, of a send, and the seconds in their unit."""
+    preset = stage_times_named(times)
+    if lengths or send_latency:
+        raise ConfigError(f"--times {times} has all times; leave out --forward and the like")
+    if name is None:
+        raise ConfigError("--times needs the name of a schedule, whose chunks share a rank's time")
+    if preset.seconds and unit_seconds is not None:
+        raise ConfigError(f"--times {times} is in seconds; leave out --unit-seconds")
+    held = chunks if chunks is not None else default_chunks(check_schedule_name(name))
+    work = preset.work(check_count("chunks", held))
+    fields = ("forward", "backward_input", "backward_weight")
+    found = {field: getattr(work, field) for field in fields}
+    return found, work.send_latency, 1.0 if preset.seconds else unit_seconds
+
+
 def _durations(
-    forward: str, backward: str | None, inputs: str | None, weights: str | None
+    forward: str | None, backward: str | None, inputs: str | None, weights: str | None
 ) -> dict[str, Any]:
     given = {"forward": forward, "backward": backward}
     given |= {"backward_input": inputs, "backward_weight": weights}
@@ -217,51 +264,3 @@ def _transfer(message_bytes: float, bandwidth: float | None) -> float:
     if not bandwidth > 0:
         raise ConfigError(f"--bandwidth must be > 0, got {bandwidth:g}")
     return message_bytes / bandwidth
-
-
-def _print_drawing(timeline: Timeline) -> None:
-    out = console()
-    columns = out.width if out.is_terminal else 80
-    for line in drawing(timeline, columns):
-        out.print(Text.assemble(*((text, COLOURS[kind]) for text, kind in line)), soft_wrap=True)
-
-
-def _print_summary(numbers: dict[str, Any]) -> None:
-    out = console()
-    out.print(
-        f"\nmakespan {numbers['makespan']:g}   idle {numbers['bubble_fraction']:.1%} of the step "
-        f"= {numbers['bubble_overhead']:.1%} of useful work",
-        soft_wrap=True,
-    )
-    columns = ["rank", "held", "idle", "fill", "drain", "send", "imbalance", "sends"]
-    rows = []
-    for rank, cause in enumerate(numbers["idle_by_cause"]):
-        cells = [sum(cause.values()), *(cause[key] for key in columns[3:7])]
-        shown = [f"{value:.4g}" for value in cells]
-        peak, sent = numbers["peak_in_flight"][rank], numbers["sends"][rank]
-        rows.append([str(rank), str(peak), *shown, str(sent)])
-    print_table("idle time by cause, per rank", [(head, "right") for head in columns], rows)
-
-
-def schedules(as_json: AsJson = False) -> None:
-    """List the schedules, what each asks of p, m and v, and where it comes from."""
-    known = [
-        {
-            "name": entry.name,
-            "title": entry.title,
-            "inventor": entry.inventor,
-            "constraints": entry.constraints,
-            "bubble": entry.bubble,
-            "activations": entry.activations,
-            "splits_backward": entry.splits_backward,
-            "source": entry.source,
-            "idea": entry.idea,
-        }
-        for entry in SCHEDULES.values()
-    ]
-    if as_json:
-        print_json(known)
-        return
-    columns = ("name", "constraints", "bubble", "activations", "source")
-    rows = [[str(entry[column]) for column in columns] for entry in known]
-    print_table("pipeline schedules", [(column, "left") for column in columns], rows)

@@ -164,7 +164,8 @@ def schedule_overhead(job: Job) -> Number:
     """
     micro = num_microbatches(job)
     overhead = bubble_overhead(job.pp, micro, job.vpp)
-    return overhead * bubble_share(job.schedule, job.pp, micro, 1.0, 1.0 + job.recompute_full, 1.0)
+    inputs = 1.0 + job.recompute_full
+    return overhead * bubble_share(job.schedule, job.pp, micro, job.vpp, 1.0, inputs, 1.0)
 
 
 def parts_on(

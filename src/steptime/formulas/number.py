@@ -62,3 +62,30 @@ def ceil(a: Number) -> Number:
 def ceil_div(a: Number, b: Number) -> Number:
     """Return ``a / b`` rounded up; exact for whole numbers under 2**53."""
     return -floor(-a / b)
+
+
+def anywhere(condition: Number) -> bool:
+    """Return whether a condition holds for some element: what need not be computed is skipped.
+
+    Args:
+        condition: A bool, or a boolean array.
+    """
+    if condition is True:
+        return True
+    if condition is False:
+        return False
+    return bool(condition.any())
+
+
+def taken(table: list[float], index: Number) -> Number:
+    """Return the entry of a table at a whole number, element by element for arrays.
+
+    Args:
+        table: Numbers.
+        index: Places in it, from 0.
+    """
+    itself = index == index
+    if itself is True or itself is False:
+        return table[int(index)]
+    space = itself.__array_namespace__()
+    return space.take(space.asarray(table), index.astype("int64"))

@@ -1,86 +1,64 @@
-"""Idle time and micro-batches held, in closed form, for every pipeline schedule.
+"""Idle time, micro-batches held and messages sent, in closed form, for every pipeline schedule.
 
-``schedule`` is the place of a schedule's name in `SCHEDULES`. Every form is compared with the
-simulator over a grid.
+``schedule`` is the place of a schedule's name in `SCHEDULES`, or an array of such places. Each
+schedule says its own forms in its file, see `steptime.formulas.schedules.registry`; here they
+are put together. Every form is compared with the simulator.
 """
 
-from steptime.formulas.number import Number, floor, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, floor, minimum, taken, where
+from steptime.formulas.schedules.forms import highest
+from steptime.formulas.schedules.registry import NUMBERS, held_of, idle_of
+from steptime.formulas.schedules.registry import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import leaves_rest
 
-SCHEDULES = (
-    "gpipe",  # 0
-    "1f1b",
-    "interleaved-1f1b",
-    "looped-bfs",
-    "zb-h1",  # 4
-    "zb-h2",
-    "interleaved-zb",
-    "zb-v",
-    "v-half",  # 8
-    "v-min",
-    "dualpipe",
-    "dualpipe-v",
-)
 
-
-def round_size(pp: Number, num_microbatches: Number) -> Number:
-    """Return the micro-batches in a round of an interleaved schedule: p, or a few more.
+def entry_number(key: str, schedule: Number) -> Number:
+    """Return one of the numbers that a schedule's entry holds.
 
     Args:
-        pp: Pipeline ranks, p.
-        num_microbatches: Micro-batches, m.
+        key: Its name there, such as chunks or copies.
+        schedule: Place of the schedule's name.
 
     References:
-        ansel2024, torch.distributed.pipelining.
+        derived here, see `steptime.formulas.schedules.registry`.
     """
-    return num_microbatches / maximum(1.0, floor(num_microbatches / pp))
+    return taken(NUMBERS[key], schedule)
 
 
 def idle_time(
     schedule: Number,
     pp: Number,
+    num_microbatches: Number,
+    vpp: Number,
     forward: Number,
     backward_input: Number,
     backward_weight: Number,
 ) -> Number:
     """Return the idle time of a rank in one step that ends on all ranks together.
 
-    For equal stages, free sends and m >= p. Exact for GPipe, 1F1B and ZB-H1 (any m >= p), for
-    the interleaved ones where m is a multiple of p, for ZB-H2 from ``2 p - 1`` on, in all of
-    them with W no longer than I; for ZB-V from ``2 p - 1`` on with F and W no longer than I;
-    for V-Half and V-Min where F = I = W, else as if all three took their mean; for DualPipe
-    where F = I = W and pairs run as one.
+    For equal stages and free sends; DualPipe's pairs take as long as their two halves. It is
+    the executor's, but for V-Half and V-Min, whose steps are within 0.5 % of it where no ranks
+    are more than 16 and none of F, I and W is more than four times another.
 
     Args:
         schedule: Place of its name.
         pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
         forward: Time of F in one chunk.
         backward_input: Time of I in one chunk.
         backward_weight: Time of W in one chunk.
 
     References:
-        narayanan2021, Sec. 2.2 (the first four); qi2023, Table 2 (ZB-H1, ZB-H2; with the
-        flush at the end that the table leaves out); deepseek2024, Table 2 (DualPipe);
-        derived from the simulator (ZB-V, V-Half, V-Min).
+        derived here; each schedule's file names the papers whose forms are among them.
     """
-    ranks = pp - 1.0
-    both = backward_input + backward_weight
-    idle = ranks * (forward + both)
-    held_up = maximum(forward, forward + backward_input - backward_weight)
-    idle = where(schedule == 4.0, ranks * held_up, idle)
-    idle = where(schedule == 6.0, ranks * held_up, idle)
-    eager = maximum(forward, forward + backward_input - 2.0 * backward_weight)
-    idle = where(schedule == 5.0, ranks * eager, idle)
-    vee = maximum(maximum(forward, backward_input), 2.0 * (backward_input - backward_weight))
-    idle = where(schedule == 7.0, ranks * vee, idle)
-    mean = (forward + both) / 3.0
-    half = where(ranks > 0.0, maximum(6.0 * floor((pp + 1.0) / 2.0) - 7.0, 1.0), 0.0)
-    idle = where(schedule == 8.0, half * mean, idle)
-    thirds = where(pp - 3.0 * floor(pp / 3.0) == 0.0, 7.0, 5.0)
-    idle = where(schedule == 9.0, maximum(4.0 * pp - thirds, 0.0) * mean, idle)
-    pair = forward + both + both - 3.0 * backward_weight
-    idle = where(schedule == 10.0, (pp / 2.0 - 1.0) * pair, idle)
-    return where(schedule == 11.0, ranks * pair, idle)
+    idle = 0.0
+    for place in range(len(SCHEDULES)):
+        if anywhere(schedule == place):
+            forms = idle_of(place, pp, num_microbatches, vpp)
+            own = highest(forms, forward, backward_input, backward_weight)
+            idle = where(schedule == place, own, idle)
+    return where(pp > 1.0, idle, 0.0)
 
 
 def bubble_overhead(
@@ -106,77 +84,42 @@ def bubble_overhead(
     References:
         derived here from `idle_time`.
     """
-    idle = idle_time(schedule, pp, forward, backward_input, backward_weight)
-    return idle / (num_microbatches * vpp * (forward + backward_input + backward_weight))
-
-
-def idle_of_few(
-    schedule: Number,
-    pp: Number,
-    num_microbatches: Number,
-    forward: Number,
-    backward_input: Number,
-    backward_weight: Number,
-) -> Number:
-    """Return the least idle time of a rank where too few micro-batches leave too few W to fill it.
-
-    For ZB-H1, ZB-H2 and ZB-V, exact with F and W no longer than I where it is over `idle_time`
-    (ZB-V may idle a few per cent longer just below ``2 p - 1`` micro-batches); 0 for all others.
-
-    Args:
-        schedule: Place of its name.
-        pp: Pipeline ranks, p.
-        num_microbatches: Micro-batches, m.
-        forward: Time of F in one chunk.
-        backward_input: Time of I in one chunk.
-        backward_weight: Time of W in one chunk.
-
-    References:
-        derived here from the simulator.
-    """
-    ranks = pp - 1.0
-    more = num_microbatches - 1.0
-    chain = ranks * (forward + backward_input)
-    one = chain - more * backward_weight
-    pairs = floor(more / 2.0)
-    second = minimum(backward_weight, backward_input - backward_weight)
-    two = chain - (more - pairs) * backward_weight - pairs * second
-    early = minimum(more, ranks)
-    vee = 2.0 * (chain - early * forward - (more - early) * backward_weight)
-    idle = where(schedule == 4.0, one, 0.0)
-    idle = where(schedule == 5.0, two, idle)
-    return where(schedule == 7.0, vee, idle)
+    m = num_microbatches
+    idle = idle_time(schedule, pp, m, vpp, forward, backward_input, backward_weight)
+    return idle / (m * vpp * (forward + backward_input + backward_weight))
 
 
 def bubble_share(
     schedule: Number,
     pp: Number,
     num_microbatches: Number,
+    vpp: Number,
     forward: Number,
     backward_input: Number,
     backward_weight: Number,
 ) -> Number:
     """Return the idle time of a schedule over that of 1F1B with as many chunks a rank.
 
-    Exactly 1 for GPipe, 1F1B, interleaved 1F1B and breadth-first, and with one rank.
+    Exactly 1 with one rank, and for GPipe, 1F1B, interleaved 1F1B and breadth-first with at
+    least as many micro-batches as ranks.
 
     Args:
         schedule: Place of its name.
         pp: Pipeline ranks, p.
         num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
         forward: Time of F in one chunk, in any unit.
         backward_input: Time of I in one chunk.
         backward_weight: Time of W in one chunk.
 
     References:
-        derived here from `idle_time` and `idle_of_few`.
+        derived here from `idle_time`.
     """
     m = num_microbatches
-    few = idle_of_few(schedule, pp, m, forward, backward_input, backward_weight)
-    idle = maximum(idle_time(schedule, pp, forward, backward_input, backward_weight), few)
-    usual = maximum(pp - 1.0, 1.0) * (forward + backward_input + backward_weight)
-    share = where(schedule > 3.0, idle / usual, 1.0)
-    return where(pp > 1.0, share, 1.0)
+    idle = idle_time(schedule, pp, m, vpp, forward, backward_input, backward_weight)
+    ranks = where(pp > 1.0, pp - 1.0, 1.0)
+    usual = ranks * (forward + backward_input + backward_weight)
+    return where(pp > 1.0, idle / usual, 1.0)
 
 
 def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
@@ -196,12 +139,50 @@ def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: 
         ansel2024, torch.distributed.pipelining (rounds); dualpipe2025, README.
     """
     m = num_microbatches
-    rest = leaves_rest(m, maximum(1.0, floor(m / pp)))
-    rounds = where(schedule == 6.0, where(vpp > 1.0, rest, 0.0), 0.0)
-    odd = where(leaves_rest(pp, 2.0) + leaves_rest(m, 2.0) > 0.0, 2.0, 0.0)
-    few = where(m < 2.0 * pp, 3.0, 0.0)
-    pairs = where(schedule == 10.0, where(odd > 0.0, odd, few), rounds)
-    return where(schedule == 11.0, few, pairs)
+    few = where(m < 2.0 * pp, where(entry_number("two_each", schedule) > 0.0, 3.0, 0.0), 0.0)
+    odd = leaves_rest(pp, 2.0) + leaves_rest(m, 2.0)
+    odd = where(odd > 0.0, entry_number("even", schedule), 0.0)
+    wanted = where(vpp > 1.0, entry_number("whole_rounds", schedule), 0.0)
+    rest = uneven_rounds(pp, m)
+    return where(wanted > 1.0, rest, where(odd > 0.0, 2.0, few))
+
+
+def uneven_rounds(pp: Number, num_microbatches: Number) -> Number:
+    """Return 1 where micro-batches do not fall into equal rounds of at least p, else 0.
+
+    Args:
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+
+    References:
+        ansel2024, torch.distributed.pipelining.
+    """
+    rounds = floor(num_microbatches / pp)
+    return leaves_rest(num_microbatches, where(rounds > 1.0, rounds, 1.0))
+
+
+def held_line(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
+    """Return what ranks hold at most, in micro-batches times chunks, see `forms.held`.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
+
+    Returns:
+        ``base`` and ``slope``: rank r holds ``base - slope r``, and no more than ``rise + r``.
+
+    References:
+        derived here; each schedule's file names its source.
+    """
+    line = {"base": 0.0, "slope": 0.0, "rise": 0.0}
+    for place in range(len(SCHEDULES)):
+        if anywhere(schedule == place):
+            own = held_of(place, pp, num_microbatches, vpp)
+            for key in ["base", "slope", "rise"]:
+                line[key] = where(schedule == place, own[key], line[key])
+    return line
 
 
 def peak_in_flight(
@@ -221,25 +202,11 @@ def peak_in_flight(
         rank: Pipeline rank, from 0.
 
     References:
-        narayanan2021, Sec. 2.2 (1F1B); qi2023, Table 2 (ZB-H1, ZB-H2); qi2024, Table 1
-        (V-Half, V-Min); deepseek2024, Table 2 (DualPipe); derived here (the interleaved).
+        derived here from `held_line`.
     """
-    m = num_microbatches
-    every = m * vpp
-    behind = pp - 1.0 - rank
-    rest = (vpp - 1.0) * round_size(pp, m) + 1.0
-    looped = where(vpp > 1.0, rest + 2.0 * behind, pp - rank)
-    held = where(schedule == 1.0, pp - rank, every)
-    held = where(schedule == 2.0, looped, held)
-    held = where(schedule == 4.0, pp, held)
-    held = where(schedule == 5.0, 2.0 * pp - 1.0, held)
-    held = where(schedule == 6.0, rest + pp - 1.0, held)
-    held = where(schedule == 7.0, minimum(2.0 * pp, m + 1.0 + rank), held)
-    held = where(schedule == 8.0, 2.0 * floor(pp / 2.0) + 2.0, held)
-    held = where(schedule == 9.0, 2.0 * floor((pp + 4.0) / 3.0), held)
-    held = where(schedule == 10.0, pp + 1.0, held)
-    held = where(schedule == 11.0, 2.0 * pp + 1.0, held)
-    return minimum(held, every)
+    line = held_line(schedule, pp, num_microbatches, vpp)
+    most = minimum(line["base"] - line["slope"] * rank, line["rise"] + rank)
+    return minimum(most, num_microbatches * vpp)
 
 
 def sends_per_rank(
@@ -249,6 +216,7 @@ def sends_per_rank(
 
     Every stage but the last sends its activations on, every stage but the first its
     gradients back; in a V the two chunks of the last rank are neighbours and need none.
+    Where a rank holds two copies of the weights, half of the micro-batches go each way.
 
     Args:
         schedule: Place of its name.
@@ -260,16 +228,11 @@ def sends_per_rank(
     References:
         derived here.
     """
-    m = num_microbatches
     first = where(rank == 0.0, 1.0, 0.0)
     last = where(rank == pp - 1.0, 1.0, 0.0)
     loop = 2.0 * vpp - first - last
     # From the first rank of a V both ways lead to the next rank, at its last they turn round.
     vee = 4.0 - 2.0 * first - 2.0 * last
-    bidirectional = 2.0 - first - last
-    count = where(schedule == 7.0, vee, loop)
-    count = where(schedule == 8.0, vee, count)
-    count = where(schedule == 9.0, vee, count)
-    count = where(schedule == 10.0, bidirectional, count)
-    count = where(schedule == 11.0, vee, count)
-    return where(pp > 1.0, m * count, 0.0)
+    count = where(entry_number("vee", schedule) > 0.0, vee, loop)
+    count = where(entry_number("copies", schedule) > 1.0, 2.0 - first - last, count)
+    return where(pp > 1.0, num_microbatches * count, 0.0)

@@ -5,7 +5,7 @@ each rule is in `steptime.inputs.training_step`; the layout page refuses by the 
 """
 
 from steptime.formulas.number import Number, floor, where
-from steptime.formulas.schedule import schedule_fault
+from steptime.formulas.schedule import entry_number, schedule_fault
 from steptime.formulas.validity import leaves_rest
 
 
@@ -18,9 +18,7 @@ def chunks_held(schedule: Number) -> Number:
     References:
         qi2023, Sec. 6 and qi2024, Sec. 4 (a V has two chunks).
     """
-    late = where(schedule > 6.0, where(schedule == 10.0, 1.0, 2.0), 0.0)
-    split = where(schedule > 3.0, where(schedule < 6.0, 1.0, late), 0.0)
-    return where(schedule < 2.0, 1.0, split)
+    return entry_number("chunks", schedule)
 
 
 def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:

@@ -12,6 +12,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import PRECISIONS as PRECISIONS
 from steptime.inputs.rank_order import rank_order
+from steptime.inputs.schedule_name import check_schedule_name
 
 RECOMPUTE = ("none", "selective", "full")
 
@@ -72,7 +73,7 @@ class Layout:
             )
         check_choice("recompute", self.recompute, RECOMPUTE)
         check_choice("precision", self.precision, PRECISIONS)
-        check_choice("schedule", self.schedule, SCHEDULES)
+        check_schedule_name(self.schedule)
         rank_order(self.order)
 
     @property

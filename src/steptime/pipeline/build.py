@@ -1,18 +1,13 @@
 """Orders by schedule name, and the one-line reason why some sizes are refused.
 
-Also turned into JavaScript: plain ``if`` chains, no tables of functions.
+Also turned into JavaScript.
 """
 
 from __future__ import annotations
 
-from steptime.formulas.schedule import SCHEDULES, schedule_fault
+from steptime.formulas.schedule import entry_number, schedule_fault, uneven_rounds
 from steptime.formulas.schedule_rules import chunks_held, mended_sizes
-from steptime.pipeline.breadth_first import gpipe, looped_bfs
-from steptime.pipeline.dualpipe import dualpipe, dualpipe_v
-from steptime.pipeline.one_f_one_b import interleaved_1f1b, one_f_one_b
-from steptime.pipeline.v_memory import v_half, v_min
-from steptime.pipeline.v_shape import zb_v
-from steptime.pipeline.zero_bubble import interleaved_zb, zb_h1, zb_h2
+from steptime.formulas.schedules.registry import order_of, place_of
 
 
 def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
@@ -27,41 +22,7 @@ def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
     Returns:
         Per rank a list of action codes, see `codes`, with ``S = p v`` stages (DualPipe: p).
     """
-    if name == "gpipe":
-        return gpipe(p, m, v)
-    if name == "1f1b":
-        return one_f_one_b(p, m, v)
-    if name == "interleaved-1f1b":
-        return interleaved_1f1b(p, m, v)
-    if name == "looped-bfs":
-        return looped_bfs(p, m, v)
-    if name == "zb-h1":
-        return zb_h1(p, m, v)
-    if name == "zb-h2":
-        return zb_h2(p, m, v)
-    if name == "interleaved-zb":
-        return interleaved_zb(p, m, v)
-    if name == "zb-v":
-        return zb_v(p, m, v)
-    if name == "v-half":
-        return v_half(p, m, v)
-    if name == "v-min":
-        return v_min(p, m, v)
-    if name == "dualpipe":
-        return dualpipe(p, m, v)
-    return dualpipe_v(p, m, v)
-
-
-def place_of(name: str) -> int:
-    """Return the place of a schedule's name, by which the formulas know it.
-
-    Args:
-        name: One of ``formulas.schedule.SCHEDULES``.
-    """
-    place = 0
-    while SCHEDULES[place] != name:
-        place += 1
-    return place
+    return order_of(place_of(name), p, m, v)
 
 
 def fixed_chunks(name: str) -> int:
@@ -88,8 +49,10 @@ def refusal(name: str, p: int, m: int, v: int) -> str:
     chunks = fixed_chunks(name)
     if chunks > 0 and v != chunks:
         return f"{name} needs chunks={chunks}, got {v}"
-    rounds = place_of("interleaved-zb") if name == "interleaved-1f1b" else place_of(name)
-    rule = schedule_fault(rounds, p, m, v)
+    place = place_of(name)
+    rule = schedule_fault(place, p, m, v)
+    if v > 1 and entry_number("whole_rounds", place) > 0.0 and uneven_rounds(p, m) > 0.0:
+        rule = 1.0
     fit = mended_sizes(p, m)
     if rule == 1:
         return (

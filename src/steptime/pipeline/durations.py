@@ -33,7 +33,7 @@ def slot_times(
         "backward_weight": [backward_weight for _ in range(stages)],
     }
     send = {"latency": 0, "transfer": 0, "blocking": False}
-    pair = {"paired": False, "hidden": 0}
+    pair = {"paired": True, "hidden": 0}
     return stage_times(orders, stages, micro_batches, parts, send, pair)
 
 

@@ -38,7 +38,10 @@ class Work:
         send_latency: Time of a message beyond its bytes.
         send_transfer: Time its bytes hold the sender's port: bytes over bandwidth.
         blocking_sends: Whether a rank waits for its own messages to arrive.
-        pair: Time of an F and a B run as a pair; None runs them one after the other.
+        pair: Time of an F and a B run as a pair; None where it saves nothing. Either way both
+            results are handed on when the pair ends.
+        pairs_apart: Whether the two actions of a pair run one after the other instead, each
+            handing on its result when it ends.
     """
 
     forward: Times = 1
@@ -50,6 +53,7 @@ class Work:
     send_transfer: float = 0
     blocking_sends: bool = False
     pair: float | None = None
+    pairs_apart: bool = False
 
     def __post_init__(self) -> None:
         _check_times("forward", self.forward)
@@ -65,6 +69,8 @@ class Work:
         if self.pair is None:
             return
         check_number("pair", self.pair)
+        if self.pairs_apart:
+            raise ConfigError("give pair or pairs_apart, not both")
         times = (self.forward, self.backward, self.backward_input, self.backward_weight)
         if any(isinstance(time, tuple) for time in times):
             raise ConfigError("pair needs one forward and one backward time for all stages")
@@ -169,7 +175,7 @@ def simulate_orders(
     names = ("forward", "backward", "backward_input", "backward_weight")
     parts = {key: whole[i * stages : (i + 1) * stages] for i, key in enumerate(names)}
     send = {"latency": whole[-3], "transfer": whole[-2], "blocking": work.blocking_sends}
-    pair = {"paired": work.pair is not None, "hidden": whole[-1]}
+    pair = {"paired": not work.pairs_apart, "hidden": whole[-1]}
     times = stage_times(orders, stages, micro_batches, parts, send, pair)
     return Timeline(
         name=name,

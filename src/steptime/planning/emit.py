@@ -5,16 +5,11 @@ from __future__ import annotations
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.pipeline.schedules import SCHEDULES
 
 FORMATS = ("megatron", "torchtitan")
 _TITAN_SCHEDULES = {
-    "gpipe": "GPipe",
-    "1f1b": "1F1B",
-    "interleaved-1f1b": "Interleaved1F1B",
-    "looped-bfs": "LoopedBFS",
-    "interleaved-zb": "InterleavedZeroBubble",
-    "zb-v": "ZBVZeroBubble",
-    "dualpipe-v": "DualPipeV",
+    entry.name: entry.torchtitan for entry in SCHEDULES.values() if entry.torchtitan
 }
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
 _PRECISION_FLAGS = {

@@ -9,9 +9,10 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES, Batch, Layout
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
+from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.software import NOTHING_SAID, Said, zero_stages
 from steptime.inputs.training_step import TrainingStep
 
@@ -78,7 +79,7 @@ class Question:
         for value in self.recompute:
             check_choice("recompute", value, RECOMPUTE)
         for value in self.schedules:
-            check_choice("schedule", value, SCHEDULES)
+            check_schedule_name(value)
         for stage in self.zero_stages:
             check_count("zero_stage", stage, least=0, most=3)
         if zero_stages(self.said, self.zero_stages) != self.zero_stages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from steptime.pipeline.build import fixed_chunks, refusal
+from steptime.pipeline.build import refusal
 from steptime.pipeline.measure import bubble
 from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.report import report
@@ -78,7 +78,7 @@ def schedule_rows(
                 uneven_overhead=bubble(other.orders, other.result)["bubble_overhead"],
                 most_held=max(step["peak_micro_batches"]),
                 least_held=min(step["peak_micro_batches"]),
-                copies=2 if name == "dualpipe" else 1,
+                copies=int(SCHEDULES[name].copies),
                 messages=max(step["sends"]),
             )
         )
@@ -164,11 +164,11 @@ def distances(sizes: Sequence[Sequence[int]]) -> list[Distance]:
 def _problem(name: str, stages: int, count: int, chunks: int, held: int) -> Problem:
     down = tuple(range(stages))
     up = tuple(reversed(down))
-    if name == "dualpipe":
+    if SCHEDULES[name].copies > 1:
         routes: tuple[tuple[int, ...], ...] = (down, up)
         count //= 2
     else:
-        routes = ((down + up) if fixed_chunks(name) == 2 else down * chunks,)
+        routes = ((down + up) if SCHEDULES[name].vee else down * chunks,)
     return Problem(
         routes=routes,
         micro_batches=count,

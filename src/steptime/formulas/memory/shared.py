@@ -20,6 +20,7 @@ from steptime.formulas.memory.states import state_terms, transient_bytes
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts, SharedTerms
+from steptime.formulas.schedule import entry_number
 
 
 def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
@@ -62,7 +63,7 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "dispatch": dispatch_bytes(job, facts),
         "work": work_bytes(job),
         "vee": vee_shape(job),
-        "twice": where(job.schedule == 10.0, 1.0, 0.0),
+        "twice": entry_number("copies", job.schedule) - 1.0,
     }
 
 
@@ -72,6 +73,4 @@ def vee_shape(job: Job) -> Number:
     References:
         qi2024, Sec. 4 (ZB-V, V-Half, V-Min); deepseek2024, Sec. 3.2.1 (DualPipe, cut in half).
     """
-    code = job.schedule
-    inner = where(code < 7.0, 0.0, where(code > 9.0, 0.0, 1.0))
-    return where(code == 11.0, 1.0, inner)
+    return entry_number("vee", job.schedule)

@@ -9,6 +9,7 @@ from steptime.formulas.records.constants import BaselineConstants, Constants, Wi
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory import (
     ActivationParts,
+    FlightLine,
     LayerTokens,
     MemoryParts,
     RankEnds,
@@ -49,6 +50,7 @@ __all__ = [
     "EndSlots",
     "Exchange",
     "Fault",
+    "FlightLine",
     "Floors",
     "Interval",
     "Job",

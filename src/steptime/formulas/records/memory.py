@@ -51,6 +51,13 @@ class StateTerms(TypedDict):
     routed_all: Number
 
 
+class FlightLine(TypedDict):
+    """Rank r holds ``base - slope r`` micro-batches, or all there are."""
+
+    base: Number
+    slope: Number
+
+
 class SharedTerms(StageCut):
     """What does not depend on the rank, from `shared.shared_terms`."""
 

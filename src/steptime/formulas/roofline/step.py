@@ -105,7 +105,9 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
     weight = layer["backward_weight"]
     grads = layer["backward"] - weight
-    share = bubble_share(job.schedule, job.pp, num_microbatches, layer["forward"], grads, weight)
+    share = bubble_share(
+        job.schedule, job.pp, num_microbatches, job.vpp, layer["forward"], grads, weight
+    )
     most, longer = stage["most"], longer_chunks(job)
     gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, most, most * layer["forward"], most * layer["backward"]

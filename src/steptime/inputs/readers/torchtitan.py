@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from steptime.formulas.schedule_rules import chunks_held
+from steptime.formulas.schedules.registry import ENTRIES, place_of
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.readers.entries import Entries, Entry
@@ -15,13 +17,7 @@ from steptime.inputs.readers.safe import LARGEST_TOML_BYTES, file_text, line_of,
 
 SECTIONS = ("model", "training", "parallelism", "experimental", "activation_checkpoint", "float8")
 SCHEDULES = {
-    "gpipe": "gpipe",
-    "1f1b": "1f1b",
-    "interleaved1f1b": "interleaved-1f1b",
-    "loopedbfs": "looped-bfs",
-    "interleavedzerobubble": "interleaved-zb",
-    "zbvzerobubble": "zb-v",
-    "dualpipev": "dualpipe-v",
+    str(entry["torchtitan"]).lower(): str(entry["name"]) for entry in ENTRIES if entry["torchtitan"]
 }
 
 
@@ -152,7 +148,7 @@ def _schedule(entries: Entries, pp: int) -> None:
             f"known: {', '.join(SCHEDULES)}"
         )
     reading.state("schedule", schedule, line=entries.line("pipeline_parallel_schedule"))
-    if schedule in ("gpipe", "1f1b"):
+    if int(chunks_held(float(place_of(schedule)))) == 1:
         return
     # Turned into chunks once the model is known: see `completed`.
     if entries.count("layers_per_stage", "pipeline_parallel_layers_per_stage") is None:

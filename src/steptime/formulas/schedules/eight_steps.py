@@ -1,65 +1,17 @@
-"""DualPipe and its folded form: micro-batches from both ends, F and backward in pairs.
+"""The eight steps that a rank of DualPipe and one of DualPipeV with half the ranks share.
 
-Rank r of DualPipe and rank r of DualPipeV with half the ranks run the same eight steps;
-they differ in where the second stream's stages live.
+They differ in where the second stream's stages live. A pair hands on both results when it
+ends, as DeepSeek's code sends both after both.
 
-Also turned into JavaScript: whole numbers, lists and loops only.
+Also turned into JavaScript, and its formulas run on arrays.
 """
 
 from __future__ import annotations
 
-
-def dualpipe(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders of DualPipe: half of the micro-batches enter at the last rank.
-
-    Every rank holds two stages, one for each direction, so the weights are there twice.
-    Micro-batches from ``m / 2`` on are those of the reverse direction: stage s of theirs
-    runs on rank ``p - 1 - s``.
-
-    Args:
-        p: Pipeline ranks, even.
-        m: Micro-batches, even and at least ``2 p``.
-        v: Chunks a rank holds; 1 here (each direction has its own copy).
-
-    References:
-        deepseek2024, Sec. 3.2.1 and Fig. 5.
-    """
-    half = m // 2
-    split = p * m
-    orders = []
-    for rank in range(p):
-        near, start, other = rank, 0, half
-        if rank >= p // 2:
-            near, start, other = p - 1 - rank, half, 0
-        far = p - 1 - near
-        forward = [(near + 1) * m + start, (far + 1) * m + other]
-        backward = [(2 * p - near) * m + start, (2 * p - far) * m + other]
-        orders.append(_eight_steps(p // 2, half, near, forward, backward, split, m * (4 * p + 1)))
-    return orders
+from steptime.formulas.number import Number
 
 
-def dualpipe_v(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders of DualPipeV: DualPipe folded in two, one direction in a V.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches, at least ``2 p``.
-        v: Chunks a rank holds; 2 here.
-
-    References:
-        dualpipe2025, README (DualPipeV).
-    """
-    stages = 2 * p
-    orders = []
-    for rank in range(p):
-        forward = [(rank + 1) * m, (stages - rank) * m]
-        backward = [(2 * stages - rank) * m, (stages + 1 + rank) * m]
-        mark = m * (4 * stages + 1)
-        orders.append(_eight_steps(p, m, rank, forward, backward, stages * m, mark))
-    return orders
-
-
-def _eight_steps(
+def eight_steps(
     ranks: int,
     count: int,
     rank: int,
@@ -70,8 +22,18 @@ def _eight_steps(
 ) -> list[int]:
     """Return one rank's order.
 
-    ``forward`` and ``backward`` hold the next F and B code of the two streams, 0 entering
-    here first and 1 passing by; they move on as codes are taken.
+    Args:
+        ranks: Ranks from where a stream enters to where it turns.
+        count: Micro-batches of each stream.
+        rank: Whose, counted from where the first stream enters.
+        forward: The next F code of the two streams, 0 entering here first and 1 passing by;
+            they move on as codes are taken.
+        backward: The same for B.
+        split: What turns a B code into I, and an I code into W.
+        mark: The code that makes a pair of the next two.
+
+    References:
+        deepseek2024, Sec. 3.2.1 and Fig. 5; dualpipe2025, dualpipe.py (step).
     """
     order: list[int] = []
     owed: list[int] = []  # W codes put off, oldest first
@@ -132,3 +94,20 @@ def _take_input(
     order.append(backward[which] + split)
     owed.append(backward[which] + 2 * split)
     backward[which] += 1
+
+
+def pair_forms(turns: Number) -> list[list[Number]]:
+    """Return the forms of the idle time, see `forms`, where a pair takes as long as F and B.
+
+    Args:
+        turns: Ranks from where a stream enters to where it turns, less one.
+
+    References:
+        deepseek2024, Table 2 (the second form); derived here (the others).
+    """
+    return [
+        [2.0 * turns, 0.0, 0.0],
+        [2.0 * turns, turns, -turns],
+        [turns - 1.0, 2.0 * turns, -turns],
+        [turns - 1.0, turns, 0.0],
+    ]

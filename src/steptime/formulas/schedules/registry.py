@@ -1,0 +1,209 @@
+"""All schedules, in the order of their codes: the one place that turns a code into a schedule.
+
+A schedule is a file of this folder: an entry (see below), ``…_order`` (what each rank runs),
+``…_idle`` (forms of the idle time) and ``…_held`` (what ranks hold). It is added to ``ENTRIES``
+and to the three functions here; nothing else compares a schedule's code or name.
+
+An entry holds ``name``, ``title``, ``inventor``, ``source``, ``constraints``,
+``splits_backward``, ``bubble``, ``activations`` and ``idea``, see
+`steptime.pipeline.schedules.Schedule`; ``torchtitan``, its name there or ""; and as numbers
+``chunks`` a rank must hold, 0 where it may choose; ``whole_rounds``, 2 where micro-batches
+must fall into equal rounds, 1 where only the order built here wants that; ``even``, 1 where
+ranks and micro-batches must be; ``two_each``, 1 where each rank wants two micro-batches;
+``vee``, 1 where the last chunk is on the first rank; ``copies`` of the weights.
+
+Also turned into JavaScript: plain ``if`` chains, no tables of functions.
+"""
+
+from __future__ import annotations
+
+from steptime.formulas.number import Number
+from steptime.formulas.schedules.dualpipe import (
+    DUALPIPE,
+    dualpipe_held,
+    dualpipe_idle,
+    dualpipe_order,
+)
+from steptime.formulas.schedules.dualpipe_v import (
+    DUALPIPE_V,
+    dualpipe_v_held,
+    dualpipe_v_idle,
+    dualpipe_v_order,
+)
+from steptime.formulas.schedules.gpipe import GPIPE, gpipe_held, gpipe_idle, gpipe_order
+from steptime.formulas.schedules.interleaved_1f1b import (
+    INTERLEAVED_1F1B,
+    interleaved_1f1b_held,
+    interleaved_1f1b_idle,
+    interleaved_1f1b_order,
+)
+from steptime.formulas.schedules.interleaved_zb import (
+    INTERLEAVED_ZB,
+    interleaved_zb_held,
+    interleaved_zb_idle,
+    interleaved_zb_order,
+)
+from steptime.formulas.schedules.looped_bfs import (
+    LOOPED_BFS,
+    looped_bfs_held,
+    looped_bfs_idle,
+    looped_bfs_order,
+)
+from steptime.formulas.schedules.one_f_one_b import (
+    ONE_F_ONE_B,
+    one_f_one_b_held,
+    one_f_one_b_idle,
+    one_f_one_b_order,
+)
+from steptime.formulas.schedules.v_half import V_HALF, v_half_held, v_half_idle, v_half_order
+from steptime.formulas.schedules.v_min import V_MIN, v_min_held, v_min_idle, v_min_order
+from steptime.formulas.schedules.zb_h1 import ZB_H1, zb_h1_held, zb_h1_idle, zb_h1_order
+from steptime.formulas.schedules.zb_h2 import ZB_H2, zb_h2_held, zb_h2_idle, zb_h2_order
+from steptime.formulas.schedules.zb_v import ZB_V, zb_v_held, zb_v_idle, zb_v_order
+
+ENTRIES = (
+    GPIPE,
+    ONE_F_ONE_B,
+    INTERLEAVED_1F1B,
+    LOOPED_BFS,
+    ZB_H1,
+    ZB_H2,
+    INTERLEAVED_ZB,
+    ZB_V,
+    V_HALF,
+    V_MIN,
+    DUALPIPE,
+    DUALPIPE_V,
+)
+
+SCHEDULES = tuple(str(entry["name"]) for entry in ENTRIES)
+
+NUMBERS = {
+    key: tuple(float(entry[key]) for entry in ENTRIES)
+    for key in ("chunks", "whole_rounds", "even", "two_each", "vee", "copies")
+}
+"""What entries hold as numbers, by name; then by code."""
+
+
+def place_of(name: str) -> int:
+    """Return the place of a schedule's name, by which the formulas know it.
+
+    Args:
+        name: One of ``SCHEDULES``.
+    """
+    place = 0
+    while SCHEDULES[place] != name:
+        place += 1
+    return place
+
+
+def order_of(place: int, p: int, m: int, v: int) -> list[list[int]]:
+    """Return what each rank runs, in order.
+
+    Args:
+        place: Of the schedule in ``ENTRIES``.
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    Returns:
+        Per rank a list of action codes, see `steptime.pipeline.codes`, with ``S = p v`` stages
+        (DualPipe: p).
+    """
+    if place == 0:
+        return gpipe_order(p, m, v)
+    if place == 1:
+        return one_f_one_b_order(p, m, v)
+    if place == 2:
+        return interleaved_1f1b_order(p, m, v)
+    if place == 3:
+        return looped_bfs_order(p, m, v)
+    if place == 4:
+        return zb_h1_order(p, m, v)
+    if place == 5:
+        return zb_h2_order(p, m, v)
+    if place == 6:
+        return interleaved_zb_order(p, m, v)
+    if place == 7:
+        return zb_v_order(p, m, v)
+    if place == 8:
+        return v_half_order(p, m, v)
+    if place == 9:
+        return v_min_order(p, m, v)
+    if place == 10:
+        return dualpipe_order(p, m, v)
+    return dualpipe_v_order(p, m, v)
+
+
+def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
+    """Return the forms of the idle time, see `forms`.
+
+    Args:
+        place: Of the schedule in ``ENTRIES``.
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        derived here, in each schedule's file.
+    """
+    if place == 0:
+        return gpipe_idle(p, m, v)
+    if place == 1:
+        return one_f_one_b_idle(p, m, v)
+    if place == 2:
+        return interleaved_1f1b_idle(p, m, v)
+    if place == 3:
+        return looped_bfs_idle(p, m, v)
+    if place == 4:
+        return zb_h1_idle(p, m, v)
+    if place == 5:
+        return zb_h2_idle(p, m, v)
+    if place == 6:
+        return interleaved_zb_idle(p, m, v)
+    if place == 7:
+        return zb_v_idle(p, m, v)
+    if place == 8:
+        return v_half_idle(p, m, v)
+    if place == 9:
+        return v_min_idle(p, m, v)
+    if place == 10:
+        return dualpipe_idle(p, m, v)
+    return dualpipe_v_idle(p, m, v)
+
+
+def held_of(place: int, p: Number, m: Number, v: Number) -> Number:
+    """Return what ranks hold, see `forms.held`.
+
+    Args:
+        place: Of the schedule in ``ENTRIES``.
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        derived here, in each schedule's file.
+    """
+    if place == 0:
+        return gpipe_held(p, m, v)
+    if place == 1:
+        return one_f_one_b_held(p, m, v)
+    if place == 2:
+        return interleaved_1f1b_held(p, m, v)
+    if place == 3:
+        return looped_bfs_held(p, m, v)
+    if place == 4:
+        return zb_h1_held(p, m, v)
+    if place == 5:
+        return zb_h2_held(p, m, v)
+    if place == 6:
+        return interleaved_zb_held(p, m, v)
+    if place == 7:
+        return zb_v_held(p, m, v)
+    if place == 8:
+        return v_half_held(p, m, v)
+    if place == 9:
+        return v_min_held(p, m, v)
+    if place == 10:
+        return dualpipe_held(p, m, v)
+    return dualpipe_v_held(p, m, v)
