@@ -9,7 +9,8 @@ import pytest
 
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs.presets import accelerator, model
-from steptime.inputs.software import Said, software
+from steptime.inputs.said import Said
+from steptime.inputs.software import software
 
 
 @pytest.fixture(scope="session")

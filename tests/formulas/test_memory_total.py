@@ -26,7 +26,8 @@ from steptime.inputs import presets
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import SCHEDULES, Batch, Layout
-from steptime.inputs.software import Said, Software, software, with_facts
+from steptime.inputs.said import Said
+from steptime.inputs.software import Software, software, with_facts
 from steptime.pipeline.build import build_orders
 from steptime.pipeline.memory import peak_in_flight
 from steptime.pipeline.schedules import check_schedule

@@ -16,7 +16,8 @@ from steptime.formulas.roofline.stages import cut_by_cost, pace, sends_s
 from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator, model
-from steptime.inputs.software import Said, check_known, software
+from steptime.inputs.said import Said
+from steptime.inputs.software import check_known, software
 from steptime.inputs.training_step import training_step
 
 CONSTANTS = published_constants().of("ampere")

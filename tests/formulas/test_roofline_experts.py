@@ -24,7 +24,8 @@ from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_pe
 from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator as preset
-from steptime.inputs.software import Said, software
+from steptime.inputs.said import Said
+from steptime.inputs.software import software
 from steptime.inputs.training_step import training_step
 
 CONSTANTS = published_constants().of("hopper")

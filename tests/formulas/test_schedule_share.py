@@ -18,7 +18,8 @@ from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator, model
-from steptime.inputs.software import Said, software
+from steptime.inputs.said import Said
+from steptime.inputs.software import software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.report import report
 from steptime.pipeline.timeline import Work, simulate

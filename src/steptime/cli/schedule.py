@@ -168,18 +168,25 @@ def schedule(
     if svg_path:
         write(svg_path, svg(timeline))
     if as_json:
-        numbers = report(timeline)
-        numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
-        numbers["activation_bytes_over_time"] = [
+        held = [
             held_series(timeline, rank, activation_bytes, kept_for_weights)
             for rank in range(timeline.ranks)
         ]
-        if unit_seconds is not None:
-            numbers["makespan_s"] = numbers["makespan"] * unit_seconds
-        print_json(numbers)
+        print_json(_as_dict(timeline, message_bytes, unit_seconds, held))
     else:
         print_drawing(timeline)
         print_summary(timeline, unit_seconds, activation_bytes, kept_for_weights)
+
+
+def _as_dict(
+    timeline: Timeline, message_bytes: float, unit_seconds: float | None, held: list[Any]
+) -> dict[str, Any]:
+    numbers: dict[str, Any] = report(timeline)
+    numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
+    numbers["activation_bytes_over_time"] = held
+    if unit_seconds is not None:
+        numbers["makespan_s"] = numbers["makespan"] * unit_seconds
+    return numbers
 
 
 def _timeline(
