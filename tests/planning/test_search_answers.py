@@ -29,7 +29,9 @@ from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, row_blocks
 
 
-def question(name: str, devices: int, batch: int, **more: object) -> Question:
+def question(
+    name: str = "llama3-8b", devices: int = 16, batch: int = 64, **more: object
+) -> Question:
     return Question(
         model=model(name),
         accelerator=accelerator("h100"),
