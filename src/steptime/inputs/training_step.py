@@ -173,8 +173,7 @@ def training_step(
     check_precision(device, precision)
     said = _said(stack, date, facts, recompute)
     assumed: list[Assumed] = []
-    check_count("tp", tp, most=10**7)
-    check_count("pp", pp, most=10**7)
+    _check_cut(tp, pp)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
     layout = Layout(
         tp=tp,
@@ -209,6 +208,12 @@ def training_step(
     check_schedule(layout, batch)
     step.job()
     return step
+
+
+def _check_cut(tp: int, pp: int) -> None:
+    """Refuse sizes that are no counts before defaults are made from them."""
+    check_count("tp", tp, most=10**7)
+    check_count("pp", pp, most=10**7)
 
 
 def _said(
