@@ -41,9 +41,9 @@ def accuracy_points() -> dict[str, Any]:
     """
     np = pytest.importorskip("numpy")
     from steptime.book.study.accuracy import accuracy_points
-    from steptime.evidence.leave_out import LeftOut, all_runs, scored
+    from steptime.evidence.leave_out import LeftOut
     from steptime.evidence.residuals import residuals
-    from steptime.evidence.samples import table
+    from steptime.evidence.samples import all_runs, scored, table
     from steptime.inputs.constants import roofline_constants
 
     runs = table([sample for sample in all_runs().samples if scored(sample)])

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("formulas", "inputs", "pipeline", "parallel", "evidence", "planning", "book", "cli")
+ROOMS = (
+    *("formulas", "inputs", "pipeline", "parallel", "answer", "evidence", "planning"),
+    *("book", "cli"),
+)
 LOGIC = (
     ast.FunctionDef,
     ast.ClassDef,
@@ -109,6 +113,54 @@ def test_imports_go_one_way(room: str) -> None:
     assert wrong == {}
 
 
+def modules() -> dict[str, Path]:
+    """Return every module of the package by its name; a folder's is its ``__init__``."""
+    found = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        parts = path.relative_to(ROOT / "src").with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def imported(path: Path, known: Iterable[str]) -> set[str]:
+    """Return the modules that a file imports anywhere, for types or inside a function too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found.update(inner & set(known) or {node.module})
+    return found & set(known)
+
+
+def circle(needs: dict[str, set[str]]) -> list[str]:
+    """Return what is left when everything that needs nothing more is taken away, again and again.
+
+    Empty where no names need each other in a circle.
+    """
+    left = {name: set(others) for name, others in needs.items()}
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    return sorted(left)
+
+
+def test_no_file_needs_itself_in_a_circle() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c", "d"]
+    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+    every = modules()
+    # The package's own file names its public face for the type check alone.
+    needs = {name: imported(path, every) for name, path in every.items() if name != "steptime"}
+    assert len(needs) > 200
+    assert circle(needs) == []
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    folders = {path.parent.name for path in (ROOT / "src" / "steptime").glob("*/__init__.py")}
+    assert folders == set(ROOMS)
+
+
 def test_the_core_imports_with_the_standard_library_alone() -> None:
     code = """
 import importlib, pkgutil, sys
@@ -120,7 +172,7 @@ class Gate:
 sys.meta_path.insert(0, Gate())
 import steptime, steptime.evidence, steptime.planning, steptime.cli
 count = 0
-for room in ("inputs", "formulas", "pipeline"):
+for room in ("inputs", "formulas", "pipeline", "answer"):
     package = importlib.import_module(f"steptime.{room}")
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

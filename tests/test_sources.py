@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from steptime.inputs.fact import KINDS
+
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 KEY = re.compile(r"\b[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
@@ -99,6 +101,22 @@ def test_keys_on_pages_and_in_notebooks_exist() -> None:
     assert wrong == []
 
 
+# Files of this repository; a source's own files stand behind its key.
+OUR_FILE = re.compile(r"\b(?:bench|book|data|notebooks|src|tests)/[\w./-]*\w\.\w+")
+
+
+def missing_files(text: str) -> list[str]:
+    return [name for name in OUR_FILE.findall(text) if not (ROOT / name).is_file()]
+
+
+def test_files_in_references_exist() -> None:
+    assert missing_files("derived here, book/model.md; book/roofline.md.") == ["book/model.md"]
+    found = [(where, OUR_FILE.findall(text)) for where, text in docstring_references()]
+    assert sum(map(len, (names for _, names in found))) > 5
+    wrong = [f"{where}: {missing_files(text)}" for where, text in docstring_references()]
+    assert [line for line in wrong if not line.endswith("[]")] == []
+
+
 # Every datum has a source
 
 
@@ -121,6 +139,33 @@ def test_every_published_figure_names_a_key(name: str) -> None:
         if not KEY.search(str(text)) and not str(text).lower().startswith(OWN)
     ]
     assert wrong == []
+
+
+def fact_lines() -> list[tuple[str, dict[str, Any]]]:
+    """Return every line of facts in ``data/``, and where it stands."""
+    found = []
+    for name in ("stacks.toml", "precisions.toml", "models.toml"):
+        for owner, entry in tomllib.loads((DATA / name).read_text(encoding="utf-8")).items():
+            for fact, lines in entry.get("facts", {}).items():
+                several = lines if isinstance(lines, list) else [lines]
+                found += [(f"{name}: {owner}.{fact}", line) for line in several]
+    return found
+
+
+def test_every_fact_has_a_kind_and_a_place_or_what_it_was_inferred_from() -> None:
+    lines = fact_lines()
+    assert len(lines) > 150
+    kinds = set(KINDS) - {"stated"}
+    assert [where for where, line in lines if line["kind"] not in kinds] == []
+    # What is inferred says from what; what was counted, printed or read off names its source.
+    known = bib()
+    unsaid = [
+        where
+        for where, line in lines
+        if line["kind"] != "inferred" and not set(KEY.findall(line["source"])) & set(known)
+    ]
+    assert unsaid == []
+    assert [where for where, line in lines if len(line["source"].split()) < 2] == []
 
 
 def entries(name: str) -> list[tuple[str, dict[str, Any]]]:

@@ -36,7 +36,13 @@ def test_a_script_is_explained_in_full(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_table_says_what_was_understood(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["explain", str(FILES / "llama70b.sh"), "-a", "h100"]) == 0
     out = capsys.readouterr().out
-    for text in ("line 38", "assumed", "a step (roofline model)", "where it goes", "GB on the"):
+    for text in (
+        "line 38",
+        "assumed",
+        "a step (roofline model)",
+        "where it goes",
+        "GB on pipeline rank",
+    ):
         assert text in out
 
 

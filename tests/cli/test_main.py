@@ -54,7 +54,7 @@ def test_an_interrupt_says_nothing_even_while_importing() -> None:
         "import sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'steptime.evidence.predict': raise KeyboardInterrupt\n"
+        "        if name == 'steptime.answer.answer': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupt())\n"
         "from steptime.cli import main\n"
         "main()\n"

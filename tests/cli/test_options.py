@@ -13,19 +13,19 @@ import pytest
 
 typer = pytest.importorskip("typer")
 
-from steptime.cli.main import app  # noqa: E402
+from steptime.cli.main import every_command  # noqa: E402
 from steptime.inputs.training_step import training_step  # noqa: E402
 
 # Those that describe a job; a search tries lists, and a placement takes only the domain.
 OF_A_JOB = ("predict", "memory", "search", "explain", "place")
 OTHER_WORDS = {
-    "search": {"micro_batch_size", "zero", "recompute", "schedule"},
+    "search": {"micro_batch_size", "zero", "dp_replicate", "recompute", "schedule"},
     "place": {"accelerator"},
 }
 
 
 def commands() -> dict[str, Any]:
-    return dict(typer.main.get_command(app).commands)
+    return dict(typer.main.get_command(every_command()).commands)
 
 
 def test_a_flag_says_the_same_in_every_command_that_describes_a_job() -> None:
@@ -65,7 +65,7 @@ def test_every_command_prints_json_on_demand() -> None:
 
 def examples() -> list[str]:
     """Return the commands of all help texts that need no file and no device of one's own."""
-    texts = [app.info.epilog, *(command.epilog for command in commands().values())]
+    texts = [every_command().info.epilog, *(command.epilog for command in commands().values())]
     spans = [span for text in texts for span in re.findall(r"`(steptime [^`]+)`", text)]
     own = ("my_", "launch.sh", "train.toml", "plan.toml", "config.json", "measure", "COMMAND")
     return sorted({" ".join(span.split()) for span in spans if not any(x in span for x in own)})

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("scipy")
 
-from steptime.inputs.constants import ENVIRONMENT
 from steptime.inputs.datafiles import data_path
 
 Call = Callable[..., tuple[int, str, str]]
@@ -30,17 +28,11 @@ def runs(tmp_path: Path) -> str:
     return str(tmp_path / "runs.csv")
 
 
-@pytest.fixture(autouse=True)
-def _own_constants() -> Iterator[None]:
-    yield
-    os.environ.pop(ENVIRONMENT, None)
-
-
 # ---- published
 
 
 def test_rows_carry_intervals_and_open_rows_their_bounds(steptime: Call, runs: str) -> None:
-    status, out, _ = steptime("validate", runs, "--model", "roofline", "--json")
+    status, out, _ = steptime("validate", runs, "--predictor", "roofline", "--json")
     answer = json.loads(out)
     assert status == 0
     assert answer["summary"]["rows"] == 10
@@ -58,7 +50,7 @@ def test_a_fit_is_a_file_that_other_commands_take(
     steptime: Call, runs: str, tmp_path: Path
 ) -> None:
     own = str(tmp_path / "own.toml")
-    status, out, _ = steptime("validate", runs, "--model", "roofline", "--fit", own)
+    status, out, _ = steptime("validate", runs, "--predictor", "roofline", "--fit", own)
     assert status == 0
     assert "ampere_efficiency" in out
     before = json.loads(steptime(*PREDICT)[1])["step_time_s"]
@@ -67,6 +59,8 @@ def test_a_fit_is_a_file_that_other_commands_take(
     status, out, _ = steptime("--constants", own, *PREDICT)
     assert status == 0
     assert json.loads(out)["step_time_s"] > 1.3 * before
+    assert steptime(*PREDICT, "--constants", own)[1] == out
+    assert json.loads(steptime(*PREDICT)[1])["step_time_s"] == before
 
 
 def test_measure_writes_a_file_that_predict_takes(steptime: Call, tmp_path: Path) -> None:
@@ -90,7 +84,10 @@ def test_measure_writes_a_file_that_predict_takes(steptime: Call, tmp_path: Path
     ("words", "message"),
     [
         (("--constants", "none.toml", *PREDICT), "none.toml"),
-        (("validate", "--fit", "x.toml"), "--fit belongs to --model roofline"),
+        (
+            ("validate", "--predictor", "chapter", "--fit", "x.toml"),
+            "--fit belongs to --predictor roofline",
+        ),
         (("measure", "--out", "x.toml", "--backend", "cuda"), "one of: numpy, torch"),
         (("measure", "--out", "x.toml", "--name", "a b"), "--name"),
         (("measure", "--out", "x.toml", "--seconds", "-1"), "--seconds"),

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steptime import ConfigError, predict
+from steptime.answer.predictor import PREDICTORS
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -30,8 +31,8 @@ def words(**changes: str) -> list[str]:
 # published
 
 
-def test_the_baseline_on_llama_is_the_chapters(steptime: Call) -> None:
-    status, out, _ = steptime(*words(predictor="baseline"), "--json")
+def test_the_chapters_baseline_on_llama_is_as_printed(steptime: Call) -> None:
+    status, out, _ = steptime(*words(predictor="chapter"), "--json")
     answer = json.loads(out)
     assert status == 0
     assert answer["step_time_s"] == pytest.approx(13.94, abs=0.005)
@@ -43,18 +44,24 @@ def test_the_baseline_on_llama_is_the_chapters(steptime: Call) -> None:
 def test_the_table_names_what_was_assumed(steptime: Call) -> None:
     status, out, _ = steptime(*words())
     assert status == 0
-    assert "assumed: vpp 1, schedule 1f1b" in out
-    status, out, _ = steptime(*words(predictor="baseline"))
-    assert "vpp 8, the most that 126 layers allow" in out
+    said = " ".join(out.split())
+    assert "assumed: vpp: 1; schedule: 1f1b; zero: 2 (its own report); network: 400 Gb/s" in said
+    status, out, _ = steptime(*words(predictor="chapter"))
+    assert "vpp: 8 (the most that 126 layers allow)" in " ".join(out.split())
     assert "no interval" in out
 
 
-def test_the_baselines_memory_is_of_the_layout_that_it_timed(steptime: Call) -> None:
-    _, out, _ = steptime(*words(predictor="baseline"), "--json")
+@pytest.mark.parametrize(
+    ("name", "chunks", "schedule"), [("chapter", 8, "interleaved-1f1b"), ("baseline", 1, "1f1b")]
+)
+def test_the_baselines_memory_is_of_the_layout_that_it_timed(
+    steptime: Call, name: str, chunks: int, schedule: str
+) -> None:
+    _, out, _ = steptime(*words(predictor=name), "--json")
     found = json.loads(out)
-    _, out, _ = steptime(*words(predictor="baseline", vpp="8"), "--json")
+    _, out, _ = steptime(*words(predictor=name, vpp=str(chunks)), "--json")
     asked = json.loads(out)
-    assert (found["layout"]["vpp"], found["layout"]["schedule"]) == (8, "interleaved-1f1b")
+    assert (found["layout"]["vpp"], found["layout"]["schedule"]) == (chunks, schedule)
     assert found["step_time_s"] == asked["step_time_s"]
     assert found["memory"] == asked["memory"]
 
@@ -91,7 +98,7 @@ def test_a_named_stack_sets_time_and_memory(steptime: Call) -> None:
     total = json.loads(named)["memory"]["total_bytes"]
     assert total == json.loads(memory)["total_bytes"]
     assert total != json.loads(plain)["memory"]["total_bytes"]
-    assert json.loads(memory)["stack"] == "deepspeed-fp16"
+    assert json.loads(memory)["stack"] == json.loads(named)["software"] == "vtrain"
 
 
 def test_gpt3_on_one_server_does_not_fit(steptime: Call) -> None:
@@ -187,7 +194,7 @@ odd = st.one_of(sizes, st.just(math.nan), st.just(math.inf), st.just("8"), st.ju
     global_batch_size=st.sampled_from([64, 512, 2048, 49152]) | sizes,
     micro_batch_size=sizes,
     name=st.sampled_from(["gpt3-175b", "llama3-8b", "mixtral-8x7b", "deepseek-v3"]),
-    predictor=st.sampled_from(["baseline", "roofline"]),
+    predictor=st.sampled_from(list(PREDICTORS)),
 )
 def test_any_input_is_answered_or_refused(name: str, predictor: str, **inputs) -> None:  # type: ignore[no-untyped-def]
     try:

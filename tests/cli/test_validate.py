@@ -11,10 +11,10 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 def test_json_is_the_chapters_table(steptime: Call) -> None:
-    status, out, _ = steptime("validate", "--json")
+    status, out, _ = steptime("validate", "--predictor", "chapter", "--json")
     answer = json.loads(out)
     assert status == 0
-    assert answer["model"] == "baseline"
+    assert answer["model"] == "chapter"
     assert answer["constants"]["eta"] == pytest.approx(0.473, abs=0.0005)
     assert len(answer["rows"]) == 13
     assert answer["skipped"] == []
@@ -33,7 +33,7 @@ def test_json_is_the_chapters_table(steptime: Call) -> None:
 
 
 def test_the_table_shows_every_row(steptime: Call) -> None:
-    status, out, _ = steptime("validate")
+    status, out, _ = steptime("validate", "--predictor", "chapter")
     assert status == 0
     assert out.count("nar21-t1-") == 10
     assert "fitted" in out
@@ -48,7 +48,7 @@ def test_own_rows_are_scored_and_incomplete_ones_skipped(steptime: Call, tmp_pat
         "b,gpt3-175b,a100,64,8,8,,2048,full,30\n"
         "c,gpt3-175b,a100,64,8,8,64,2048,full,\n"
     )
-    status, out, _ = steptime("validate", str(path), "--json")
+    status, out, _ = steptime("validate", str(path), "--predictor", "chapter", "--json")
     answer = json.loads(out)
     assert status == 0
     assert [row["id"] for row in answer["rows"]] == ["a"]
@@ -61,7 +61,7 @@ def test_own_rows_are_scored_and_incomplete_ones_skipped(steptime: Call, tmp_pat
 
 def test_results_as_a_file(steptime: Call, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
-    status, _, _ = steptime("validate", "--csv", str(out))
+    status, _, _ = steptime("validate", "--predictor", "chapter", "--csv", str(out))
     lines = out.read_text().splitlines()
     assert status == 0
     assert len(lines) == 14
@@ -79,7 +79,7 @@ SWEEPS = Path(__file__).parents[2] / "data" / "sweeps"
 def test_a_published_sweep_is_scored_in_its_own_columns(
     steptime: Call, name: str, rows: int
 ) -> None:
-    status, out, _ = steptime("validate", str(SWEEPS / name), "--model", "roofline", "--json")
+    status, out, _ = steptime("validate", str(SWEEPS / name), "--predictor", "roofline", "--json")
     answer = json.loads(out)
     assert status == 0
     assert (len(answer["rows"]), answer["skipped"]) == (rows, [])
@@ -97,7 +97,7 @@ def test_the_table_names_sources_and_what_lies_inside(steptime: Call, tmp_path: 
     head = "id,source,model,gpu,gpus,tp,pp,vpp,gbs,seq_len,mbs,recompute,step_time_s\n"
     rows = [f"r{n},s{n},gpt3-175b,a100,64,8,8,1,64,2048,1,full,{25 * n}\n" for n in (1, 2)]
     path.write_text(head + "".join(rows))
-    status, out, _ = steptime("validate", str(path), "--model", "roofline")
+    status, out, _ = steptime("validate", str(path), "--predictor", "roofline")
     assert status == 0
     assert "error by source" in out
     assert "of 2 rows lie within their 90 % interval" in out
@@ -119,7 +119,7 @@ def test_a_bad_cell_costs_its_row_alone(steptime: Call, tmp_path: Path) -> None:
         "a,gpt3-175b,a100,64,x,8,64,2048,1,full,30\n"
         "b,gpt3-175b,a100,64,8,8,64,2048,1,full,30\n"
     )
-    status, out, _ = steptime("validate", str(path), "--json")
+    status, out, _ = steptime("validate", str(path), "--predictor", "chapter", "--json")
     answer = json.loads(out)
     assert status == 0
     assert [row["id"] for row in answer["rows"]] == ["b"]
@@ -131,12 +131,13 @@ def test_a_bad_cell_costs_its_row_alone(steptime: Call, tmp_path: Path) -> None:
 def test_a_file_that_is_no_table_of_runs(steptime: Call, tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("hello\nworld\n")
-    status, out, err = steptime("validate", str(path), "--model", "roofline")
+    status, out, err = steptime("validate", str(path), "--predictor", "roofline")
     assert (status, out) == (2, "")
     assert "no table of runs" in err
 
 
 def test_an_unknown_model_is_refused(steptime: Call) -> None:
-    status, _, err = steptime("validate", "--model", "baselin")
-    assert status == 2
-    assert "did you mean 'baseline'?" in err
+    for option in ("--predictor", "--model"):
+        status, _, err = steptime("validate", option, "baselin")
+        assert status == 2
+        assert "did you mean 'baseline'?" in err

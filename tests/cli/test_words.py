@@ -35,12 +35,14 @@ def test_validate_names_what_it_did_not_understand(
     cells = BASE | {"software": "gloss", "zero": "ish"}
     path = tmp_path / "runs.csv"
     path.write_text(",".join(cells) + "\n" + ",".join(cells.values()) + "\n", encoding="utf-8")
-    status, out, _ = steptime("validate", str(path), "--model", "roofline", "--json")
-    found = {one["column"]: one["word"] for one in json.loads(out)["not_understood"]}
+    status, out, _ = steptime("validate", str(path), "--predictor", "roofline", "--json")
+    answer = json.loads(out)
+    found = {one["column"]: one["word"] for one in answer["not_understood"]}
     assert (status, found) == (0, {"software": "gloss", "zero": "ish"})
-    _, out, _ = steptime("validate", str(path), "--model", "roofline")
+    _, out, _ = steptime("validate", str(path), "--predictor", "roofline")
     words = " ".join(out.split())
-    assert "r1: software: 'gloss' not understood, megatron-core assumed" in words
+    assert "r1: software: 'gloss' not understood, what is usual assumed" in words
+    assert any(told.startswith("stack: megatron-core") for told in answer["rows"][0]["assumed"])
     assert "r1: zero: 'ish' not understood, 0 assumed" in words
     assert "not stated" not in words
     _, out, _ = steptime("validate-memory", str(path))

@@ -12,7 +12,8 @@ import pytest
 pytest.importorskip("numpy")
 
 from steptime.evidence.measure import LEAST_RUNS, MOST_RUNS, WARM_UP, measure, runs_s
-from steptime.evidence.measure_backends import Device, NumpyBackend, backend_named
+from steptime.evidence.measure_backends import NumpyBackend, backend_named
+from steptime.evidence.measure_device import Device
 from steptime.evidence.measure_file import (
     accelerator_toml,
     curve_share,

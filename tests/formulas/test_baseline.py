@@ -1,22 +1,26 @@
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from steptime.evidence.baseline import baseline_job, chapter_rows, fitted_constants
-from steptime.evidence.runs import Run, run_of
+from steptime.evidence.runs import run_of
 from steptime.evidence.validate import baseline_validation
-from steptime.formulas.baseline import baseline_step, step_s
+from steptime.formulas.baseline import baseline_step, chapter_step, step_s
 from steptime.formulas.bubble import bubble_fraction, bubble_overhead
+from steptime.formulas.records import BaselineConstants, BaselineParts, Job
 from steptime.inputs.baseline_constants import baseline_constants
 
+Step = Callable[[Job, BaselineConstants], BaselineParts]
 RUNS = {row.id: run_of(row) for row in chapter_rows()}
 ROWS = {row.id: row for row in baseline_validation(chapter_rows()).rows}
 MEGATRON = [name for name in ROWS if name.startswith("nar21")]
+BOTH = (chapter_step, baseline_step)
 LLAMA = [name for name in ROWS if name.startswith("llama3")]
 
 
-def record(name: str) -> Run:
+def record(name: str) -> Job:
     return baseline_job(RUNS[name])
 
 
@@ -70,17 +74,19 @@ def test_bubble_of_the_whole_step() -> None:
 # limit
 
 
-def test_one_device_only_computes() -> None:
+@pytest.mark.parametrize("step", BOTH)
+def test_one_device_only_computes(step: Step) -> None:
     alone = replace(record("nar21-t1-001"), dp=1.0, global_batch_size=16.0)
-    parts = baseline_step(alone, baseline_constants())
+    parts = step(alone, baseline_constants())
     assert {name for name, time_s in parts.items() if time_s} == {"compute"}
 
 
-def test_infinite_bandwidth_leaves_compute_and_bubble() -> None:
+@pytest.mark.parametrize("step", BOTH)
+def test_infinite_bandwidth_leaves_compute_and_bubble(step: Step) -> None:
     free = replace(
         record("nar21-t1-009"), nvlink_bytes_per_s=math.inf, network_bytes_per_s=math.inf
     )
-    parts = baseline_step(free, replace(baseline_constants(), latency_s=0.0))
+    parts = step(free, replace(baseline_constants(), latency_s=0.0))
     assert {name for name, time_s in parts.items() if time_s} == {"compute", "bubble"}
 
 
@@ -89,15 +95,28 @@ def test_infinite_bandwidth_leaves_compute_and_bubble() -> None:
 
 @pytest.mark.parametrize("name", list(ROWS))
 def test_parts_add_up_to_the_step(name: str) -> None:
-    parts = baseline_step(record(name), baseline_constants())
+    parts = chapter_step(record(name), baseline_constants())
     assert step_s(parts) == pytest.approx(math.fsum(parts.values()), rel=1e-15)
     assert ROWS[name].step_time_s == pytest.approx(step_s(parts), rel=1e-12)
 
 
-def test_twice_the_batch_doubles_all_but_bubble_and_gradients() -> None:
+@pytest.mark.parametrize("name", list(ROWS))
+def test_real_hardware_gives_the_chapters_parts_but_for_links_and_rounds(name: str) -> None:
+    chapter, real = (step(record(name), baseline_constants()) for step in BOTH)
+    assert math.fsum(real.values()) == pytest.approx(step_s(real), rel=1e-15)
+    for part in chapter:
+        # Llama 3's 405B shards gradients too, which costs a message for each micro-batch.
+        if part != "data_parallel" or name in MEGATRON:
+            assert real[part] == chapter[part], part
+        else:
+            assert real[part] > chapter[part]
+
+
+@pytest.mark.parametrize("step", BOTH)
+def test_twice_the_batch_doubles_all_but_bubble_and_gradients(step: Step) -> None:
     once = record("nar21-t1-009")
     twice = replace(once, global_batch_size=2 * once.global_batch_size)
-    before, after = (baseline_step(job, baseline_constants()) for job in (once, twice))
+    before, after = (step(job, baseline_constants()) for job in (once, twice))
     for name in ("compute", "tensor_parallel", "pipeline_sends"):
         assert after[name] == pytest.approx(2 * before[name], rel=1e-12)
     for name in ("bubble", "data_parallel"):

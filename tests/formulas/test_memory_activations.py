@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import activations, buffers, stored
+from steptime.formulas.records import MemoryFacts
 
 FIELDS = (
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim num_experts top_k "
@@ -18,6 +19,7 @@ FIELDS = (
 GPT = {"hidden_size": 12288.0, "ffn_hidden_size": 49152.0, "num_attention_heads": 96.0}
 GPT |= {"num_query_groups": 96.0, "head_dim": 128.0, "seq_length": 2048.0, "num_layers": 96.0}
 SIZES = {"tp": 1.0, "etp": 1.0, "cp": 1.0, "micro_batch_size": 1.0, "vocab_size": 51200.0}
+Facts = Callable[..., MemoryFacts]
 OLD = MemoryFacts(flash=0.0, dropout=1.0)
 
 
@@ -106,7 +108,7 @@ def test_flash_keeps_one_number_a_head() -> None:
     assert activations.score_token_bytes(record, MemoryFacts(flash=0.0)) == 2 * 96 * 2048
 
 
-def test_whole_sequences_for_a_moment_by_hand() -> None:
+def test_whole_sequences_for_a_moment_by_hand(memory_facts: Facts) -> None:
     """tazi2025, nanotron: four of 2 b s h bytes, here 2 x 2048 tokens of 12288 values."""
     record = job(tp=8.0, micro_batch_size=2.0, sequence_parallel=1.0)
     whole = 2.0 * 2 * 2048 * 12288

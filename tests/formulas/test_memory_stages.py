@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
+from steptime.formulas.records import MemoryFacts
 
+Facts = Callable[..., MemoryFacts]
 SHAPE = {
     "num_attention_heads": 32.0,
     "num_query_groups": 32.0,
@@ -41,13 +43,13 @@ def test_llama_3_has_one_layer_fewer_at_both_ends() -> None:
     assert layers(126, 16, MemoryFacts()) == [7.0] + [8.0] * 14 + [7.0]
 
 
-def test_bloom_counts_embedding_and_head_as_layers() -> None:
+def test_bloom_counts_embedding_and_head_as_layers(memory_facts: Facts) -> None:
     """bigscience2022prequel, "Rebalancing layers": 70 layers over 12 stages, 6 slots each."""
     facts = memory_facts("deepspeed-bf16", embedding_slots=1.0, head_slots=1.0)
     assert layers(70, 12, facts) == [5.0] + [6.0] * 10 + [5.0]
 
 
-def test_nanotron_cuts_by_cost() -> None:
+def test_nanotron_cuts_by_cost(memory_facts: Facts) -> None:
     """tazi2025, nanotron's `build_model`: a stage takes blocks until their sum has its share.
 
     Here the head costs as much as four layers, and 20 / 8 = 2.5 a stage.
@@ -88,7 +90,7 @@ def test_leading_dense_layers_come_first() -> None:
     stack=st.sampled_from(["megatron", "nanotron"]),
 )
 def test_every_layer_has_one_stage(
-    num_layers: int, pp: int, embedding: int, head: int, stack: str
+    memory_facts: Facts, num_layers: int, pp: int, embedding: int, head: int, stack: str
 ) -> None:
     pp = min(pp, num_layers)
     facts = memory_facts(stack, embedding_slots=float(embedding), head_slots=float(head))

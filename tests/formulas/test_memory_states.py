@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import states
+from steptime.formulas.records import MemoryFacts
 
+Facts = Callable[..., MemoryFacts]
 GIB = 2**30
 
 
 def job(**values: float) -> Any:
     base = {"zero_stage": 0.0, "fp8": 0.0, "dp": 1.0, "cp": 1.0, "tp": 1.0, "ep": 1.0, "etp": 1.0}
+    base["dp_replicate"] = 1.0
     return SimpleNamespace(**base | values)
 
 
@@ -22,6 +25,7 @@ def bytes_per_parameter(record: Any, facts: MemoryFacts, ranks: float) -> float:
     return (
         states.weight_bytes(record, facts, ranks)
         + states.gradient_bytes(record, facts, ranks)
+        + states.exchange_bytes(facts, ranks)
         + states.optimizer_bytes(record, facts, ranks)
     )
 
@@ -68,7 +72,7 @@ def test_deepspeed_zero_3_prints_6_09_gb() -> None:
     assert held / GIB == pytest.approx(6.09, abs=0.005)
 
 
-def test_nanotron_holds_a_flat_copy_where_ranks_exchange() -> None:
+def test_nanotron_holds_a_flat_copy_where_ranks_exchange(memory_facts: Facts) -> None:
     """tazi2025, nanotron: 16-bit weights, 32-bit gradients and a flat 16-bit copy, 12/d more."""
     facts = memory_facts("nanotron")
     assert bytes_per_parameter(job(zero_stage=1.0), facts, 4.0) == 2.0 + 4.0 + 2.0 + 12.0 / 4.0
@@ -99,7 +103,7 @@ def test_experts_are_repeated_by_what_ep_and_etp_leave() -> None:
 
 
 @pytest.mark.parametrize("ranks", [2.0, 8.0, 1000.0])
-def test_each_stage_holds_less(ranks: float) -> None:
+def test_each_stage_holds_less(memory_facts: Facts, ranks: float) -> None:
     held = [
         bytes_per_parameter(job(zero_stage=float(stage)), memory_facts("deepspeed-bf16"), ranks)
         for stage in range(4)

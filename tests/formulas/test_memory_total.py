@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from steptime.inputs.memory_facts import MemoryFacts, memory_facts
 
 from steptime.formulas.memory import (
     activation_parts,
@@ -21,14 +21,18 @@ from steptime.formulas.memory import (
 from steptime.formulas.memory.in_flight import flight_line, in_flight, micro_batches
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.parameters import num_parameters
+from steptime.formulas.records import MemoryFacts
 from steptime.inputs import presets
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import SCHEDULES, Batch, Layout
+from steptime.inputs.said import Said
+from steptime.inputs.software import Software, software, with_facts
 from steptime.pipeline.build import build_orders
 from steptime.pipeline.memory import peak_in_flight
 from steptime.pipeline.schedules import check_schedule
 
+Facts = Callable[..., MemoryFacts]
 FACTS = MemoryFacts()
 
 
@@ -72,7 +76,7 @@ def test_gpt_3_on_eight_devices_does_not_fit() -> None:
 # limit
 
 
-def test_deepseek_v3_ran_in_80_gb_as_its_report_says() -> None:
+def test_deepseek_v3_ran_in_80_gb_as_its_report_says(memory_facts: Facts) -> None:
     """deepseek2024, Sec. 3.1 to 3.3: p = 16, 64-way experts, ZeRO-1, DualPipe, 8 bits, H800."""
     layout = {"pp": 16, "dp": 128, "ep": 64, "zero_stage": 1, "schedule": "dualpipe"}
     asked = record("deepseek-v3", (15360, 4096), "h800", precision="fp8", **layout)
@@ -89,13 +93,13 @@ def test_without_a_pipeline_there_is_one_rank() -> None:
 
 def test_parts_add_up_to_the_total() -> None:
     asked = record("deepseek-v3", (960, 4096), pp=16, dp=8, ep=8, zero_stage=1)
-    found = memory_bytes(asked, memory_facts("megatron", fragmentation=0.1))
+    found = memory_bytes(asked, MemoryFacts(fragmentation=0.1))
     assert sum(found[part] for part in PARTS) == pytest.approx(found["total"], rel=1e-14)
 
 
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])
 @pytest.mark.parametrize("stack", ["megatron-2021", "deepspeed-bf16", "nanotron"])
-def test_activations_by_part_add_up(recompute: str, stack: str) -> None:
+def test_activations_by_part_add_up(memory_facts: Facts, recompute: str, stack: str) -> None:
     asked = record("deepseek-v3", (960, 4096), tp=2, pp=8, dp=8, ep=8, recompute=recompute)
     facts = memory_facts(
         stack,
@@ -138,6 +142,7 @@ def test_ranks_hold_every_parameter_once(name: str, tp: int) -> None:
     micro=st.integers(1, 40),
 )
 def test_the_fullest_rank_is_a_candidate(
+    memory_facts: Facts,
     layers: int,
     pp: int,
     chunks: int,
@@ -209,7 +214,7 @@ def test_micro_batches_in_flight_are_the_simulators(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama3-70b", "deepseek-v3"])
-def test_arrays_give_the_same_bits(name: str) -> None:
+def test_arrays_give_the_same_bits(memory_facts: Facts, name: str) -> None:
     rng = np.random.default_rng(0)
     fields = {
         "tp": [1, 2, 4, 8],
@@ -239,14 +244,23 @@ def test_arrays_give_the_same_bits(name: str) -> None:
 # refusal
 
 
+def stated(name: str, value: Any) -> Software:
+    said = Said(facts=((name, value),))
+    return software(said, presets.accelerator("h100"), presets.model("llama3-8b"), "bf16", False)
+
+
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), "many", True])
 def test_facts_refuse_what_is_no_size(value: Any) -> None:
-    with pytest.raises(ConfigError, match="logit_bytes must be a number"):
-        MemoryFacts(logit_bytes=value)
+    with pytest.raises(ConfigError, match="fact logit_bytes must be a number"):
+        stated("logit_bytes", value)
+    with pytest.raises(ConfigError, match="fact logit_bytes must be a number"):
+        with_facts(stated("logit_bytes", 4.0), {"logit_bytes": value})
 
 
 def test_unknown_stacks_and_facts_are_refused_with_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean 'nanotron'"):
-        memory_facts("nanotrn")
+        Said(stack="nanotrn")
     with pytest.raises(ConfigError, match="did you mean 'dropout'"):
-        memory_facts("megatron", dropuot=1.0)
+        stated("dropuot", 1.0)
+    with pytest.raises(ConfigError, match="did you mean 'dropout'"):
+        with_facts(stated("dropout", 1.0), {"dropuot": 1.0})

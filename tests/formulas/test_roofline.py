@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from types import SimpleNamespace
 
 import pytest
 
+from steptime.formulas.records import Constants, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.formulas.roofline.layer import across_wait_s, floors_s
 from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import product_s
 from steptime.formulas.roofline.sharing import tied_s
 from steptime.formulas.roofline.stages import cut_by_cost, pace, sends_s
-from steptime.inputs.constants import RooflineConstants, roofline_constants
+from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
-from steptime.inputs.presets import accelerator
-from steptime.inputs.stack import STACK_FIELDS, StackFacts, stack_facts, stack_named
+from steptime.inputs.presets import accelerator, model
+from steptime.inputs.said import Said
+from steptime.inputs.software import check_known, software
 from steptime.inputs.training_step import training_step
 
-CONSTANTS = roofline_constants()
+CONSTANTS = published_constants().of("ampere")
 PARTS = (
     "compute",
     "recompute",
@@ -33,7 +34,7 @@ PARTS = (
 )
 
 
-def step(**changes: object) -> tuple[Job, StackFacts]:
+def step(**changes: object) -> tuple[Job, TimeFacts]:
     asked = {
         "model": "gpt3-175b",
         "accelerator": "a100",
@@ -46,10 +47,13 @@ def step(**changes: object) -> tuple[Job, StackFacts]:
         "recompute": "full",
     } | changes
     made = training_step(**asked)  # type: ignore[arg-type]
-    return made.job(), stack_facts(stack_named("megatron-2021"), made.accelerator)
+    said = Said(stack="megatron-2021")
+    one = software(said, made.accelerator, made.model, made.layout.precision, False)
+    assert one.time is not None
+    return made.job(), one.time
 
 
-def total(job: Job, stack: StackFacts, constants: RooflineConstants = CONSTANTS) -> float:
+def total(job: Job, stack: TimeFacts, constants: Constants = CONSTANTS) -> float:
     return float(roofline_step_s(roofline_step(job, stack, constants)))
 
 
@@ -140,7 +144,7 @@ def test_a_head_hides_what_the_host_would_hold_up() -> None:
 
 
 def test_only_a_pipeline_over_servers_with_tensor_parallelism_waits_for_its_stages() -> None:
-    stack = StackFacts(host_layer_s=0.004, stage_wait_s=0.002, across_wait_s=0.001)
+    stack = TimeFacts(host_layer_s=0.004, stage_wait_s=0.002, across_wait_s=0.001)
     inside, _ = step(tp=2, pp=4, vpp=1, dp=1)
     apart, _ = step(tp=2, pp=4, vpp=1, dp=2)
     alone, _ = step(tp=1, pp=4, vpp=1, dp=4)
@@ -168,7 +172,7 @@ def test_sends_that_overlap_show_while_the_pipeline_fills_and_drains_alone() -> 
 def test_a_tied_embedding_is_added_up_between_two_stages_alone() -> None:
     job, stack = step(dp=1)
     free = replace(CONSTANTS, hop_s=0.0)
-    size = stack.gradient_bytes * job.vocab_size * job.hidden_size / job.tp
+    size = stack.sent_gradient_bytes * job.vocab_size * job.hidden_size / job.tp
     expected = size / (job.network_bytes_per_s * free.network_efficiency)
     assert tied_s(replace(job, tied=1.0), stack, free) == pytest.approx(expected, rel=1e-14)
     assert tied_s(replace(job, tied=0.0), stack, free) == 0.0
@@ -224,11 +228,9 @@ def test_arrays_give_what_floats_give_to_the_last_bit() -> None:
         job, stack = step(tp=tp, pp=pp, vpp=1, dp=dp)
         jobs.append(job)
         stacks.append(stack)
-    arrays = SimpleNamespace(
-        **{f.name: np.array([getattr(job, f.name) for job in jobs]) for f in fields(Job)}
-    )
-    facts = SimpleNamespace(
-        **{name: np.array([getattr(s, name) for s in stacks]) for name in STACK_FIELDS}
+    arrays = Job(**{f.name: np.array([getattr(job, f.name) for job in jobs]) for f in fields(Job)})
+    facts = TimeFacts(
+        **{f.name: np.array([getattr(s, f.name) for s in stacks]) for f in fields(TimeFacts)}
     )
     together = roofline_step_s(roofline_step(arrays, facts, CONSTANTS))
     alone = [total(job, stack) for job, stack in zip(jobs, stacks, strict=True)]
@@ -239,4 +241,6 @@ def test_an_unknown_generation_is_refused() -> None:
     from steptime.inputs.errors import ConfigError
 
     with pytest.raises(ConfigError, match="no measured rate"):
-        stack_facts(stack_named("megatron-core"), accelerator("tpu-v5p"))
+        check_known(accelerator("tpu-v5p"))
+    said, shape = Said(stack="megatron-core"), model("llama3-8b")
+    assert software(said, accelerator("tpu-v5p"), shape, "bf16", False).time is None

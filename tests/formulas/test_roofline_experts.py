@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import fields, replace
-from types import SimpleNamespace
 
 import pytest
 
+from steptime.formulas.records import Constants, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value
 from steptime.formulas.roofline.experts import (
@@ -21,21 +21,17 @@ from steptime.formulas.roofline.experts import (
 )
 from steptime.formulas.roofline.layer import again_products_share, messages_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
-from steptime.inputs.constants import roofline_constants
+from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
-from steptime.inputs.stack import (
-    STACK_FIELDS,
-    StackFacts,
-    layout_changes,
-    stack_facts,
-    stack_named,
-)
+from steptime.inputs.presets import accelerator as preset
+from steptime.inputs.said import Said
+from steptime.inputs.software import software
 from steptime.inputs.training_step import training_step
 
-CONSTANTS = roofline_constants()
+CONSTANTS = published_constants().of("hopper")
 
 
-def step(stack: str = "megatron-bridge", **changes: object) -> tuple[Job, StackFacts]:
+def step(stack: str = "megatron-bridge", **changes: object) -> tuple[Job, TimeFacts]:
     asked = {
         "model": "qwen3-235b-a22b",
         "accelerator": "h100",
@@ -48,12 +44,14 @@ def step(stack: str = "megatron-bridge", **changes: object) -> tuple[Job, StackF
         "precision": "bf16",
     } | changes
     made = training_step(**asked)  # type: ignore[arg-type]
-    facts = layout_changes(made.model, made.layout)
-    return made.job(), stack_facts(stack_named(stack), made.accelerator, **facts)
+    said = Said(stack=stack)
+    one = software(said, made.accelerator, made.model, made.layout.precision, False)
+    assert one.time is not None
+    return made.job(), one.time
 
 
-def total(job: Job, stack: StackFacts) -> float:
-    return float(roofline_step_s(roofline_step(job, stack, CONSTANTS)))
+def total(job: Job, stack: TimeFacts, constants: Constants = CONSTANTS) -> float:
+    return float(roofline_step_s(roofline_step(job, stack, constants)))
 
 
 # ---- experts
@@ -138,12 +136,12 @@ def test_unfused_kernels_cost_more_and_gpt_oss_has_them() -> None:
 @pytest.mark.parametrize("model", ["mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-20b"])
 @pytest.mark.parametrize("accelerator", ["h100", "b200", "gb200"])
 def test_no_size_of_the_layout_is_a_cliff(model: str, accelerator: str) -> None:
-    times = []
+    times, constants = [], published_constants().of(preset(accelerator).generation)
     for ep in (1, 2, 4, 8):
         job, stack = step(
             model=model, accelerator=accelerator, pp=1, dp=64, ep=ep, global_batch_size=512
         )
-        times.append(total(job, stack))
+        times.append(total(job, stack, constants))
     for one, two in itertools.pairwise(times):
         assert 0.5 < two / one < 1.5
 
@@ -202,8 +200,10 @@ def test_arrays_of_mixtures_give_what_floats_give_to_the_last_bit() -> None:
     ]
     made = [(job, replace(stack, old_experts=float(k % 2))) for k, (job, stack) in enumerate(made)]
     jobs = {f.name: np.array([getattr(job, f.name) for job, _ in made]) for f in fields(Job)}
-    facts = {name: np.array([getattr(stack, name) for _, stack in made]) for name in STACK_FIELDS}
-    parts = roofline_step(SimpleNamespace(**jobs), SimpleNamespace(**facts), CONSTANTS)
+    facts = {
+        f.name: np.array([getattr(stack, f.name) for _, stack in made]) for f in fields(TimeFacts)
+    }
+    parts = roofline_step(Job(**jobs), TimeFacts(**facts), CONSTANTS)
     alone = [total(job, stack) for job, stack in made]
     assert roofline_step_s(parts).tolist() == alone
     assert all(math.isfinite(value) for value in alone)

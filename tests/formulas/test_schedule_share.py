@@ -14,11 +14,12 @@ from steptime.formulas.baseline import baseline_step, schedule_overhead
 from steptime.formulas.bubble import bubble_overhead
 from steptime.formulas.roofline import roofline_step
 from steptime.inputs.baseline_constants import baseline_constants
-from steptime.inputs.constants import roofline_constants
+from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.presets import accelerator
-from steptime.inputs.stack import stack_facts, stack_named
+from steptime.inputs.presets import accelerator, model
+from steptime.inputs.said import Said
+from steptime.inputs.software import software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.report import report
 from steptime.pipeline.timeline import Work, simulate
@@ -37,8 +38,10 @@ def baseline_bubble(job: Job) -> float:
 
 
 def roofline_bubble(job: Job) -> float:
-    facts = stack_facts(stack_named("megatron-core"), accelerator("h100"))
-    return float(roofline_step(job, facts, roofline_constants())["bubble"])
+    said = Said(stack="megatron-core")
+    facts = software(said, accelerator("h100"), model("llama3-70b"), "bf16", False).time
+    assert facts is not None
+    return float(roofline_step(job, facts, published_constants().of("hopper"))["bubble"])
 
 
 def simulated_overhead(name: str, m: int, f: int = 1, i: int = 1, w: int = 1) -> float:

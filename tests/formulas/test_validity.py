@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from steptime.formulas.validity import device_fault, largest_divisor, layout_fault, leaves_rest
-from steptime.inputs.layout import FAULTS
+from steptime.inputs.layout import RULES
 
 LEGAL = {
     "num_layers": 96,
@@ -23,6 +23,7 @@ LEGAL = {
     "pp": 8,
     "vpp": 1,
     "dp": 8,
+    "dp_replicate": 1,
     "ep": 1,
     "etp": 1,
 }
@@ -52,6 +53,8 @@ def test_a_published_layout_breaks_no_rule() -> None:
         ({"ep": 4}, 6, 1),
         ({"num_experts": 60, "ep": 8, "tp": 6}, 7, 6),
         ({"num_experts": 256, "ep": 128}, 8, 64),
+        ({"dp_replicate": 3}, 9, 2),
+        ({"dp_replicate": 16}, 9, 8),
     ],
 )
 def test_each_rule_names_a_value_that_mends_it(
@@ -59,7 +62,7 @@ def test_each_rule_names_a_value_that_mends_it(
 ) -> None:
     found = fault(**changed)
     assert (found["rule"], found["nearest"]) == (rule, nearest)
-    blamed = FAULTS[rule - 1][0]
+    blamed = RULES[rule - 1].field
     assert fault(**{**changed, blamed: nearest})["rule"] == 0.0
 
 
@@ -81,7 +84,10 @@ def test_arrays_get_the_verdict_of_each_layout_alone() -> None:
     draw = random.Random(11)
     sizes = [1, 2, 3, 4, 6, 8, 16, 48, 97, 128]
     rows = [
-        {key: draw.choice(sizes) for key in ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")}
+        {
+            key: draw.choice(sizes)
+            for key in ("tp", "cp", "pp", "vpp", "dp", "dp_replicate", "ep", "etp")
+        }
         for _ in range(500)
     ]
     columns = {

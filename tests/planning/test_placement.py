@@ -7,16 +7,17 @@ import random
 from dataclasses import replace as with_fields
 
 import pytest
-from steptime.planning.placed import placed_baseline
 
-from steptime.formulas.baseline import baseline_step, step_s
+from steptime.formulas.baseline import baseline_step, chapter_step, step_s
 from steptime.formulas.placement import group_spans, link_bytes_per_s
+from steptime.formulas.records import BaselineConstants
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import Experts, ModelShape
-from steptime.planning.placement import ORDERS, Placement, place
+from steptime.inputs.rank_order import ORDERS
+from steptime.planning.placement import Placement, place
 
 KINDS = {"tensor": ("tp",), "context": ("cp",), "pipeline": ("pp",), "data": ("cp", "dp")}
 
@@ -46,7 +47,9 @@ def counts(placement: Placement, kind: str) -> tuple[int, int]:
     return count.inside, count.crossing
 
 
-def flat(layout: Layout, domain: int, model: ModelShape | None = None) -> Job:
+def flat(
+    layout: Layout, domain: int, model: ModelShape | None = None, data_inside: float = 1.0
+) -> Job:
     """Return a record with a batch and a model that any layout here divides."""
     shape = model or ModelShape(
         name="wide",
@@ -71,6 +74,7 @@ def flat(layout: Layout, domain: int, model: ModelShape | None = None) -> Job:
     for axis in ("tp", "cp", "pp", "dp", "ep", "etp"):
         setattr(record, axis, float(getattr(layout, axis)))
     record.global_batch_size = float(layout.dp)
+    record.data_inside = data_inside
     return record
 
 
@@ -167,7 +171,7 @@ def test_closed_form_agrees_with_the_count(seed: int) -> None:
     domain = draw.choice([4, 8, 32, 64, 72])
     for order, data_inside in (("megatron", 1.0), ("llama3", 0.0)):
         placement = place(layout, domain_size=domain, order=order)
-        rates = link_bytes_per_s(flat(layout, domain), data_inside)
+        rates = link_bytes_per_s(flat(layout, domain, data_inside=data_inside))
         for kind in ("tensor", "context", "pipeline", "data", "expert"):
             over_network = rates[kind] == 5e10
             crossing = placement.group(kind).crossing > 0
@@ -199,15 +203,11 @@ def test_megatron_order_keeps_experts_near_and_llama_order_does_not() -> None:
 
 
 def test_spans_of_llama_order_grow_with_the_axes() -> None:
-    spans = group_spans(flat(Layout(tp=8, cp=2, pp=4, dp=4), 8), 0.0)
+    spans = group_spans(flat(Layout(tp=8, cp=2, pp=4, dp=4), 8, data_inside=0.0))
     assert (spans["tensor"], spans["context"], spans["pipeline"], spans["data"]) == (8, 16, 64, 256)
 
 
-class Constants:
-    """What the baseline needs beside the record."""
-
-    eta = 0.473
-    latency_s = 5e-6
+CONSTANTS = BaselineConstants(eta=0.473, latency_s=5e-6)
 
 
 GPT3 = ModelShape(
@@ -221,11 +221,11 @@ GPT3 = ModelShape(
 )
 
 
-def test_placed_time_is_the_baseline_where_links_are_as_it_assumes() -> None:
+def test_real_links_give_the_chapters_time_where_they_are_as_it_assumes() -> None:
     layout = Layout(tp=8, cp=2, pp=8, dp=4)
-    record = flat(layout, 8, GPT3)
     for data_inside in (0.0, 1.0):
-        assert placed_baseline(record, Constants, data_inside) == baseline_step(record, Constants)
+        record = flat(layout, 8, GPT3, data_inside)
+        assert baseline_step(record, CONSTANTS) == chapter_step(record, CONSTANTS)
 
 
 def test_a_rack_is_never_slower_than_servers() -> None:
@@ -239,16 +239,16 @@ def test_a_rack_is_never_slower_than_servers() -> None:
         Layout(tp=4, cp=4, pp=2, dp=18, ep=8),
     ):
         for order in (0.0, 1.0):
-            rack = step_s(placed_baseline(flat(layout, 72, mixture), Constants, order))
-            server = step_s(placed_baseline(flat(layout, 8, mixture), Constants, order))
+            rack = step_s(baseline_step(flat(layout, 72, mixture, order), CONSTANTS))
+            server = step_s(baseline_step(flat(layout, 8, mixture, order), CONSTANTS))
             assert rack <= server
             assert rack < server or order == 1.0
 
 
 def test_tensor_parallelism_over_two_servers_pays_for_the_network() -> None:
     record = flat(Layout(tp=16), 8, GPT3)
-    parts = placed_baseline(record, Constants)
-    assert parts["tensor_parallel"] > 6 * baseline_step(record, Constants)["tensor_parallel"]
+    parts = baseline_step(record, CONSTANTS)
+    assert parts["tensor_parallel"] > 6 * chapter_step(record, CONSTANTS)["tensor_parallel"]
 
 
 # --- refusal

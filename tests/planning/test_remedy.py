@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from steptime.evidence.memory import step_memory
 
+from steptime.answer import Prediction, Question, answer
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.planning.remedy import Remedy, remedies
 
@@ -15,8 +15,12 @@ def asked(**changes: object) -> TrainingStep:
     return training_step(**step | changes)  # type: ignore[arg-type]
 
 
+def told(step: TrainingStep) -> Prediction:
+    return answer(Question(step=step))
+
+
 def found(step: TrainingStep) -> tuple[Remedy, ...]:
-    return remedies(step, step_memory(step))
+    return remedies(told(step))
 
 
 # limit
@@ -55,11 +59,11 @@ def test_growing_stages_takes_data_ranks_where_there_are_some() -> None:
     ],
 )
 def test_every_remedy_is_what_it_says(step: TrainingStep) -> None:
-    before = step_memory(step)
-    helps = remedies(step, before)
+    before = told(step)
+    helps = remedies(before)
     assert helps[0].fits
     for one in helps:
-        after = step_memory(one.step)
+        after = told(one.step)
         assert after.total_bytes == one.total_bytes
         assert after.fits is one.fits
         assert one.total_bytes < before.total_bytes

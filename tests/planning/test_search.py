@@ -10,27 +10,25 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from steptime.evidence.predict import PREDICTORS, predict_step
 
-from steptime.formulas.baseline import step_s
-from steptime.formulas.memory import memory_total_bytes
+from steptime.answer import PREDICTORS
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.job import job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
-from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.said import Said
 from steptime.planning.evaluate import (
     base_job,
+    bytes_of,
     crossed_job,
     layout_of,
-    memory_function,
+    over_software,
     row_faults,
     rows_job,
     step_function,
     switches,
 )
 from steptime.planning.question import Question
-from steptime.planning.result import evaluated, memory_parts, step_interval, step_parts
+from steptime.planning.result import answered, evaluated
 from steptime.planning.search import Search, search
 from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
 
@@ -55,7 +53,7 @@ QUESTIONS = [
     question("gpt3-175b", 1536, 1536, accelerator=accelerator("a100")),
     question("mixtral-8x7b", 64, 256),
     question("deepseek-v3", 2048, 4096),
-    question("gpt-oss-120b", 144, 288, order="llama3"),
+    question("gpt-oss-120b", 144, 288, order="llama3", predictor="baseline"),
 ]
 
 
@@ -74,15 +72,14 @@ def test_array_result_equals_one_layout_result_to_the_last_bit(predictor: str) -
         valid = valid[draw.choices(range(len(valid)), k=2000)]
         record = crossed_job(base, valid, choices)
         shape = (len(valid), *choices.shape)
-        times = np.broadcast_to(step_function(asked)(record), shape)
-        bytes_ = np.broadcast_to(memory_function(asked)(record), shape)
-        alone_s = step_function(asked)
+        times = over_software(asked, record, choices, shape, step_function(asked))
+        bytes_ = over_software(asked, record, choices, shape, bytes_of)
         for place in range(len(valid)):
             one = tuple(draw.randrange(size) for size in choices.shape)
             layout, batch = layout_of(asked, valid[place], *one)
-            alone = job(asked.model, asked.accelerator, layout, batch)
-            assert float(times[place, *one]) == alone_s(alone), layout
-            assert float(bytes_[place, *one]) == memory_total_bytes(alone, asked.facts), layout
+            alone = evaluated(asked, layout, batch)
+            assert float(times[place, *one]) == alone.step_time_s, layout
+            assert float(bytes_[place, *one]) == alone.memory_bytes, layout
             checked += 1
     assert checked == 10_000
 
@@ -168,7 +165,7 @@ def test_counts_add_up() -> None:
         broken.extend([sizes] * rows)
 
     rows = np.vstack(list(row_blocks(asked, 10**6, spell_out)))
-    whole = np.vstack([rows[:, :6], np.array(broken, dtype=float)])
+    whole = np.vstack([rows[:, : ROW_FIELDS.index("vpp")], np.array(broken, dtype=float)])
     tp, cp, dp = (whole[:, ROW_FIELDS.index(name)] for name in ("tp", "cp", "dp"))
     stages = len(asked.zero_stages)
     split = (tp > 1) & (4096 % (cp * tp) == 0)
@@ -192,9 +189,13 @@ def test_sizes_are_dropped_by_the_rule_that_the_formula_names() -> None:
 
 def test_parts_add_up_to_the_candidate() -> None:
     result = search(question("mixtral-8x7b", 64, 256), keep=5)
+    assert result.best
     for one in result.best:
-        assert step_s(step_parts(result.question, one)) == one.step_time_s
-        assert sum(memory_parts(result.question, one).values()) == pytest.approx(one.memory_bytes)
+        told = answered(result.question, one)
+        assert PREDICTORS[told.predictor].total(told.breakdown_s) == one.step_time_s
+        assert told.memory.total_bytes == one.memory_bytes
+        parts = told.memory.fullest.parts_bytes
+        assert sum(parts.values()) == pytest.approx(one.memory_bytes)
 
 
 def test_every_layout_found_fits_and_is_valid() -> None:
@@ -203,19 +204,6 @@ def test_every_layout_found_fits_and_is_valid() -> None:
             assert evaluated(asked, one.layout, one.batch) == one
             assert one.headroom_bytes >= 0
             assert one.layout.num_devices == asked.num_devices
-
-
-def test_roofline_times_are_those_of_the_prediction() -> None:
-    asked = question("llama3-405b", 2048, 512, predictor="roofline", zero_stages=(0, 1))
-    for one in search(asked, keep=30).best:
-        chunks = one.layout.pp * one.layout.vpp
-        if asked.model.num_layers % chunks and (asked.model.num_layers + 2) % chunks:
-            continue
-        step = TrainingStep(model=asked.model, accelerator=H100, layout=one.layout, batch=one.batch)
-        told = predict_step(step, "roofline")
-        assert one.step_time_s == pytest.approx(told.step_time_s, rel=1e-12)
-        ends = step_interval(asked, one)
-        assert ends == pytest.approx((told.step_time_low_s, told.step_time_high_s), rel=1e-12)
 
 
 # --- limit
@@ -278,11 +266,16 @@ def test_memory_stays_bounded_in_a_huge_space() -> None:
         ({"predictor": "magic"}, "unknown predictor 'magic'"),
         ({"order": "tp"}, "unknown rank order"),
         ({"accelerator": accelerator("a100"), "precision": "fp8"}, "has no 8-bit matrix products"),
-        ({"precision": "fp8"}, "fitted in 16 bits, not fp8; use --predictor roofline"),
+        (
+            {"precision": "fp8", "predictor": "baseline"},
+            "fitted in 16 bits, not fp8; use --predictor roofline",
+        ),
         ({"order": "llama3", "predictor": "roofline"}, "use --predictor baseline for another"),
         ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),
         ({"hbm_share": 0.0}, "hbm_share must be in"),
         ({"micro_batch_sizes": (0,)}, "micro_batch_size must be >= 1"),
+        ({"dp_replicates": (0,)}, "dp_replicate must be >= 1"),
+        ({"said": Said(stack="torchtitan"), "zero_stages": (1,)}, "torchtitan lacks one of them"),
     ],
 )
 def test_bad_questions_are_refused(more: dict[str, object], message: str) -> None:

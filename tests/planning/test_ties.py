@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from steptime.evidence.predict import PREDICTORS
 
+from steptime.inputs.datafiles import data_table
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.ties import (
     Group,
@@ -20,7 +20,7 @@ from steptime.planning.ties import (
 # --- published
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("predictor", data_table("search_constants.toml")["tie_fraction"])
 def test_the_constant_is_what_published_runs_say(predictor: str) -> None:
     # In whole percent; a refit of the model's own constants may move it a little.
     assert tie_fraction_of(predictor) == pytest.approx(measured_tie_fraction(predictor), abs=0.021)

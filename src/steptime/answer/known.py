@@ -24,7 +24,8 @@ from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.rank_order import ORDERS, rank_order
-from steptime.inputs.software import Said, Software, check_known, knows, software
+from steptime.inputs.said import Said
+from steptime.inputs.software import Software, check_known, knows, software
 
 DEFAULT, WITHOUT_RATES = "roofline", "baseline"
 

@@ -25,8 +25,9 @@ from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.said import NOTHING_SAID
 from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
-from steptime.inputs.software import NOTHING_SAID, software
+from steptime.inputs.software import software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule

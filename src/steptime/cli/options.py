@@ -18,7 +18,7 @@ from steptime.inputs.constants import RooflineConstants, read_constants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME, FIELDS, Field
-from steptime.inputs.software import Said
+from steptime.inputs.said import Said
 from steptime.inputs.stack import KERNEL
 from steptime.inputs.training_step import device_named, training_step
 

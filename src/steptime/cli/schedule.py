@@ -140,8 +140,7 @@ def schedule(
         lengths, send_latency, unit_seconds = _preset(
             times, name, chunks, lengths, send_latency, unit_seconds
         )
-    if unit_seconds is not None:
-        check_number("--unit-seconds", unit_seconds)
+    _check_sizes(unit_seconds, activation_bytes, kept_for_weights)
     work = Work(
         **lengths,
         stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
@@ -150,8 +149,6 @@ def schedule(
         blocking_sends=blocking_sends,
         pair=pair,
     )
-    check_number("--activation-bytes", activation_bytes, above=-1e-300)
-    check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
     forms = {"--json": as_json, "--svg": svg_path, "--trace": trace_path}
     most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
     timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
@@ -168,18 +165,34 @@ def schedule(
     if svg_path:
         write(svg_path, svg(timeline))
     if as_json:
-        numbers = report(timeline)
-        numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
-        numbers["activation_bytes_over_time"] = [
+        held = [
             held_series(timeline, rank, activation_bytes, kept_for_weights)
             for rank in range(timeline.ranks)
         ]
-        if unit_seconds is not None:
-            numbers["makespan_s"] = numbers["makespan"] * unit_seconds
-        print_json(numbers)
+        print_json(_as_dict(timeline, message_bytes, unit_seconds, held))
     else:
         print_drawing(timeline)
         print_summary(timeline, unit_seconds, activation_bytes, kept_for_weights)
+
+
+def _check_sizes(
+    unit_seconds: float | None, activation_bytes: float, kept_for_weights: float
+) -> None:
+    if unit_seconds is not None:
+        check_number("--unit-seconds", unit_seconds)
+    check_number("--activation-bytes", activation_bytes, above=-1e-300)
+    check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
+
+
+def _as_dict(
+    timeline: Timeline, message_bytes: float, unit_seconds: float | None, held: list[Any]
+) -> dict[str, Any]:
+    numbers: dict[str, Any] = report(timeline)
+    numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
+    numbers["activation_bytes_over_time"] = held
+    if unit_seconds is not None:
+        numbers["makespan_s"] = numbers["makespan"] * unit_seconds
+    return numbers
 
 
 def _timeline(

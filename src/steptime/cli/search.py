@@ -15,12 +15,12 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
-from steptime.planning.cost import run_cost
+from steptime.planning.cost import Run, run_cost
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
-    from steptime.planning.result import SearchResult
+    from steptime.planning.result import Candidate, SearchResult
 
 EXAMPLES = """
 Examples:
@@ -138,16 +138,27 @@ def search_command(
         typer.echo(_emitted(emit, result, choice), nl=False)
         return
     shown = list((result.front if front else result.best)[:top])
-    runs = [
+    costs = [
         run_cost(every, one.step_time_s, tokens, price_per_gpu_hour) if tokens else None
         for one in shown
     ]
+    _show(result, shown, costs, as_json=as_json, as_csv=as_csv)
+
+
+def _show(
+    result: SearchResult,
+    shown: list[Candidate],
+    costs: list[Run | None],
+    *,
+    as_json: bool,
+    as_csv: bool,
+) -> None:
     if as_csv:
-        typer.echo(csv_text(every, shown, runs), nl=False)
+        typer.echo(csv_text(result.question, shown, costs), nl=False)
     elif as_json:
-        print_json(result_dict(result, shown, runs))
+        print_json(result_dict(result, shown, costs))
     else:
-        print_result(result, shown, runs)
+        print_result(result, shown, costs)
 
 
 def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:

@@ -162,6 +162,9 @@ def validate(
             metavar="[FILE]", help="Your runs, CSV or parquet; the 13 rows of §11 if left out."
         ),
     ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="The same as --predictor.", hidden=True)
+    ] = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Also write the results to this file.")
     ] = None,
@@ -172,7 +175,7 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Compare a model with published step times, row by row."""
-    name = how.predictor or DEFAULT
+    name = how.predictor or model or DEFAULT
     check_choice("predictor", name, PREDICTORS)
     if fit is not None and not PREDICTORS[name].uses_software:
         raise ConfigError("--fit belongs to --predictor roofline")

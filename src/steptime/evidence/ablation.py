@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.evidence.calibration import STAGES, fit_stage, start
-from steptime.evidence.leave_out import all_runs, scored
 from steptime.evidence.residuals import DENSE
-from steptime.evidence.samples import Table
+from steptime.evidence.samples import Table, all_runs, scored
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.generation import generations
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from steptime.evidence.samples import Table
+from steptime.evidence.samples import Table, all_runs
 from steptime.inputs.constants import (
     SHARED,
     RooflineConstants,
@@ -198,8 +198,6 @@ def with_values(text: str, found: RooflineConstants) -> str:
 
 
 def _refit() -> None:
-    from steptime.evidence.leave_out import all_runs
-
     found = calibrate(all_runs())
     for name in ("roofline_constants.toml", "generations.toml"):
         path = data_path(name)

@@ -112,6 +112,7 @@ def widths_text() -> str:
         "# Widths of the intervals, in ln(step time): about `middle`, `factor` times `base`, plus",
         "# `slope` for each share of the step that is no computing. Made from",
         "# roofline_residuals.csv by `python -m steptime.evidence.intervals`; a test compares.",
+        'source = "fitted: roofline_residuals.csv, the errors of left-out runs"',
     ]
     for kind in KINDS:
         for known in (True, False):

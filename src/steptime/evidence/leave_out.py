@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.residuals import RESIDUALS
-from steptime.evidence.samples import Sample, Table, main_samples, sweep_samples, table
+from steptime.evidence.samples import Table, all_runs, scored, table
 from steptime.formulas.judgement import shares_weights
 from steptime.formulas.number import Number
 from steptime.inputs.datafiles import data_path
@@ -47,23 +47,6 @@ class LeftOut:
     assumed_errors: Floats
     exposed: Floats
     parts: dict[str, Floats]
-
-
-def scored(sample: Sample) -> bool:
-    """Return whether a run counts in the score: healthy, and no row of a sweep.
-
-    Args:
-        sample: The run.
-    """
-    return not sample.sick and sample.source != "playbook"
-
-
-def all_runs() -> Table:
-    """Return every run: those that are scored, and those that may only be fitted to."""
-    chosen = [
-        sample for sample in main_samples() + sweep_samples() if scored(sample) or sample.fitted_to
-    ]
-    return table(chosen)
 
 
 def with_assumed_software(runs: Table) -> Table:

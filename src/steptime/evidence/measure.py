@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from steptime.evidence.measure_backends import Backend, Device
+from steptime.evidence.measure_backends import Backend
+from steptime.evidence.measure_device import Device
 from steptime.inputs.errors import ConfigError
 
 # From thin to large, and the products of a 7B and a 70B layer at t = 1 and 8.

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from steptime.evidence.measure import Measured, Timing
-from steptime.evidence.measure_backends import Device
+from steptime.evidence.measure_device import Device
 from steptime.evidence.row_device import preset_named
 from steptime.formulas.roofline.matmul import product_s
 from steptime.inputs.accelerator import Accelerator

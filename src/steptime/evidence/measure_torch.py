@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from steptime.evidence.measure_backends import Device, cpu_memory_bytes, cpu_name
+from steptime.evidence.measure_device import Device, cpu_memory_bytes, cpu_name
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.generation import generations
 
-GENERATIONS = {8: "ampere", 9: "hopper", 10: "blackwell"}
 # Larger than any second-level cache: written before each run, so that operands come from
 # memory, and long enough that the host has enqueued the run before the device is free.
 _FLUSH_BYTES = 2**28
@@ -56,6 +56,12 @@ def _ranks() -> tuple[int, int, int, int]:
         _number_of_environment("LOCAL_RANK", 0),
         _number_of_environment("LOCAL_WORLD_SIZE", ranks),
     )
+
+
+def _generation(major: int) -> str:
+    """Return the generation of a compute capability; empty where none is known."""
+    known = {one.compute_capability: one.name for one in generations().values()}
+    return known.get(major, "")
 
 
 class TorchBackend:
@@ -104,7 +110,7 @@ class TorchBackend:
         runtime = f"HIP {amd}" if amd else f"CUDA {torch.version.cuda}"
         device = Device(
             name=facts.name,
-            generation="" if amd or ada else GENERATIONS.get(facts.major, ""),
+            generation="" if amd or ada else _generation(facts.major),
             num_sms=facts.multi_processor_count,
             memory_bytes=float(facts.total_memory),
             versions=f"PyTorch {torch.__version__}, {runtime}",

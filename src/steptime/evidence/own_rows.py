@@ -14,7 +14,7 @@ from steptime.evidence.own_table import own_table
 from steptime.evidence.schema import PublishedRow, expanded
 from steptime.evidence.sweeps import figure_row, playbook_row
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.software import Said
+from steptime.inputs.said import Said
 
 _FEWEST_COLUMNS = 3
 # Columns of published runs that tell of a row and are no input.

@@ -14,18 +14,16 @@ from steptime.formulas.records import TimeFacts
 from steptime.inputs.assumed import Assumed, not_stated, taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.job import Job
-from steptime.inputs.layout import Layout
-from steptime.inputs.software import (
-    Said,
-    Software,
-    check_known,
+from steptime.inputs.habits import (
     check_zero_stage,
-    software,
     usual_recompute,
     usual_stack,
     usual_zero_stage,
 )
+from steptime.inputs.job import Job
+from steptime.inputs.layout import Layout
+from steptime.inputs.said import Said
+from steptime.inputs.software import Software, check_known, software
 from steptime.inputs.training_step import TrainingStep
 
 COUNTS_RECOMPUTATION = "hardware"

@@ -8,7 +8,7 @@ from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.assumed import Assumed, not_stated, not_understood, taken
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
-from steptime.inputs.software import UNSTATED, Said
+from steptime.inputs.said import UNSTATED, Said
 from steptime.inputs.stack import FACT_NAMES, KERNEL, families, stack_names
 
 Found = tuple[dict[str, Value], tuple[Assumed, ...]]

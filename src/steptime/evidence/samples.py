@@ -208,3 +208,20 @@ def table(chosen: Sequence[Sample]) -> Table:
         step_time_s=np.array([sample.step_time_s for sample in chosen]),
         generations=tuple(sample.inputs.run.accelerator.generation for sample in chosen),
     )
+
+
+def scored(sample: Sample) -> bool:
+    """Return whether a run counts in the score: healthy, and no row of a sweep.
+
+    Args:
+        sample: The run.
+    """
+    return not sample.sick and sample.source != "playbook"
+
+
+def all_runs() -> Table:
+    """Return every run: those that are scored, and those that may only be fitted to."""
+    chosen = [
+        sample for sample in main_samples() + sweep_samples() if scored(sample) or sample.fitted_to
+    ]
+    return table(chosen)

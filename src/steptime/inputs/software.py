@@ -1,4 +1,4 @@
-"""What software a step runs on: what is said of it, and the facts that follow."""
+"""What software a step runs on, and the facts that follow from it."""
 
 from __future__ import annotations
 
@@ -13,62 +13,11 @@ from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
+from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
-from steptime.inputs.stack import (
-    FACT_NAMES,
-    KERNEL,
-    MEMORY_FACTS,
-    TIME_FACTS,
-    Stack,
-    check_date,
-    families,
-    family_stack,
-    stack_named,
-    stack_names,
-)
-
-USUAL_FAMILY = "megatron"
-USUAL_SHARDED = "fsdp"
-"""The families that are assumed where nobody names the software: where weights stay whole, and
-where data-parallel ranks share them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What is said of the software.
-
-    Attributes:
-        stack: Exact name of a stack, or a family; None where nothing is said.
-        date: Month when it was current, as ``2025-02``; None where it is not said.
-        facts: Single facts, by name, in the order given: these come before all others.
-        unstated: What of the layout nobody stated, of ``UNSTATED``.
-    """
-
-    stack: str | None = None
-    date: str | None = None
-    facts: tuple[tuple[str, Value], ...] = ()
-    unstated: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.stack is not None:
-            check_choice("stack", self.stack, (*stack_names(), *families()))
-        if self.date is not None:
-            check_date(self.date)
-        for name, value in self.facts:
-            check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name == KERNEL):
-                kind = "a word, such as flash-2" if name == KERNEL else "a number"
-                raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
-
-    @property
-    def exact(self) -> bool:
-        """Return whether the stack itself is named, not its family alone."""
-        return self.stack in stack_names()
-
-
-UNSTATED = ("recompute unstated",)
-NOTHING_SAID = Said()
+from steptime.inputs.said import Said
+from steptime.inputs.stack import KERNEL, MEMORY_FACTS, TIME_FACTS, Stack
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +57,6 @@ def conditions_of(
     return (kind, precision, device.generation, *latent, *said.unstated)
 
 
-def _chosen(said: Said, sharded: bool) -> Stack:
-    if said.stack is None:
-        return family_stack(USUAL_SHARDED if sharded else USUAL_FAMILY, said.date)
-    return stack_named(said.stack) if said.exact else family_stack(said.stack, said.date)
-
-
 def _assumed(said: Said, stack: Stack, conditions: tuple[str, ...]) -> tuple[Assumed, ...]:
     found = []
     if said.stack is None:
@@ -149,76 +92,6 @@ def _lines(
         for name, value in said.facts
     }
     return lines
-
-
-def usual_zero_stage(said: Said, model: ModelShape) -> tuple[int, str]:
-    """Return what data parallelism shards where nobody says it, and why that is taken.
-
-    Args:
-        said: Of the software.
-        model: Its own report may say what it was trained with.
-    """
-    stack = _chosen(said, sharded=False)
-    if model.zero_stage is not None and model.zero_stage in stack.zero_stages:
-        return model.zero_stage, "its own report"
-    return stack.zero_stages[0], f"{stack.name}'s usual" if said.stack is not None else ""
-
-
-def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:
-    """Return which ways to shard the software has, of those that are tried; all its own if none.
-
-    Args:
-        said: Of the software; all are had where it is not named.
-        tried: 0 to 3.
-    """
-    if said.stack is None:
-        return tried
-    known = _chosen(said, sharded=False).zero_stages
-    return tuple(stage for stage in tried if stage in known) or tuple(sorted(known))
-
-
-def usual_stack(said: Said) -> Stack:
-    """Return the software whose habits fill in what nobody states of the layout.
-
-    Args:
-        said: Of the software.
-    """
-    return _chosen(said, sharded=False)
-
-
-def usual_recompute(said: Said) -> str:
-    """Return what is recomputed where nobody says it.
-
-    Args:
-        said: Of the software.
-
-    Raises:
-        ConfigError: If the software has no usual mode.
-    """
-    stack = usual_stack(said)
-    if not stack.recompute:
-        raise ConfigError(
-            f"recompute is not stated beside {stack.title}: it moves the step by a third"
-        )
-    return stack.recompute
-
-
-def check_zero_stage(said: Said, stage: int) -> None:
-    """Refuse a way to shard that the software does not have.
-
-    Args:
-        said: Of the software; nothing is refused where it is not named.
-        stage: 0 to 3.
-
-    Raises:
-        ConfigError: With the stages that it has.
-    """
-    if said.stack is None:
-        return
-    stack = _chosen(said, sharded=stage > 2)
-    if stage not in stack.zero_stages:
-        known = ", ".join(map(str, sorted(stack.zero_stages)))
-        raise ConfigError(f"zero_stage={stage}: {stack.title} has no such sharding; use {known}")
 
 
 def power_scale(device: Accelerator) -> float:
@@ -322,7 +195,7 @@ def software(
     Raises:
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
-    stack = _chosen(said, sharded)
+    stack = chosen_stack(said, sharded)
     conditions = conditions_of(said, device, model, precision)
     lines = _lines(said, stack, model, precision, conditions)
     return Software(

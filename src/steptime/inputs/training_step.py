@@ -11,22 +11,15 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fact import Value
+from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
+from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.software import (
-    NOTHING_SAID,
-    UNSTATED,
-    Said,
-    check_zero_stage,
-    usual_recompute,
-    usual_stack,
-    usual_zero_stage,
-)
 
 NO_RECOMPUTATION = "none"
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
@@ -177,56 +170,61 @@ def training_step(
     """
     shape = shape_named(model)
     device = device_named(accelerator, nvlink_domain, network_gbit)
-    said = Said(
+    check_precision(device, precision)
+    said = _said(stack, date, facts, recompute)
+    assumed: list[Assumed] = []
+    _check_cut(tp, pp)
+    chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
+    layout = Layout(
+        tp=tp,
+        cp=cp,
+        pp=pp,
+        vpp=chunks,
+        dp=dp,
+        dp_replicate=dp_replicate,
+        ep=ep,
+        schedule=_schedule(schedule, chunks, pp, assumed),
+        zero_stage=_zero(zero_stage, shape, dp == cp == 1, said, assumed),
+        etp=_default_etp(shape, tp, assumed) if etp is None else etp,
+        sequence_parallel=_split(sequence_parallel, said, tp),
+        recompute=_default_recompute(said, assumed) if recompute is None else recompute,
+        precision=precision,
+        order=order,
+    )
+    batch = Batch(
+        global_batch_size=global_batch_size,
+        seq_length=seq_length,
+        micro_batch_size=micro_batch_size,
+    )
+    step = TrainingStep(
+        model=shape,
+        accelerator=device,
+        layout=layout,
+        batch=batch,
+        said=said,
+        assumed=tuple(assumed) + _network(device, layout.num_devices, network_gbit),
+        chunks_given=pp == 1 or vpp is not None or schedule is not None,
+    )
+    check_schedule(layout, batch)
+    step.job()
+    return step
+
+
+def _check_cut(tp: int, pp: int) -> None:
+    """Refuse sizes that are no counts before defaults are made from them."""
+    check_count("tp", tp, most=10**7)
+    check_count("pp", pp, most=10**7)
+
+
+def _said(
+    stack: str | None, date: str | None, facts: Mapping[str, Value] | None, recompute: str | None
+) -> Said:
+    return Said(
         stack=stack,
         date=date,
         facts=tuple((facts or {}).items()),
         unstated=() if recompute is not None else UNSTATED,
     )
-    assumed: list[Assumed] = []
-    check_count("tp", tp, most=10**7)
-    check_count("pp", pp, most=10**7)
-    chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
-    name = _usual_schedule(chunks, pp) if schedule is None else schedule
-    if schedule is None and pp > 1:
-        assumed.append(taken("schedule", name, "", "--schedule NAME"))
-    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
-    check_precision(device, precision)
-    if zero_stage is not None:
-        check_zero_stage(said, stage)
-    step = TrainingStep(
-        model=shape,
-        accelerator=device,
-        layout=Layout(
-            tp=tp,
-            cp=cp,
-            pp=pp,
-            vpp=chunks,
-            dp=dp,
-            dp_replicate=dp_replicate,
-            ep=ep,
-            etp=_default_etp(shape, tp, assumed) if etp is None else etp,
-            sequence_parallel=_default_split(said, tp)
-            if sequence_parallel is None
-            else sequence_parallel,
-            zero_stage=stage,
-            recompute=_default_recompute(said, assumed) if recompute is None else recompute,
-            precision=precision,
-            schedule=name,
-            order=order,
-        ),
-        batch=Batch(
-            global_batch_size=global_batch_size,
-            seq_length=seq_length,
-            micro_batch_size=micro_batch_size,
-        ),
-        said=said,
-        assumed=tuple(assumed) + _network(device, tp * cp * pp * dp, network_gbit),
-        chunks_given=pp == 1 or vpp is not None or schedule is not None,
-    )
-    check_schedule(step.layout, step.batch)
-    step.job()
-    return step
 
 
 def _network(
@@ -239,16 +237,23 @@ def _network(
     return (taken("network", share, "", "--network-gbit N"),)
 
 
-def _default_zero(shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]) -> int:
-    if dp == 1 and cp == 1:
+def _zero(
+    stage: int | None, shape: ModelShape, alone: bool, said: Said, assumed: list[Assumed]
+) -> int:
+    """Return what data and context ranks shard: what is stated, or else what is usual."""
+    if stage is None and alone:
         return 0
-    stage, why = usual_zero_stage(said, shape)
-    assumed.append(taken("zero", str(stage), why, "--zero N"))
+    if stage is None:
+        stage, why = usual_zero_stage(said, shape)
+        assumed.append(taken("zero", str(stage), why, "--zero N"))
+    check_count("zero_stage", stage, least=0, most=3)
+    if not alone:
+        check_zero_stage(said, stage)
     return stage
 
 
-def _default_split(said: Said, tp: int) -> bool:
-    return tp > 1 and usual_stack(said).sequence_parallel
+def _split(stated: bool | None, said: Said, tp: int) -> bool:
+    return stated if stated is not None else tp > 1 and usual_stack(said).sequence_parallel
 
 
 def _default_recompute(said: Said, assumed: list[Assumed]) -> str:
@@ -266,8 +271,13 @@ def _default_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     return 1
 
 
-def _usual_schedule(chunks: int, pp: int) -> str:
-    return USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
+def _schedule(stated: str | None, chunks: int, pp: int, assumed: list[Assumed]) -> str:
+    if stated is not None:
+        return stated
+    usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
+    if pp > 1:
+        assumed.append(taken("schedule", usual, "", "--schedule NAME"))
+    return usual
 
 
 def _default_chunks(

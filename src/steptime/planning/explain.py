@@ -11,11 +11,12 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
 from steptime.inputs.readers.reading import Reading, Value, completed
+from steptime.inputs.said import Said
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.software import Said, check_zero_stage
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate

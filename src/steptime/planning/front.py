@@ -156,3 +156,22 @@ def _kept(
 ) -> Kept:
     row, *switch = np.unravel_index(places, shape)
     return Kept(flat_s[places], flat_bytes[places], rows[row], np.stack(switch, axis=1))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a search has seen so far.
+
+    Attributes:
+        evaluated: Layouts whose time and memory were computed.
+        fitting: Those of them that fit.
+        dropped: Layouts that fell out, by reason.
+        leanest_bytes: The least memory of any layout.
+        leanest: That layout: its row and switches.
+    """
+
+    evaluated: int
+    fitting: int
+    dropped: dict[str, int]
+    leanest_bytes: float
+    leanest: Kept

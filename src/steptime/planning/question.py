@@ -9,11 +9,12 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.habits import zero_stages
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
+from steptime.inputs.said import NOTHING_SAID, Said
 from steptime.inputs.schedule_name import check_schedule_name
-from steptime.inputs.software import NOTHING_SAID, Said, zero_stages
 from steptime.inputs.training_step import TrainingStep
 
 MOST_DEVICES = 1_000_000
@@ -86,8 +87,10 @@ class Question:
             raise ConfigError(
                 f"zero_stages={self.zero_stages}: {self.said.stack} lacks one of them"
             )
-        for size in (*self.micro_batch_sizes, *self.dp_replicates):
-            check_count("micro_batch_size or dp_replicate", size, most=10**6)
+        for size in self.micro_batch_sizes:
+            check_count("micro_batch_size", size, most=10**6)
+        for copies in self.dp_replicates:
+            check_count("dp_replicate", copies, most=10**6)
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
         if not 0.0 < self.hbm_share <= 1.0:

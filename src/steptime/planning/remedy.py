@@ -10,8 +10,8 @@ from itertools import chain, combinations
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.software import check_zero_stage
 from steptime.inputs.training_step import TrainingStep
 
 MOST_STAGES = 128

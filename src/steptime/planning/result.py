@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.evaluate import layout_of
-from steptime.planning.front import Kept, Selection
+from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.question import Question
-
-if TYPE_CHECKING:
-    from steptime.planning.search import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from steptime.planning.evaluate import (
     step_function,
     switches,
 )
-from steptime.planning.front import Kept, Selection
+from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult, finished
 from steptime.planning.space import ROW_FIELDS, Rows, row_blocks, sizes_over_layers
@@ -34,25 +34,6 @@ CELLS = 48_000
 TOO_MUCH_MEMORY = "memory: over the limit of the device"
 TOO_MANY_STAGES = "pp: more stages than layers (sizes, not layouts)"
 PRUNED = "time: not even the fastest of its switches can win (pruned)"
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a search has seen so far.
-
-    Attributes:
-        evaluated: Layouts whose time and memory were computed.
-        fitting: Those of them that fit.
-        dropped: Layouts that fell out, by reason.
-        leanest_bytes: The least memory of any layout.
-        leanest: That layout: its row and switches.
-    """
-
-    evaluated: int
-    fitting: int
-    dropped: dict[str, int]
-    leanest_bytes: float
-    leanest: Kept
 
 
 class Search:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.intervals import Coverage, coverage
-from steptime.evidence.leave_out import LeftOut, all_runs, left_out, scored
+from steptime.evidence.leave_out import LeftOut, left_out
 from steptime.evidence.residuals import KINDS, Residual, causes
 from steptime.evidence.rivals import (
     alike,
@@ -19,7 +19,7 @@ from steptime.evidence.rivals import (
     llm_analysis_errors,
 )
 from steptime.evidence.row_said import dated
-from steptime.evidence.samples import Sample, Table
+from steptime.evidence.samples import Sample, Table, all_runs, scored
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 
 Floats = NDArray[np.float64]

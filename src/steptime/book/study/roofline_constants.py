@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from steptime.evidence.calibration import STAGES, calibrate
-from steptime.evidence.leave_out import all_runs, scored
 from steptime.evidence.row_words import Word, words
+from steptime.evidence.samples import all_runs, scored
 from steptime.inputs.constants import ConstantEntry, constant_entries
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.fact import Fact

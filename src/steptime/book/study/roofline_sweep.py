@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steptime.evidence.calibration import calibrate
-from steptime.evidence.leave_out import all_runs
 from steptime.evidence.noise_floor import Repeats, repeats
 from steptime.evidence.samples import (
     SICK_OVER_GPUS,
     Table,
+    all_runs,
     main_samples,
     sweep_samples,
     table,

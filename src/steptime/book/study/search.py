@@ -13,7 +13,7 @@ from steptime.evidence.schema import published_rows
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
-from steptime.inputs.software import Said
+from steptime.inputs.said import Said
 from steptime.inputs.training_step import USUAL_INTERLEAVED
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, evaluated
