@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("scipy")
 
 from steptime.evidence.diagnose import diagnoses
+from steptime.evidence.judge import run_result, validation
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_fit import own_fit, write_fit
-from steptime.evidence.judge import run_result, validation
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.constants import published_constants, read_constants

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.judge import validation
+from steptime.evidence.own_rows import OwnRows, own_rows
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.errors import ConfigError
