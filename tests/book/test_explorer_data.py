@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from steptime.evidence.memory import default_stack as default_memory_stack
+from steptime.evidence.predict import predict
+from steptime.inputs.memory_facts import memory_facts
 
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_runs import published_layouts
 from steptime.book.references import with_names
-from steptime.evidence.memory import default_stack as default_memory_stack
-from steptime.evidence.predict import predict
 from steptime.evidence.schema import published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.presets import accelerator_names, model, model_names
 from steptime.inputs.training_step import training_step
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from steptime.evidence.memory import default_stack as default_memory_stack
+from steptime.evidence.predict import predict_step
+from steptime.inputs.memory_facts import memory_facts
 
 from steptime.book.explorer_data import DEVICE_FAULT, baseline_entry
 from steptime.book.explorer_page import write_modules
 from steptime.book.node import node_path
 from steptime.evidence.intervals import step_interval_s
-from steptime.evidence.memory import default_stack as default_memory_stack
-from steptime.evidence.predict import predict_step
 from steptime.evidence.residuals import kind_of
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
@@ -25,7 +26,6 @@ from steptime.formulas.validity import device_fault
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import memory_facts
 from steptime.inputs.model import Experts, ModelShape
 from steptime.inputs.presets import accelerator_names, model_names
 from steptime.inputs.stack import default_stack

@@ -5,7 +5,9 @@ from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.records import Interval, Job, StepParts, Width
 
-OVER, TIGHT, FITS = 0.0, 1.0, 2.0
+OVER = 0.0
+TIGHT = 1.0
+FITS = 2.0
 TIGHT_SHARE = 0.9
 """Share of the device from which a fit is called tight: a model's error could undo it."""
 
