@@ -139,10 +139,11 @@ class Search:
 
     def _shared(self, record: Job) -> NDArray[np.bool_]:
         """Return which rows have ranks that could share a parameter out, an expert's included."""
-        shared = np.asarray(shard_ranks(record) > 1.0)
+        shared: NDArray[np.bool_] = np.asarray(shard_ranks(record) > 1.0)
         if self.question.model.experts is None:
             return shared
-        return shared | np.asarray(expert_shard_ranks(record) > 1.0)
+        experts: NDArray[np.bool_] = np.asarray(expert_shard_ranks(record) > 1.0)
+        return shared | experts
 
     def _evaluate(self, rows: Rows) -> None:
         """Time a block and take in what fits."""
