@@ -85,9 +85,8 @@ def taken(table: Sequence[float], index: Number) -> Number:
         table: Numbers.
         index: Places in it, from 0; beyond its ends the first or last entry is taken.
     """
-    place = minimum(maximum(index, 0.0), len(table) - 1.0)
-    itself = place == place
+    itself = index == index
     if itself is True or itself is False:
-        return table[int(place)]
+        return table[int(minimum(maximum(index, 0.0), len(table) - 1.0))]
     space = itself.__array_namespace__()
-    return space.take(space.asarray(table), place.astype("int64"))
+    return space.take(space.asarray(table), index.astype("int64"), None, None, "clip")
