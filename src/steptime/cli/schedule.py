@@ -136,12 +136,9 @@ def schedule(
     """Run a pipeline schedule action by action, and show where the idle time goes."""
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
     lengths = _durations(forward, backward, input_time, weight_time)
-    if times is not None:
-        lengths, send_latency, unit_seconds = _preset(
-            times, name, chunks, lengths, send_latency, unit_seconds
-        )
-    if unit_seconds is not None:
-        check_number("--unit-seconds", unit_seconds)
+    lengths, send_latency, unit_seconds = _preset(
+        times, name, chunks, lengths, send_latency, unit_seconds
+    )
     work = Work(
         **lengths,
         stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
@@ -155,14 +152,7 @@ def schedule(
     forms = {"--json": as_json, "--svg": svg_path, "--trace": trace_path}
     most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
     timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
-    cycle = deadlock(timeline)
-    if cycle:
-        if as_json:
-            ran = [len(end) for end in timeline.result["ends"]]
-            print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
-        else:
-            print_drawing(timeline)
-        raise ConfigError(deadlock_line(cycle))
+    _refuse_deadlock(timeline, as_json)
     if trace_path:
         write(trace_path, json.dumps(trace(timeline)))
     if svg_path:
@@ -180,6 +170,18 @@ def schedule(
     else:
         print_drawing(timeline)
         print_summary(timeline, unit_seconds, activation_bytes, kept_for_weights)
+
+
+def _refuse_deadlock(timeline: Timeline, as_json: bool) -> None:
+    cycle = deadlock(timeline)
+    if not cycle:
+        return
+    if as_json:
+        ran = [len(end) for end in timeline.result["ends"]]
+        print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
+    else:
+        print_drawing(timeline)
+    raise ConfigError(deadlock_line(cycle))
 
 
 def _timeline(
@@ -208,7 +210,7 @@ def _timeline(
 
 
 def _preset(
-    times: str,
+    times: str | None,
     name: str | None,
     chunks: int | None,
     lengths: dict[str, Any],
@@ -216,6 +218,10 @@ def _preset(
     unit_seconds: float | None,
 ) -> tuple[dict[str, Any], float, float | None]:
     """Return the times of a chunk, of a send, and the seconds in their unit."""
+    if unit_seconds is not None:
+        check_number("--unit-seconds", unit_seconds)
+    if times is None:
+        return lengths, send_latency, unit_seconds
     preset = stage_times_named(times)
     if lengths or send_latency:
         raise ConfigError(f"--times {times} has all times; leave out --forward and the like")
