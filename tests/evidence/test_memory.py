@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from steptime.answer import Question, answer, predict
 from steptime.answer.memory import Memory
 from steptime.evidence.memory_left_out import left_out
-from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.memory_ran import ran
 from steptime.evidence.memory_reading import Reading, reading_of
 from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary
@@ -106,39 +105,6 @@ def test_runs_that_ran_are_said_to_fit() -> None:
 
 
 # limit
-
-
-@pytest.mark.parametrize(
-    ("changes", "kept"),
-    [
-        ({"tp": 1}, 0.0),
-        ({"tp": 8, "pp": 1}, 0.75),
-        ({"tp": 8, "pp": 1, "gpus": 256}, 0.0),
-        ({"tp": 8, "pp": 8}, 0.5625),
-        ({"tp": 8, "pp": 8, "gpus": 512}, 0.0),
-        ({"tp": 8, "pp": 8, "hidden": 8192}, 0.0),
-        ({"tp": 4, "pp": 2}, 0.0),
-        ({"tp": 4, "pp": 2, "mbs": 8}, 0.75),
-        ({"tp": 2, "pp": 2}, 1.75),
-        ({"tp": 2, "pp": 2, "num_microbatches": 2}, 0.0),
-        ({"tp": 32, "pp": 2}, 0.0),
-        ({"tp": 16, "pp": 1}, 0.75),
-        ({"tp": 16, "pp": 1, "num_microbatches": 4}, 0.0),
-        ({"tp": 16, "pp": 1, "gpus": 512}, 0.0),
-        ({"tp": 32, "pp": 1, "gpus": 512}, 0.75),
-    ],
-)
-def test_gathered_inputs_that_stay_follow_the_layout(changes: dict[str, int], kept: float) -> None:
-    row = {"hidden": 2048, "ffn": 8192, "mbs": 1, "seq_len": 4096, "gpus": 64, "dp": 1}
-    found = PublishedRow(id="1", software="nanotron", **row | {"num_microbatches": 64} | changes)  # type: ignore[arg-type]
-    assert gathered_share(found) == kept
-
-
-def test_what_stays_of_gathered_inputs_reaches_the_reading() -> None:
-    row = next(row for row in nanotron_sweep() if gathered_share(row) == 1.75)
-    found = reading_of(question_of_run(run_of(row)))
-    assert found.facts.gathered_inputs == 1.75
-    assert "175% of the gathered inputs stay" in str(found.inferred[-1])
 
 
 def test_bridge_rows_say_their_modules_or_take_the_recipes() -> None:

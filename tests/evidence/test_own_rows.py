@@ -135,7 +135,9 @@ def test_rates_of_the_whole_job(tmp_path: Path) -> None:
 
 
 def test_a_column_of_its_own_may_name_the_software(tmp_path: Path) -> None:
-    (got,) = read(tmp_path, text({**BASE, "Framework": "torchtitan", "notes": "night"})).rows
+    (got,) = read(
+        tmp_path, text({**BASE, "Framework": "torchtitan", "zero": "3", "notes": "night"})
+    ).rows
     assert (got.notes, got.software) == ("night", "torchtitan")
     (known,) = validation([got]).rows
     assert not any(record.what == "software" for record in known.assumed)

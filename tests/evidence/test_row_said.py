@@ -12,8 +12,8 @@ from steptime.evidence.row_words import word_of
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.formulas.records import TimeFacts
+from steptime.inputs.habits import usual_stack
 from steptime.inputs.precision import precision_named
-from steptime.inputs.software import usual_stack
 from steptime.inputs.stack import families, stack_names
 
 BY_ID = {row.id: row for row in published_rows()}

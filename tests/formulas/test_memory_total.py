@@ -208,7 +208,8 @@ def test_micro_batches_in_flight_are_the_simulators(name: str) -> None:
         asked.schedule = float(SCHEDULES.index(name))
         shared = flight_line(asked) | {"micro_batches": micro_batches(asked)}
         for rank, order in enumerate(build_orders(name, p, m, chunks)):
-            peak = peak_in_flight(order, p * chunks, m) / chunks
+            # With one stage there is no pipeline to fill, whatever the schedule is called.
+            peak = peak_in_flight(order, p * chunks, m) / chunks if p > 1 else 1.0
             found = in_flight(shared, float(rank))
             assert found == pytest.approx(peak) if exact else found >= peak
 

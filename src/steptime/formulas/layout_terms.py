@@ -13,8 +13,8 @@ from steptime.formulas.validity import leaves_rest
 def stage_imbalance(job: Job) -> Number:
     """Return the layers of the longest chunk over the mean: 1 where all are equal.
 
-    Stages are also equal where embedding and output head count as a layer each, as in
-    Llama 3, which then has one layer fewer at both ends.
+    With one stage chunks mean nothing. Stages are also equal where embedding and output head
+    count as a layer each, as in Llama 3, which then has one layer fewer at both ends.
 
     References:
         grattafiori2024, Sec. 3.3.2; derived here, book/search.md.
@@ -22,7 +22,8 @@ def stage_imbalance(job: Job) -> Number:
     chunks = job.pp * job.vpp
     longest = ceil_div(job.num_layers, chunks) * chunks / job.num_layers
     uneven = where(leaves_rest(job.num_layers + 2.0, chunks) > 0.0, longest, 1.0)
-    return where(leaves_rest(job.num_layers, chunks) > 0.0, uneven, 1.0)
+    staged = where(job.pp > 1.0, uneven, 1.0)
+    return where(leaves_rest(job.num_layers, chunks) > 0.0, staged, 1.0)
 
 
 def sharding_rounds(job: Job, num_microbatches: Number) -> Number:

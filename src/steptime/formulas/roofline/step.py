@@ -1,7 +1,7 @@
 """The whole step by the roofline model."""
 
-from steptime.formulas.number import Number, maximum
-from steptime.formulas.records import Constants, Job, LayerParts, StepParts, TimeFacts
+from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -22,6 +22,16 @@ from steptime.formulas.roofline.sharing import (
 )
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
 from steptime.formulas.schedule import bubble_share, entry_number
+
+
+def _tensor_again_s(job: Job, stack: TimeFacts, messages: Messages) -> Number:
+    """Return the tensor-parallel messages of what is recomputed.
+
+    What nobody needs again is not scattered again; what is recomputed is gathered again.
+    """
+    full = job.recompute_full * (messages["tensor"] - stack.early_stop * messages["tensor_last"])
+    by_op = job.recompute_selective * stack.recompute_per_op
+    return full + by_op * messages["tensor_gathers"]
 
 
 def layer_parts(
@@ -45,12 +55,7 @@ def layer_parts(
     other = elementwise_s(job, stack, constants, tokens)
     messages = messages_s(job, stack, constants, tokens)
     again = recomputed_s(job, stack, products, core, other)
-    # What nobody needs again is not scattered again; what is recomputed is gathered again.
-    again_tensor = job.recompute_full * (
-        messages["tensor"] - stack.early_stop * messages["tensor_last"]
-    )
-    by_op = job.recompute_selective * stack.recompute_per_op
-    again_tensor = again_tensor + by_op * messages["tensor_gathers"]
+    again_tensor = _tensor_again_s(job, stack, messages)
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]
@@ -65,7 +70,7 @@ def layer_parts(
     backward = backward + back + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
-    apart = entry_number("splits_backward", job.schedule) * weight
+    apart = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0) * weight
     weights = gathered_weights_s(job, stack, constants, forward, backward - apart)
     return {
         "products": products["forward"] + products["backward"],
