@@ -92,9 +92,9 @@ def executor_for(processes: int, scheduler: str | None) -> Iterator[Executor | N
         with client:
             yield client.get_executor()
     elif processes > 1:
-        from concurrent.futures import ProcessPoolExecutor
+        from steptime.planning.workers import process_pool
 
-        with ProcessPoolExecutor(max_workers=processes) as executor:
+        with process_pool(processes) as executor:
             yield executor
     else:
         yield None
@@ -128,9 +128,15 @@ def sweep_command(
 
         report = run_sweep(questions, out, executor=executor, progress=show)
     told = {"done": report.done, "skipped": report.skipped, "failed": dict(report.failed)}
+    told["others"] = report.others
     if as_json:
         print_json({**told, "folder": str(out)})
         return
     console().print(f"{report.done} answered, {report.skipped} were there already, in {out}")
+    if report.others:
+        console().print(
+            f"{report.others} other answers lie there too, of another plan or by other constants, "
+            "code or data: the column answered_by tells them apart"
+        )
     for key, reason in report.failed:
         console().print(f"failed {key}: {reason}", markup=False)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -96,6 +99,7 @@ def fitted_names() -> tuple[str, ...]:
 
 
 ENVIRONMENT = "STEPTIME_CONSTANTS"
+_IN_USE: ContextVar[RooflineConstants | None] = ContextVar("constants_in_use", default=None)
 
 
 @functools.cache
@@ -105,7 +109,7 @@ def published_constants() -> RooflineConstants:
 
 
 def roofline_constants() -> RooflineConstants:
-    """Return the constants in use: the published ones, or those of the user's file.
+    """Return the constants in use: those of `using_constants`, of the user's file, or published.
 
     ``steptime --constants FILE`` names the file to the command and to all its processes, by
     the environment variable ``STEPTIME_CONSTANTS``.
@@ -113,13 +117,41 @@ def roofline_constants() -> RooflineConstants:
     Raises:
         ConfigError: If the file cannot be used.
     """
+    given = _IN_USE.get()
+    if given is not None:
+        return given
     path = os.environ.get(ENVIRONMENT, "")
-    return _constants_at(path) if path else published_constants()
+    return _constants_at(path, _state(path)) if path else published_constants()
+
+
+@contextlib.contextmanager
+def using_constants(constants: RooflineConstants) -> Iterator[None]:
+    """Have these constants in use, whatever the environment says.
+
+    A worker on another machine has neither the asker's environment nor the asker's files.
+
+    Args:
+        constants: Their values.
+    """
+    token = _IN_USE.set(constants)
+    try:
+        yield
+    finally:
+        _IN_USE.reset(token)
 
 
 @functools.lru_cache(maxsize=8)
-def _constants_at(path: str) -> RooflineConstants:
+def _constants_at(path: str, state: tuple[int, ...]) -> RooflineConstants:
     return read_constants(Path(path))
+
+
+def _state(path: str) -> tuple[int, ...]:
+    """Return what changes when a file is written again, so that no old content is kept."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def read_constants(path: Path) -> RooflineConstants:
