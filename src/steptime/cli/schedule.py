@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -236,7 +237,7 @@ def _print_summary(numbers: dict[str, Any]) -> None:
     columns = ["rank", "held", "idle", "fill", "drain", "send", "imbalance", "sends"]
     rows = []
     for rank, cause in enumerate(numbers["idle_by_cause"]):
-        cells = [sum(cause.values()), *(cause[key] for key in columns[3:7])]
+        cells = [math.fsum(cause.values()), *(cause[key] for key in columns[3:7])]
         shown = [f"{value:.4g}" for value in cells]
         peak, sent = numbers["peak_in_flight"][rank], numbers["sends"][rank]
         rows.append([str(rank), str(peak), *shown, str(sent)])

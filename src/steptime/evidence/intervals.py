@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, Residual, kind_of, residuals
 
 __all__ = [
@@ -182,7 +183,7 @@ def step_interval_s(
         kind: One of `steptime.evidence.residuals.KINDS`.
         assumed: Whether the software is assumed, not known.
     """
-    total = sum(parts.values())
+    total = float(step_of(parts))
     exposed = 1.0 - (parts["compute"] + parts["recompute"]) / total
     return interval_s(total, kind, exposed, assumed=assumed)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.residuals import RESIDUALS
 from steptime.evidence.row_stack import assumed_stack
@@ -108,7 +109,7 @@ def left_out(runs: Table) -> LeftOut:
         out = units == unit
         constants = calibrate(runs, ~out)
         parts = runs.parts(constants)
-        total = sum(parts.values())
+        total = step_of(parts)
         errors[out] = np.log(total / runs.step_time_s)[out]
         exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]
         guesses[out] = assumed.errors(constants)[out]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.intervals import kind_of, step_interval_s
 from steptime.evidence.memory import Memory, step_memory
 from steptime.formulas.baseline import baseline_step, num_microbatches
@@ -168,7 +169,7 @@ def prediction(
         record: The flat record of the step.
         assumed: A sentence for each thing that was not given.
     """
-    step_time_s = sum(parts.values())
+    step_time_s = float(step_of(parts))
     means: dict[str, Any] = outcome(record, step_time_s, 1.0)
     return Prediction(
         predictor=predictor,
