@@ -10,12 +10,14 @@ those that change no answer, each with its reason.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import hashlib
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -114,15 +116,23 @@ def verdict(copy: Path, file: str, mutant: Mutant, tests: list[str]) -> str:
     listed = copy / "tests.txt"
     listed.write_text("\n".join(tests), encoding="utf-8")
     path.write_text(applied(source, mutant), encoding="utf-8")
+    run = subprocess.Popen(
+        pytest_words(copy, f"@{listed}"),
+        cwd=ROOT,
+        env=environment(copy),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     try:
-        words = pytest_words(copy, f"@{listed}")
-        done = subprocess.run(
-            words, cwd=ROOT, env=environment(copy), capture_output=True, timeout=TIMEOUT_S
-        )
-        return "killed" if done.returncode else "survived"
+        return "killed" if run.wait(TIMEOUT_S) else "survived"
     except subprocess.TimeoutExpired:
         return "late"
     finally:
+        # With all that its tests started.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
         path.write_text(source, encoding="utf-8")
 
 
