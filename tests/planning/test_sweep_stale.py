@@ -189,6 +189,26 @@ def test_a_file_that_does_not_hold_an_answer_is_redone(tmp_path: Path) -> None:
     assert run_sweep([QUESTION], tmp_path).done == 1
 
 
+def test_a_sweep_that_is_killed_while_it_writes_is_gone_on_with(tmp_path: Path) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(PLAN.format(gpus=8, batches="32, 64"))
+    code = (
+        "import os, pathlib, signal, sys\n"
+        "import steptime.cli\n"
+        "pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.argv[0] = 'steptime'\n"
+        "steptime.cli.main()"
+    )
+    words = ["sweep", str(plan), "--out", str(out)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code, *words], env=environment, check=False)
+    assert done.returncode == -signal.SIGKILL
+    # What was being written is there under a name that no reader looks for.
+    assert [path.suffix for path in out.iterdir()] == [".part"]
+    assert run(words) == 0
+    assert len(times(out)) == 2
+
+
 def workers_of(pid: int) -> list[int]:
     try:
         return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
