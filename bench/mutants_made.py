@@ -39,6 +39,7 @@ class Mutant:
         old: What stands there.
         new: What stands there instead.
         line: Counted from 1.
+        column: Of the token in the stripped line.
         text: The line as it was, stripped.
         function: First line of the innermost function around it; 0 outside any.
     """
@@ -47,6 +48,7 @@ class Mutant:
     old: str
     new: str
     line: int
+    column: int
     text: str
     function: int
 
@@ -70,10 +72,11 @@ class _Walk(ast.NodeVisitor):
 
     def _note(self, start: int, old: str, new: str) -> None:
         line = self.source.count("\n", 0, start) + 1
-        text = self.lines[line - 1].strip()
-        self.found.append(
-            Mutant(start=start, old=old, new=new, line=line, text=text, function=self.inside)
-        )
+        whole = self.lines[line - 1]
+        text = whole.strip()
+        column = start - self.begins[line - 1] - (len(whole) - len(whole.lstrip()))
+        place = {"start": start, "line": line, "column": column, "text": text}
+        self.found.append(Mutant(**place, old=old, new=new, function=self.inside))
 
     def _between(self, left: ast.expr, right: ast.expr, kind: type[ast.AST]) -> None:
         old, new = OPERATORS.get(kind, ("", ""))
@@ -88,6 +91,11 @@ class _Walk(ast.NodeVisitor):
         for part in node.body:
             self.visit(part)
         self.inside = before
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Look at the body alone: a record that is not frozen gives the same answers."""
+        for part in node.body:
+            self.visit(part)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

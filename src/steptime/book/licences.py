@@ -48,8 +48,8 @@ def licence(package: str) -> str:
         said = metadata.metadata(package)
     except metadata.PackageNotFoundError:
         return ELSEWHERE
-    if expression := said.get("License-Expression"):
-        return str(expression)
+    if "License-Expression" in said:
+        return said["License-Expression"]
     classifiers = [
         text.rpartition(" :: ")[2]
         for text in said.get_all("Classifier") or ()
@@ -57,7 +57,7 @@ def licence(package: str) -> str:
     ]
     if classifiers:
         return ", ".join(sorted(set(classifiers)))
-    words = str(said.get("License") or "").strip().splitlines()
+    words = said["License"].strip().splitlines() if "License" in said else []
     return words[0][:80] if words else _by_text(package)
 
 
