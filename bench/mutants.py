@@ -30,6 +30,8 @@ BUILD = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
 TIMEOUT_S = 20
 AIM = 0.95
+# What pytest returns if it finds no such tests, or cannot load what they share.
+NOT_RUN = (4, 5)
 # Of the tests that call a function, its own room's first, as many as take this long together:
 # no mutant runs out of time for the number of its tests.
 TESTS_S = 3.0
@@ -114,19 +116,26 @@ def verdict(copy: Path, file: str, mutant: Mutant, tests: list[str]) -> str:
     source = path.read_text(encoding="utf-8")
     path.write_text(applied(source, mutant), encoding="utf-8")
     try:
-        passed = passes(copy, tests)
+        status = status_of(copy, tests)
     finally:
         path.write_text(source, encoding="utf-8")
-    if passed is not None:
-        return "survived" if passed else "killed"
-    if passes(copy, tests) or len(tests) == 1:
+    if status == 0:
+        return "survived"
+    if status is not None and status not in NOT_RUN:
+        return "killed"
+    before = status_of(copy, tests)
+    if before == 0:
+        return "late" if status is None else "killed"
+    if before is not None:
+        sys.exit(f"the tests of {file} do not run as they stand; were they changed meanwhile?")
+    if len(tests) == 1:
         return "late"
     # The machine is busy, or the tests are slow: it is no merit of theirs.
     return verdict(copy, file, mutant, tests[: len(tests) // 2])
 
 
-def passes(copy: Path, tests: list[str]) -> bool | None:
-    """Return whether tests pass on a copy as it stands; None if they do not end in time."""
+def status_of(copy: Path, tests: list[str]) -> int | None:
+    """Return how tests end on a copy as it stands; None if they do not end in time."""
     listed = copy / "tests.txt"
     listed.write_text("\n".join(tests), encoding="utf-8")
     run = subprocess.Popen(
@@ -138,7 +147,7 @@ def passes(copy: Path, tests: list[str]) -> bool | None:
         start_new_session=True,
     )
     try:
-        return run.wait(TIMEOUT_S) == 0
+        return run.wait(TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return None
     finally:
