@@ -75,6 +75,10 @@ def test_the_gradients_of_experts_by_hand() -> None:
     narrow = data_parallel_s(record(), CONSTANTS)
     wide = data_parallel_s(record(expert_ffn_hidden_size=1000.0), CONSTANTS)
     assert wide - narrow == pytest.approx(3e-3)
+    # 16 ranks or fewer hold each expert once, and have nobody to add its gradients up with.
+    for dp in (16.0, 8.0):
+        one = data_parallel_s(record(dp=dp), CONSTANTS)
+        assert data_parallel_s(record(dp=dp, expert_ffn_hidden_size=1000.0), CONSTANTS) == one
     without = data_parallel_s(record(num_experts=0.0, num_dense_layers=6.0), CONSTANTS)
     dense = data_parallel_s(record(num_experts=0.0, ffn_hidden_size=1010.0), CONSTANTS)
     # 6 layers x 3 x 1000 x 1000 more, over 2 stages at 2 bytes: 18 MB, 31/32 of it twice.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.readers import read_configuration
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4 --vocab-size 1000"
@@ -41,6 +42,12 @@ SCRIPTS = (
     'A="5"7',
     "A=\\5",
     'B=3; A="${B}1"',
+    "A=`expr 3 + 4`5",
+    "case x in x) A=4 ;;\ny) A=5 ;;\nesac",
+    "A=1\ncase z in x) A=4 ;;\nesac",
+    "A=1\ncase y in x) A=4 ;;\n*) A=6 ;;\nesac",
+    "A=1\nif true; then A=2; fi\nA=3",
+    "for B in 7; do A=$B; done",
 )
 
 
@@ -86,6 +93,15 @@ def test_windows_by_hand(more: str, window: int, windowed: int, tmp_path: Path) 
     model = read_configuration(path).model
     assert model is not None
     assert (model.window_size, model.windowed_layers) == (window, windowed)
+
+
+def test_keys_of_toml_have_an_end(tmp_path: Path) -> None:
+    for parts, refused in ((61, False), (62, True)):
+        path = tmp_path / "run.toml"
+        path.write_text(".".join("a" * parts) + " = 1\n")
+        with pytest.raises(ConfigError) as told:
+            read_configuration(path)
+        assert ("a key of over 60 parts" in str(told.value)) == refused
 
 
 @pytest.mark.parametrize(

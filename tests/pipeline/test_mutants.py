@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from steptime.inputs.errors import ConfigError
+from steptime.pipeline.draw import drawing
 from steptime.pipeline.memory import held_over_time, peak_in_flight
 from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.own_order import orders_from_text
@@ -67,3 +69,79 @@ def test_shortest_steps_by_hand() -> None:
     # other direction's in the gaps: each rank has 6 slots of work; one starts at once.
     both = Problem(routes=((0, 1), (1, 0)), micro_batches=1, most_held=2)
     assert shortest_step(both, 99) == (6, True)
+
+
+# --- by hand: times that a user gives
+
+
+def test_messages_by_hand() -> None:
+    # F 1, a message of 5, F 1, B 2, a message of 5, B 2.
+    text = "0F0,0B0\n1F0,1B0\n"
+    assert makespan(text, Work(send_latency=5)) == 16
+    # Their bytes hold the sender's port for 3 more, each way.
+    assert makespan(text, Work(send_latency=5, send_transfer=3)) == 22
+    # The second F ends at 2, its message leaves behind the first's and is there at 1 + 3 + 3;
+    # F and B end at 10, where the first message back leaves; the second is there 6 later.
+    two = "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n"
+    assert makespan(two, Work(send_transfer=3)) == 7 + 1 + 2 + 6 + 2
+
+
+@pytest.mark.parametrize(
+    ("work", "wanted"),
+    [
+        (Work(), 1 + 2),
+        (Work(backward_input=3), 1 + 2),
+        (Work(backward_weight=4), 1 + 2),
+        (Work(backward_input=3, backward_weight=4), 1 + 7),
+        (Work(backward=5, backward_input=3, backward_weight=4), 1 + 5),
+        (Work(forward=0.1, backward=0.2), 0.3),
+    ],
+)
+def test_a_backward_by_hand(work: Work, wanted: float) -> None:
+    assert makespan("0F0,0B0\n", work) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("work", "wanted"),
+    [(Work(), 1 + 1 + 1), (Work(backward=6), 1 + 3 + 3), (Work(backward_input=3), 1 + 3 + 1)],
+)
+def test_a_backward_in_two_by_hand(work: Work, wanted: float) -> None:
+    # Each is half of B where it is not given.
+    assert makespan("0F0,0I0,0W0\n", work) == wanted
+
+
+def test_pairs_of_stages_that_differ_are_refused() -> None:
+    for times in ({"forward": (1, 2)}, {"backward": (2, 2)}, {"backward_weight": (1, 1)}):
+        with pytest.raises(ConfigError, match="pair needs one forward and one backward"):
+            Work(pair=3, **times)
+    # From the longer of the two to their sum.
+    assert Work(forward=1, backward=2, pair=2).pair == 2
+    assert Work(forward=1, backward=2, pair=3).pair == 3
+    for wrong in (1.9, 3.1):
+        with pytest.raises(ConfigError, match="must be from 2"):
+            Work(forward=1, backward=2, pair=wrong)
+
+
+# --- by hand: the drawing
+
+
+def drawn(text: str, work: Work, columns: int = 80) -> list[str]:
+    orders, stages, count = orders_from_text(text, is_json=False)
+    lines = drawing(simulate_orders("mine", orders, stages, count, work), columns)
+    return ["".join(piece for piece, _ in line).rstrip() for line in lines]
+
+
+def test_two_ranks_drawn_by_hand() -> None:
+    text = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
+    assert drawn(text, Work())[1:] == [
+        "rank 0 F0F1....B0--..B1--",
+        "rank 1 ..F0B0--F1B1--....",
+    ]
+    # In halves of a unit the same, and each label is as wide as what it stands for.
+    assert drawn(text, Work(forward=0.5, backward=1))[1:] == drawn(text, Work())[1:]
+
+
+def test_a_pair_is_drawn_in_two_halves() -> None:
+    assert drawn(PAIRS, Work(forward=4, backward=6, pair=6))[1:] == [
+        "rank 0 F0------F1----B0----F2----B1----B2----------"
+    ]
