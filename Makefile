@@ -1,6 +1,6 @@
 # make book    results.md and the website, from the published runs on
 # make test    every test, the browser's included
-# The rest:    results, serve, lint, bench, clean, lock
+# The rest:    results, serve, lint, bench, clean, lock, audit
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ export LC_ALL := C.UTF-8
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: book results site test unit check browser serve lint bench lock clean
+.PHONY: book results site test unit check browser serve lint bench lock audit clean
 .DELETE_ON_ERROR:
 
 book: results site
@@ -60,20 +60,43 @@ bench: $(INSTALLED) site
 	$(RUN) bench/run.py
 	$(RUN) -m pytest -q -m timed
 
-# A hashed lock for 3.11 to 3.13 that names no package host.
+# Hashed locks for 3.11 to 3.13 that name no package host: of all, of uv, which installs the
+# rest, and of what looks for known faults in them. And the licences that the packages state.
+LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-header --no-annotate \
+  --python-version 3.11 --quiet
 lock: $(INSTALLED)
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --python-version 3.11 \
 	  --fork-strategy fewest --all-extras --quiet pyproject.toml --output-file requirements.lock
+	echo uv | $(LOCK) --constraint requirements.lock - --output-file requirements-uv.lock
+	echo pip-audit | $(LOCK) - --output-file requirements-audit.lock
+	$(RUN) -m steptime.book.licences
+
+# Environments of other Pythons with the same packages, for bench/reproduce.py:
+# make build/pythons PYTHONS="python3.11 python3.13"
+PYTHONS ?= $(PYTHON)
+build/pythons: $(INSTALLED)
+	rm -rf $@
+	for python in $(PYTHONS); do \
+	  name=$@/$$($$python -c 'import platform; print(platform.python_version())') && \
+	  $$python -m venv $$name && VIRTUAL_ENV=$$name $(BIN)/uv pip install --quiet \
+	    --require-hashes -r requirements.lock || exit 1; \
+	done
+
+# Known faults of the packages in the lock, from a database that this asks over the network.
+audit: $(INSTALLED)
+	$(PYTHON) -m venv build/audit
+	VIRTUAL_ENV=build/audit $(BIN)/uv pip install --quiet --require-hashes -r requirements-audit.lock
+	build/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(INSTALLED): requirements.lock pyproject.toml
+$(INSTALLED): requirements.lock requirements-uv.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(not (3, 11) <= v < (3, 14))' \
 	  || { echo "steptime needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
 	  || { echo "Python's venv module is missing (on Debian: apt-get install python3-venv)"; exit 1; }
-	$(RUN) -m pip install --quiet --disable-pip-version-check uv
+	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

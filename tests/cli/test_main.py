@@ -81,7 +81,7 @@ def test_a_folder_or_a_missing_file_is_named(steptime: Call, tmp_path: Path) -> 
     for path, reason in ((folder, "Is a directory"), (tmp_path / "none.toml", "No such file")):
         status, _, err = steptime("predict", "-m", str(path), "-a", "h100", "-s", "1", "-B", "1")
         assert status == 2
-        assert f"{path}: cannot be read: {reason}" in err
+        assert f"cannot read {path}: {reason}" in err
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "a" * 5000, "line\nbreak", "\u202egnidaer"])

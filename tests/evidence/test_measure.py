@@ -134,6 +134,20 @@ def test_a_device_short_of_its_data_sheet_is_taken_as_measured() -> None:
     assert made.network_bytes_per_s == accelerator("h100").network_bytes_per_s
 
 
+@pytest.mark.parametrize(
+    ("like", "wide", "narrow"), [("a100", 5e14, 1e15), ("h100", 989e12, 1979e12)]
+)
+def test_a_device_over_the_data_sheet_it_is_given_still_makes_a_sound_file(
+    like: str, wide: float, narrow: float, tmp_path: Path
+) -> None:
+    found = measure(Known(), seconds=0.0, date="2026-01-01")
+    made = measured_accelerator(found, "mine", accelerator(like))
+    assert made.peak_flop_per_s == pytest.approx(wide, rel=0.01)
+    assert made.peak_fp8_flop_per_s == pytest.approx(narrow, rel=0.01)
+    write_accelerator(accelerator_toml(made, found), tmp_path / "mine.toml")
+    assert accelerator(str(tmp_path / "mine.toml")).matmul_flop_per_s < 1.01 * wide
+
+
 def test_the_curve_beside_a_product_is_the_models() -> None:
     found = measure(Alone(), seconds=0.0)
     made = measured_accelerator(found, "mine", accelerator("h100"))
@@ -266,3 +280,11 @@ def test_nothing_measured_is_refused() -> None:
 def test_a_folder_is_no_file_to_write(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is a folder"):
         write_accelerator("", tmp_path)
+
+
+def test_a_device_is_not_put_away_for_a_file(tmp_path: Path) -> None:
+    link = tmp_path / "null.toml"
+    link.symlink_to("/dev/null")
+    with pytest.raises(ConfigError, match="is not a regular file; name another"):
+        write_accelerator("", link)
+    assert link.is_symlink()

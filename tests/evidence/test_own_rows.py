@@ -248,7 +248,7 @@ def test_widths_that_are_not_stated_are_usual_ones() -> None:
         ({"gpu": ""}, "gpu is not stated"),
         ({"gpu": "MI300X"}, "unknown accelerator 'MI300X'"),
         ({"gpu": "H100 PCIe"}, "other links or memory"),
-        ({"gpu": "none.toml"}, "cannot be read"),
+        ({"gpu": "none.toml"}, "cannot read none.toml"),
         ({"gpu": "a100", "precision": "fp8"}, "a100-80gb has no products in fp8"),
         ({"precision": "nvfp4"}, "h100 has no products in nvfp4"),
         ({"precision": "tf32"}, "precision 'tf32' is not modelled"),
@@ -283,3 +283,18 @@ def test_no_parquet_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     with pytest.raises(ConfigError, match="no parquet table"):
         read(tmp_path, "model,gpu\n", "runs.parquet")
+
+
+def test_a_small_parquet_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "runs.parquet"
+    for columns, message in (
+        ({"model": ["x"] * 20_001}, "20,001 rows of 1 columns, over the 20,000 x 1000"),
+        ({f"c{n}": [n] for n in range(1_001)}, "1 rows of 1,001 columns"),
+        ({"model": ["x" * (64 * 2**20 + 1)]}, "too large for rows once unpacked"),
+    ):
+        pq.write_table(pa.table(columns), path, compression="zstd", use_dictionary=False)
+        assert path.stat().st_size < 4 * 2**20
+        with pytest.raises(ConfigError, match=message):
+            own_rows(path)

@@ -93,7 +93,7 @@ def test_own_files(tmp_path: Path) -> None:
         (
             "[a]\npeak_tflop_per_s = -1\nhbm_gbyte = 1\nhbm_gbyte_per_s = 1\n"
             "nvlink_gbyte_per_s_both = 1\nnetwork_gbit_per_s = 1\n",
-            "peak_flop_per_s must be a number > 0",
+            "peak_tflop_per_s must be a number > 0",
         ),
         (
             "[a]\npeak_tflop_per_s = 'x'\nhbm_gbyte = 1\nhbm_gbyte_per_s = 1\n"
@@ -106,6 +106,41 @@ def test_bad_accelerator_files(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "gpu.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
+        accelerator(str(path))
+
+
+SOUND = {
+    "peak_tflop_per_s": 312,
+    "hbm_gbyte": 80,
+    "hbm_gbyte_per_s": 2039,
+    "nvlink_gbyte_per_s_both": 600,
+    "network_gbit_per_s": 200,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"matmul_tflop_per_s": 313}, "matmul_tflop_per_s 313 is over peak_tflop_per_s 312"),
+        ({"matmul_fp8_tflop_per_s": 9}, "matmul_fp8_tflop_per_s 9 is over peak_fp8_tflop_per_s 0"),
+        ({"peak_fp8_tflop_per_s": 311}, "peak_fp8_tflop_per_s 311 is under peak_tflop_per_s 312"),
+        ({"hbm_mib": 40960}, "hbm_mib 40960 is 42.9 GB and contradicts hbm_gbyte 80"),
+        ({"hbm_mib": 81930}, "hbm_mib 81930 is 85.9 GB and contradicts hbm_gbyte 80"),
+        ({"nvlink_gbyte_per_s_both": 0}, "nvlink_gbyte_per_s_both must be a number > 0"),
+        ({"network_gbit_per_s": "nan"}, "network_gbit_per_s must be a number > 0"),
+    ],
+)
+def test_accelerator_files_that_contradict_themselves(
+    tmp_path: Path, changed: dict[str, object], message: str
+) -> None:
+    path = tmp_path / "gpu.toml"
+    sound = SOUND | {"peak_fp8_tflop_per_s": 0, "matmul_tflop_per_s": 312, "hbm_mib": 81920}
+    for fields in (sound, sound | changed):
+        lines = [f"{name} = {value}" for name, value in fields.items()]
+        path.write_text("\n".join(["[mine]", *lines]))
+        if fields is sound:
+            assert accelerator(str(path)).hbm_bytes == 81920 * 2**20
+    with pytest.raises(ConfigError, match=f"accelerator 'mine': {message}"):
         accelerator(str(path))
 
 

@@ -202,3 +202,21 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
 def test_paths_that_are_none(name: str) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
         read_configuration(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("!!python/object/apply:os.system ['x']", "python/object/apply:os.system': only plain"),
+        ("a: 1\nb: !!python/name:os.system x", ":2: tag 'tag:yaml.org,2002:python/name:os.system'"),
+        ("a: !mine {b: 1}", "tag '!mine': only plain values are read"),
+        ("[1, 2]", ":1: expected 'key: value', got a list"),
+        ("- a: 1", ":1: expected 'key: value', got a list"),
+    ],
+)
+def test_yaml_that_would_build_objects_or_holds_no_keys(
+    text: str, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "file.yaml"
+    path.write_text(text)
+    assert reason in outcome(path)

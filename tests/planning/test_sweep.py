@@ -17,7 +17,8 @@ from steptime.inputs.presets import accelerator, model
 from steptime.planning import sweep as sweeps
 from steptime.planning.question import Question
 from steptime.planning.search import search
-from steptime.planning.sweep import answer, question_key, questions_of, run_sweep
+from steptime.planning.sweep import answer, questions_of, run_sweep
+from steptime.planning.task import Task, task_of
 
 H100 = accelerator("h100")
 
@@ -61,9 +62,9 @@ def test_a_second_start_skips_what_is_there(
     run_sweep(asked[:5], tmp_path)
     calls: list[Question] = []
 
-    def counted(question: Question) -> list[dict[str, Any]]:
-        calls.append(question)
-        return answer(question)
+    def counted(task: Task) -> list[dict[str, Any]]:
+        calls.append(task.question)
+        return answer(task)
 
     monkeypatch.setattr(sweeps, "answer", counted)
     report = run_sweep(asked, tmp_path)
@@ -88,9 +89,9 @@ def test_a_question_without_an_answer_leaves_a_row(tmp_path: Path) -> None:
 
 
 def test_the_key_changes_with_the_question() -> None:
-    keys = {question_key(asked) for asked in questions()}
+    keys = {task_of(asked).key for asked in questions()}
     assert len(keys) == 12
-    assert question_key(questions()[0]) in keys
+    assert task_of(questions()[0]).key in keys
 
 
 # --- limit: workers that die

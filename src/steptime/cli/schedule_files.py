@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
+from steptime.inputs.bounded import file_text
 from steptime.inputs.datafiles import write_whole
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.errors import ConfigError
 
 LARGEST_ORDER_BYTES = 20_000_000
 MOST_ACTIONS = {"the table": 5_000_000, "--json": 2_000_000, "--svg": 2_000_000, "--trace": 600_000}
@@ -61,16 +61,7 @@ def read_order(path: Path) -> str:
     Raises:
         ConfigError: If it is none, too large, or no text.
     """
-    try:
-        status = path.stat()
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise ConfigError(f"cannot read {path}: it is not a regular file")
-        check_count(f"size of {path} in bytes", status.st_size, most=LARGEST_ORDER_BYTES)
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+    return file_text(path, most=LARGEST_ORDER_BYTES, kind="an order")
 
 
 def write(path: Path, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.text import Text
 
 from steptime.cli.output import console, print_table
@@ -47,7 +49,7 @@ def print_summary(
     columns = ["rank", "held", "idle", "fill", "drain", "send", "imbalance", "sends"]
     rows = []
     for rank, cause in enumerate(numbers["idle_by_cause"]):
-        cells = [sum(cause.values()), *(cause[key] for key in columns[3:7])]
+        cells = [math.fsum(cause.values()), *(cause[key] for key in columns[3:7])]
         shown = [f"{value:.4g}" for value in cells]
         peak, sent = numbers["peak_in_flight"][rank], numbers["sends"][rank]
         row = [str(rank), str(peak), *shown, str(sent)]

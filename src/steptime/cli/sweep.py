@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steptime.cli import options as opt
 from steptime.cli.output import console, print_json
 from steptime.inputs.datafiles import read_toml
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.training_step import shape_named
 
 if TYPE_CHECKING:
@@ -49,11 +49,12 @@ def register(app: typer.Typer) -> None:
     app.command("sweep", epilog=EXAMPLES)(sweep_command)
 
 
-def plan_questions(path: Path) -> list[Question]:
+def plan_questions(path: Path, how: opt.How) -> list[Question]:
     """Return every combination that a plan asks for.
 
     Args:
         path: A TOML file with the lists of `COLUMNS`.
+        how: What is said of software, network, model and constants, for all of them.
 
     Raises:
         ConfigError: If a list is missing, empty, or holds something else.
@@ -69,8 +70,8 @@ def plan_questions(path: Path) -> list[Question]:
     if unknown:
         raise ConfigError(f"{path}: unknown {sorted(unknown)[0]!r}; known: {', '.join(COLUMNS)}")
     table["models"] = [shape_named(name) for name in table["models"]]
-    table["accelerators"] = [accelerator_preset(name) for name in table["accelerators"]]
-    return questions_of(**table)
+    table["accelerators"] = [how.device(name) for name in table["accelerators"]]
+    return questions_of(**table, said=how.said, predictor=how.predictor, constants=how.constants)
 
 
 @contextlib.contextmanager
@@ -92,15 +93,17 @@ def executor_for(processes: int, scheduler: str | None) -> Iterator[Executor | N
         with client:
             yield client.get_executor()
     elif processes > 1:
-        from concurrent.futures import ProcessPoolExecutor
+        from steptime.planning.workers import process_pool
 
-        with ProcessPoolExecutor(max_workers=processes) as executor:
+        with process_pool(processes) as executor:
             yield executor
     else:
         yield None
 
 
+@opt.takes_how
 def sweep_command(
+    how: opt.How,
     plan: Annotated[Path, typer.Argument(help="TOML file with the lists to combine.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the Parquet files.")],
     processes: Annotated[int, typer.Option("--processes", help="Of this machine.")] = 1,
@@ -116,7 +119,7 @@ def sweep_command(
     from steptime.planning.sweep import run_sweep
 
     check_count("processes", processes, most=1024)
-    questions = plan_questions(plan)
+    questions = plan_questions(plan, how)
     with (
         executor_for(processes, scheduler) as executor,
         Progress(console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar,
@@ -128,9 +131,15 @@ def sweep_command(
 
         report = run_sweep(questions, out, executor=executor, progress=show)
     told = {"done": report.done, "skipped": report.skipped, "failed": dict(report.failed)}
+    told["others"] = report.others
     if as_json:
         print_json({**told, "folder": str(out)})
         return
     console().print(f"{report.done} answered, {report.skipped} were there already, in {out}")
+    if report.others:
+        console().print(
+            f"{report.others} other answers lie there too, of another plan or by other constants, "
+            "code or data: the column answered_by tells them apart"
+        )
     for key, reason in report.failed:
         console().print(f"failed {key}: {reason}", markup=False)

@@ -16,6 +16,7 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import not_understood, print_doubts, print_validation
 from steptime.evidence.baseline import chapter_rows
+from steptime.evidence.contradictions import contradictions
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.judge import validation
 from steptime.evidence.open_rows import OpenRow, open_rows
@@ -188,12 +189,15 @@ def validate(
     else:
         result = validation(rows, name)
     result = replace(result, skipped=(*given.faults, *result.skipped))
+    notes = list(given.notes)
+    if file is not None:
+        notes += [f"{name}: {why}" for name, why in contradictions(given.rows)]
     if csv is not None:
         write_csv(result, csv)
     if as_json:
-        print_json(as_dict(result) | {"notes": list(given.notes)} | more)
+        print_json(as_dict(result) | {"notes": notes} | more)
         return
-    for note in given.notes:
+    for note in notes:
         console().print(note, markup=False)
     print_validation(result)
     if show is not None:

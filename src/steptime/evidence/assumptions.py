@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
 from steptime.evidence.outcome import counted_flop_per_device, published_step_time_s
 from steptime.evidence.runs import Run
@@ -222,8 +223,8 @@ def _eta(runs: Sequence[Run], assumption: Assumption) -> float:
     The step is linear in 1 / eta, so two evaluations give it.
     """
     run = next(run for run in runs if run.id == assumption.fit_on)
-    at_one: float = sum(_parts(run, assumption, 1.0).values())
-    at_half: float = sum(_parts(run, assumption, 0.5).values())
+    at_one = float(step_of(_parts(run, assumption, 1.0)))
+    at_half = float(step_of(_parts(run, assumption, 0.5)))
     slope = at_half - at_one
     return slope / (_published_s(run, assumption) - at_one + slope)
 

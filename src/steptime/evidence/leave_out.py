@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.residuals import RESIDUALS
 from steptime.evidence.samples import Table, all_runs, scored, table
@@ -85,7 +86,7 @@ def left_out(runs: Table) -> LeftOut:
         out = units == unit
         constants = calibrate(runs, ~out)
         parts: Mapping[str, Number] = runs.parts(constants)
-        total = sum(parts.values())
+        total = step_of(parts)
         errors[out] = np.log(total / runs.step_time_s)[out]
         exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]
         guesses[out] = assumed.errors(constants)[out]

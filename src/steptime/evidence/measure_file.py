@@ -80,10 +80,15 @@ def measured_accelerator(found: Measured, name: str, like: Accelerator | None) -
         network_bytes_per_s=network or _UNKNOWN_NETWORK_BYTES_PER_S,
         nvlink_domain=max(found.ranks, 1),
     )
+    wide = max(base.peak_flop_per_s, found.best_product)
+    narrow = max(base.peak_fp8_flop_per_s, found.best("product", "fp8"))
     inside = base.nvlink_domain <= max(found.ranks, 1)
     return replace(
         base,
         name=name,
+        # A rate over the data sheet's shows that the sheet is not of this device.
+        peak_flop_per_s=wide,
+        peak_fp8_flop_per_s=max(narrow, wide) if narrow else 0.0,
         matmul_flop_per_s=found.best_product,
         matmul_fp8_flop_per_s=found.best("product", "fp8") or base.matmul_fp8_flop_per_s,
         hbm_bytes=found.device.memory_bytes,
@@ -179,6 +184,9 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise ConfigError(f"--out {path}: is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        # The file is put in place of what is there: a device would be gone.
+        raise ConfigError(f"--out {path}: is not a regular file; name another")
     try:
         with _part(path).open("w", encoding="utf-8"):
             pass

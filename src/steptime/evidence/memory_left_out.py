@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -85,13 +86,13 @@ def left_out(rows: Sequence[MemoryRow]) -> list[LeftOut]:
             by_model.setdefault(row.run.model.name, []).append(_terms(row))
     settings = list(product(LOOSE, SHARES))
     sums = {
-        name: [sum(abs(term.error(setting)) for term in terms) for setting in settings]
+        name: [math.fsum(abs(term.error(setting)) for term in terms) for setting in settings]
         for name, terms in by_model.items()
     }
     found = []
     for name, terms in by_model.items():
         others = [
-            sum(sums[other][at] for other in by_model if other != name)
+            math.fsum(sums[other][at] for other in by_model if other != name)
             for at in range(len(settings))
         ]
         best = settings[others.index(min(others))]

@@ -63,7 +63,7 @@ def repeats(samples: Iterable[Sample], *, across_releases: bool) -> tuple[Repeat
     found = []
     for (kind, source), same in itertools.groupby(again, lambda g: (g[0].kind, g[0].source)):
         logs = [[math.log(sample.step_time_s) for sample in group] for group in same]
-        offsets = [value - sum(group) / len(group) for group in logs for value in group]
+        offsets = [value - math.fsum(group) / len(group) for group in logs for value in group]
         found.append(
             Repeats(
                 source,

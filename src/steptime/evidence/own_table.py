@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from steptime.evidence.schema import MOST_BYTES, MOST_ROWS
+from steptime.inputs.bounded import file_bytes
 from steptime.inputs.errors import ConfigError
 
+MOST_COLUMNS = 1_000
+MOST_UNPACKED_BYTES = 16 * MOST_BYTES
 _DELIMITERS = ",;\t|"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -64,8 +67,8 @@ def _check_quotes(text: str, delimiter: str, file: str) -> None:
             raise ConfigError(f"{file}: line {line}: a quote opens and never closes") from None
 
 
-def _csv_table(path: Path) -> OwnTable:
-    text = _decoded(path.read_bytes(), path.name)
+def _csv_table(raw: bytes, path: Path) -> OwnTable:
+    text = _decoded(raw, path.name)
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if first.lower().startswith("sep=") and len(first.strip()) == 5:
@@ -102,14 +105,24 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _parquet_table(path: Path) -> OwnTable:
+def _parquet_table(raw: bytes, path: Path) -> OwnTable:
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
     except ModuleNotFoundError:
         raise ConfigError(f"{path.name}: parquet needs pyarrow; install it, or give CSV") from None
     try:
-        table = parquet.read_table(path)
+        file = parquet.ParquetFile(io.BytesIO(raw))
+        # Said before any of it is unpacked: equal values pack to next to nothing.
+        if file.metadata.num_rows > MOST_ROWS or file.metadata.num_columns > MOST_COLUMNS:
+            raise ConfigError(
+                f"{path.name}: {file.metadata.num_rows:,} rows of {file.metadata.num_columns:,} "
+                f"columns, over the {MOST_ROWS:,} x {MOST_COLUMNS}; give them in parts"
+            )
+        groups = range(file.metadata.num_row_groups)
+        if sum(file.metadata.row_group(at).total_byte_size for at in groups) > MOST_UNPACKED_BYTES:
+            raise ConfigError(f"{path.name}: too large for rows once unpacked")
+        table = file.read()
     except (arrow.ArrowException, OSError) as error:
         raise ConfigError(f"{path.name}: no parquet table: {str(error)[:200]}") from None
     columns = [table.column(index).to_pylist() for index in range(table.num_columns)]
@@ -127,12 +140,8 @@ def own_table(path: Path) -> OwnTable:
     Raises:
         ConfigError: If it is missing, too large, empty, or no table.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{path.name}: over {MOST_BYTES // 2**20} MiB, too large for rows")
-        table = _parquet_table(path) if path.suffix == ".parquet" else _csv_table(path)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    raw = file_bytes(path, most=MOST_BYTES, kind="rows")
+    table = _parquet_table(raw, path) if path.suffix == ".parquet" else _csv_table(raw, path)
     if not table.heads:
         raise ConfigError(f"{path.name}: empty; the first line must name the columns")
     if len(table.rows) > MOST_ROWS:

@@ -7,6 +7,7 @@ import functools
 import io
 from pathlib import Path
 
+from steptime.inputs.bounded import file_text
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 
@@ -23,14 +24,7 @@ def read_text(path: Path) -> str:
     Raises:
         ConfigError: If it is missing, too large, or not UTF-8 text.
     """
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"{path.name}: over {MOST_BYTES // 2**20} MiB, too large for rows")
-        return path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path.name}: byte {error.start} is not UTF-8 text") from None
+    return file_text(path, most=MOST_BYTES, kind="rows")
 
 
 def text_rows(path: Path) -> list[tuple[int, dict[str, str]]]:

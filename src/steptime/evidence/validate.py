@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
 from steptime.evidence.outcome import (
     counted_flop_per_device,
@@ -197,7 +198,7 @@ def row_result(run: Run, parts: Mapping[str, Number], *, fitted: bool = False) -
         Incomplete: If the row prints no outcome.
     """
     published_s = published_step_time_s(run)
-    step_time_s = sum(parts.values())
+    step_time_s = float(step_of(parts))
     return RowResult(
         id=run.id,
         step_time_s=step_time_s,

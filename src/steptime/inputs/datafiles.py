@@ -6,10 +6,12 @@ Data lies beside the package when installed, else in the repository.
 from __future__ import annotations
 
 import functools
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from steptime.inputs.bounded import file_bytes
 from steptime.inputs.errors import ConfigError
 
 MOST_BYTES = 100_000
@@ -50,19 +52,15 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         ConfigError: If it cannot be read or is no TOML; the message has file, line and column.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{path}: cannot be read: {reason}") from None
-    if len(content) > MOST_BYTES:
-        raise ConfigError(f"{path.name}: over {MOST_BYTES // 1000} kB, too large for a description")
+    content = file_bytes(path, most=MOST_BYTES)
     if max(map(_depth, content.splitlines()), default=0) > MOST_DEPTH:
         raise ConfigError(f"{path.name}: tables over {MOST_DEPTH} deep describe nothing here")
     try:
         return tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path.name}: byte {error.start} is not UTF-8 text") from None
+    except (ValueError, RecursionError) as error:
+        # A number of over 4300 digits is a ValueError of another kind.
         reason = str(error) or type(error).__name__
         raise ConfigError(f"{path.name}: cannot be read as TOML: {reason}") from None
 
@@ -81,16 +79,21 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the new one, never half.
 
     Args:
-        path: Where; a device or a pipe is written as it is.
+        path: Where; a device or a pipe is written as it is, a pipe if someone reads it.
         text: What.
 
     Raises:
         OSError: If that is not possible.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        # Not blocking, to open: a named pipe without a reader would wait for ever.
+        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(handle, True)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
         return
-    part = path.with_name(path.name + ".part")
+    # Two may write at once: the last one stands, whole.
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,37 @@ if TYPE_CHECKING:
 SUFFIX = ".parquet"
 
 
-def finished_keys(folder: Path) -> set[str]:
-    """Return the keys of the pieces that a folder already holds.
+def all_keys(folder: Path) -> set[str]:
+    """Return the keys of all files of a folder, whole or not.
 
     Args:
         folder: May not exist yet.
     """
     return {path.stem for path in folder.glob(f"*{SUFFIX}")} if folder.is_dir() else set()
+
+
+def finished_keys(folder: Path, among: Iterable[str] | None = None) -> set[str]:
+    """Return the keys of the pieces that a folder already holds, each read and found whole.
+
+    A disk that was full or a copy that was cut short leaves files that hold less.
+
+    Args:
+        folder: May not exist yet.
+        among: Keys to look for; every one if None.
+    """
+    found = all_keys(folder)
+    looked_for = found if among is None else found.intersection(among)
+    return {key for key in looked_for if _whole(folder / f"{key}{SUFFIX}")}
+
+
+def _whole(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return bool(pq.read_table(path, page_checksum_verification=True).num_rows)
+    except (pa.ArrowException, OSError):
+        return False
 
 
 def write_rows(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> Path:
@@ -42,10 +67,12 @@ def write_rows(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> Path:
     part = folder / f".{key}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(list(rows)), part)
+        pq.write_table(pa.Table.from_pylist(list(rows)), part, write_page_checksum=True)
         part.replace(path)
     except OSError as error:
-        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise ConfigError(f"cannot write {path}: {error.strerror or error}") from None
     return path
 
 
@@ -69,5 +96,7 @@ def read_rows(folder: Path) -> pyarrow.Table:
         try:
             tables.append(pq.read_table(path))
         except (pa.ArrowInvalid, OSError):
-            raise ConfigError(f"{path} is no Parquet file; delete it and start again") from None
+            raise ConfigError(
+                f"{path} is no Parquet file; start the sweep again, which redoes it, or delete it"
+            ) from None
     return pa.concat_tables(tables, promote_options="permissive")

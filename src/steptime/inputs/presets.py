@@ -8,12 +8,18 @@ from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
-from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import facts_from
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 
 _TERA, _GIGA = 1e12, 1e9
 _MEBI = 2.0**20
+# 2**30 over 1e9: a GB that a data sheet sells may be a GiB. The device keeps some back.
+_MOST_REPORTED, _LEAST_REPORTED = 1.0738, 0.9
+_RATES = (
+    *("peak_tflop_per_s", "hbm_gbyte", "hbm_gbyte_per_s"),
+    *("nvlink_gbyte_per_s_both", "network_gbit_per_s"),
+)
 _MODEL_NOTES = ("aliases", "params_billion", "zero_source")
 
 
@@ -38,6 +44,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
     Raises:
         ConfigError: If a field is missing or out of range.
     """
+    _check_entry(key, entry)
     try:
         return Accelerator(
             name=key,
@@ -65,6 +72,33 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         raise ConfigError(f"accelerator {key!r} lacks {error.args[0]}") from None
     except (TypeError, AttributeError):
         raise ConfigError(f"accelerator {key!r} has a field of the wrong type") from None
+
+
+def _check_entry(key: str, entry: dict[str, Any]) -> None:
+    """Refuse what contradicts itself, in the words of the file."""
+    for name in _RATES:
+        if isinstance(entry.get(name), (int, float)):
+            check_number(f"accelerator {key!r}: {name}", entry[name])
+    numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
+    for kind in ("tflop_per_s", "fp8_tflop_per_s"):
+        measured, peak = numbers.get(f"matmul_{kind}", 0), numbers.get(f"peak_{kind}", 0)
+        if measured > peak:
+            raise ConfigError(
+                f"accelerator {key!r}: matmul_{kind} {measured:g} is over peak_{kind} {peak:g}: "
+                "a measured rate is at most the peak; both are dense"
+            )
+    wide, narrow = numbers.get("peak_tflop_per_s", 0), numbers.get("peak_fp8_tflop_per_s", 0)
+    if 0 < narrow < wide:
+        raise ConfigError(
+            f"accelerator {key!r}: peak_fp8_tflop_per_s {narrow:g} is under peak_tflop_per_s "
+            f"{wide:g}: 8 bits are no slower than 16; give 0 for a device without them"
+        )
+    sold, reported = numbers.get("hbm_gbyte", 0) * _GIGA, numbers.get("hbm_mib", 0) * _MEBI
+    if reported and not _LEAST_REPORTED * sold <= reported <= _MOST_REPORTED * sold:
+        raise ConfigError(
+            f"accelerator {key!r}: hbm_mib {numbers['hbm_mib']:g} is {reported / _GIGA:.1f} GB and "
+            f"contradicts hbm_gbyte {numbers['hbm_gbyte']:g}; give what one device reports"
+        )
 
 
 def accelerator(name: str) -> Accelerator:

@@ -7,22 +7,22 @@ not there yet. The executor may be of ``concurrent.futures`` or Dask's:
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from steptime import __version__
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
-from steptime.inputs.parquet import finished_keys, write_rows
+from steptime.inputs.parquet import all_keys, finished_keys, write_rows
+from steptime.inputs.said import NOTHING_SAID, Said
 from steptime.planning.question import Question
 from steptime.planning.search import search
+from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
 
 KEPT = 20
 LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "zero_stage", "recompute", "schedule")
@@ -36,21 +36,14 @@ class SweepReport:
         done: Questions answered by this start.
         skipped: Questions whose answer was there already.
         failed: Key and reason of each question that could not be asked.
+        others: Answers in the folder that are of another plan, or that other constants, code
+            or data gave.
     """
 
     done: int
     skipped: int
     failed: tuple[tuple[str, str], ...]
-
-
-def question_key(question: Question) -> str:
-    """Return a name for a question that changes with anything that could change its answer.
-
-    Args:
-        question: The question.
-    """
-    text = json.dumps([__version__, asdict(question)], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:20]
+    others: int
 
 
 def questions_of(
@@ -60,8 +53,11 @@ def questions_of(
     gpus: Sequence[int],
     global_batch_sizes: Sequence[int],
     seq_lengths: Sequence[int],
+    said: Said = NOTHING_SAID,
+    predictor: str | None = None,
+    constants: RooflineConstants | None = None,
 ) -> list[Question]:
-    """Return every combination, each asked of the better model that knows its accelerator.
+    """Return every combination of models, devices, clusters and batches.
 
     Args:
         models: Shapes.
@@ -69,6 +65,9 @@ def questions_of(
         gpus: Sizes of the cluster.
         global_batch_sizes: Sequences per step.
         seq_lengths: Tokens per sequence.
+        said: What is said of the software, for all of them.
+        predictor: Model of the step time; the better one that knows the device if None.
+        constants: Of the roofline model; the published ones if None.
 
     Raises:
         ConfigError: If a combination is out of range.
@@ -81,21 +80,30 @@ def questions_of(
             num_devices=number,
             global_batch_size=batch,
             seq_length=length,
+            said=said,
+            predictor=predictor,
+            constants=constants,
         )
         for device, model, number, batch, length in every
     ]
 
 
-def answer(question: Question) -> list[dict[str, Any]]:
+def answer(task: Task) -> list[dict[str, Any]]:
     """Return the rows of one question: its best layouts, or one row without any.
 
     This is what workers run: it takes and returns plain data.
 
     Args:
-        question: The question.
+        task: The question with what it depends on.
+
+    Raises:
+        OtherSteptimeError: If this worker has other code or data than the asker.
     """
+    check_same(task)
+    question = task.question
     result = search(question, keep=KEPT)
     asked = question.summary() | {
+        "answered_by": task.answered_by,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
     }
@@ -136,8 +144,8 @@ def run_sweep(
         ConfigError: If the folder cannot be written, or the executor's workers are lost for
             good: what was answered stays, and a second start goes on from there.
     """
-    wanted = {question_key(question): question for question in questions}
-    there = finished_keys(folder) & wanted.keys()
+    wanted = {task.key: task for task in map(task_of, questions)}
+    there = finished_keys(folder, wanted)
     todo = [key for key in wanted if key not in there]
     settled = len(there)
     failed: list[tuple[str, str]] = []
@@ -161,17 +169,22 @@ def run_sweep(
             keep(key, lambda key=key: answer(wanted[key]))  # type: ignore[misc]
     else:
         _on_executor(executor, {key: wanted[key] for key in todo}, keep)
-    return SweepReport(done=len(todo) - len(failed), skipped=len(there), failed=tuple(failed))
+    return SweepReport(
+        done=len(todo) - len(failed),
+        skipped=len(there),
+        failed=tuple(failed),
+        others=len(all_keys(folder) - wanted.keys()),
+    )
 
 
 def _on_executor(
     executor: Executor,
-    todo: dict[str, Question],
+    todo: dict[str, Task],
     keep: Callable[[str, Callable[[], list[dict[str, Any]]]], None],
 ) -> None:
     """Send all questions out and keep the answers as they come."""
     futures: dict[Future[list[dict[str, Any]]], str] = {
-        executor.submit(answer, question): key for key, question in todo.items()
+        executor.submit(answer, task): key for key, task in todo.items()
     }
     left = len(futures)
     for future in as_completed(futures):
@@ -184,6 +197,8 @@ def _on_executor(
         except Exception as error:
             for other in futures:
                 other.cancel()
+            if isinstance(error, OtherSteptimeError):
+                raise ConfigError(str(error)) from None
             raise ConfigError(
                 f"a worker was lost ({type(error).__name__}) with {left} questions open; what was "
                 "answered is kept: start again to go on"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from steptime.book.results import cache
+from steptime.book.results.lock import only_one
 from steptime.book.results.notebooks import OUTPUT, ROOT, Notebook, all_notebooks, select
 from steptime.book.results.page import NotebookError, assemble
 from steptime.book.results.pool import run_all
@@ -81,6 +82,26 @@ def main(arguments: list[str] | None = None) -> int:
         arguments: The command line, without its first word.
     """
     options = parse(arguments)
+    try:
+        with only_one(OUTPUT):
+            return answer(options)
+    except KeyboardInterrupt:
+        print(
+            f"stopped; {options.out.name} is as it was, and the next run goes on from what is done",
+            file=sys.stderr,
+        )
+        return 130
+    except OSError as problem:
+        print(f"{options.out.name} is as it was: {problem}", file=sys.stderr)
+        return 1
+
+
+def answer(options: argparse.Namespace) -> int:
+    """Do what the options ask and return the exit status.
+
+    Args:
+        options: From `parse`.
+    """
     try:
         every = all_notebooks()
         stamps = {one.name: cache.key(one) for one in every}

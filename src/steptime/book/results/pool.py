@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
-from queue import Empty
 from typing import Any
 
 from steptime.book.results.execute import Outcome, execute
 from steptime.book.results.notebooks import Notebook
 from steptime.book.results.progress import Reporter
+from steptime.inputs.datafiles import write_whole
+from steptime.planning.workers import end_with_parent
 
 WORKERS = 2
 DURATIONS = "durations.json"
@@ -25,6 +26,7 @@ def _begin(queue: Any, log: Path) -> None:
     """Prepare a worker: it tells on ``queue`` what it starts, and chatter goes to ``log``."""
     global _starts
     _starts = queue
+    end_with_parent()
     # Kernels inherit it, and each prints a warning about its own transport.
     with log.open("a", encoding="utf-8") as file:
         os.dup2(file.fileno(), 2)
@@ -38,10 +40,11 @@ def _work(notebook: Notebook, folder: Path, stamp: str) -> Outcome:
 
 def _known_durations(folder: Path) -> dict[str, float]:
     """Return how long each notebook took last time, as far as that is known."""
-    file = folder / DURATIONS
-    if not file.is_file():
+    try:
+        return dict(json.loads((folder / DURATIONS).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        # None yet, or not whole: they only say what to start first.
         return {}
-    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def run_all(
@@ -63,36 +66,39 @@ def run_all(
     longest_first = sorted(notebooks, key=lambda n: -took.get(n.name, 1e9))
     # Spawned, not forked: a fork copies threads' locks and hangs now and then.
     context = multiprocessing.get_context("spawn")
+    starts = context.SimpleQueue()
     outcomes: dict[str, Outcome] = {}
-    with (
-        context.Manager() as manager,
-        ProcessPoolExecutor(
-            WORKERS, context, _begin, (starts := manager.Queue(), folder / LOG)
-        ) as pool,
-    ):
-        waiting: set[Future[Outcome]] = {
-            pool.submit(_work, one, folder, stamps[one.name]) for one in longest_first
-        }
-        while waiting:
-            _announce(starts, show)
-            try:
-                for future in as_completed(waiting, timeout=0.2):
-                    waiting.discard(future)
-                    outcome = future.result()
-                    outcomes[outcome.name] = outcome
-                    _announce(starts, show)
-                    show.ended(outcome.name, outcome.seconds, bool(outcome.error))
-            except TimeoutError:
-                continue
+    with ProcessPoolExecutor(WORKERS, context, _begin, (starts, folder / LOG)) as pool:
+        waiting = {pool.submit(_work, one, folder, stamps[one.name]) for one in longest_first}
+        try:
+            while waiting:
+                _collect(waiting, outcomes, starts, show)
+        except BaseException:
+            # Interrupted: what has not begun must not, and what has begun is of no use.
+            workers = list(pool._processes.values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()
+            raise
     took.update({one.name: round(one.seconds, 1) for one in outcomes.values()})
-    (folder / DURATIONS).write_text(json.dumps(took, indent=1, sort_keys=True), encoding="utf-8")
+    write_whole(folder / DURATIONS, json.dumps(took, indent=1, sort_keys=True))
     return [outcomes[one.name] for one in notebooks]
+
+
+def _collect(
+    waiting: set[Future[Outcome]], outcomes: dict[str, Outcome], starts: Any, show: Reporter
+) -> None:
+    """Take what has ended since the last look, and tell ``show``."""
+    _announce(starts, show)
+    for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
+        waiting.discard(future)
+        outcome = future.result()
+        outcomes[outcome.name] = outcome
+        _announce(starts, show)
+        show.ended(outcome.name, outcome.seconds, bool(outcome.error))
 
 
 def _announce(starts: Any, show: Reporter) -> None:
     """Tell ``show`` of every notebook that began since the last look."""
-    while True:
-        try:
-            show.started(starts.get_nowait())
-        except Empty:
-            return
+    while not starts.empty():
+        show.started(starts.get())

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.results.notebooks import OUTPUT, ROOT, all_notebooks
+from steptime.inputs.datafiles import write_whole
 
 SITE = ROOT / "build" / "site"
 PAGES = ROOT / "build" / "pages"
 WEB = ROOT / "build" / "web"
 DOCTREES = ROOT / "build" / "doctrees"
+KEPT_INFO = DOCTREES / "html"
+BUILD_INFO = ".buildinfo"
 
 # Named, not imported: the site is made from rooms above this one, but needs none of them.
 COMMANDS = "steptime.cli.main:app"
@@ -41,7 +44,7 @@ def write_if_changed(path: Path, text: str) -> None:
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
 def _named(place: str) -> Any:
@@ -82,6 +85,14 @@ def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> in
     from jupyter_book.sphinx import build_sphinx
 
     os.chdir(ROOT)
+    # A build that was killed, or ran out of disk, leaves pages that are newer than their
+    # sources and yet not whole: Sphinx would take them for done.
+    unfinished = DOCTREES / f"{builder}.unfinished"
+    if unfinished.exists():
+        shutil.rmtree(DOCTREES / builder, ignore_errors=True)
+        shutil.rmtree(outdir, ignore_errors=True)
+    DOCTREES.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
     outcome = build_sphinx(
         ROOT,
         outdir,
@@ -104,7 +115,18 @@ def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> in
     if status:
         # Sphinx keeps pages that warned as done, and would not warn of them again.
         shutil.rmtree(DOCTREES / builder, ignore_errors=True)
+    unfinished.unlink()
     return status
+
+
+def _keep_build_info(here: Path, there: Path) -> None:
+    """Move Sphinx's note of its settings: the next build needs it, the site does not.
+
+    It holds a digest of paths and versions, the one file that would differ between machines.
+    """
+    if (here / BUILD_INFO).is_file():
+        there.mkdir(parents=True, exist_ok=True)
+        (here / BUILD_INFO).replace(there / BUILD_INFO)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -121,11 +143,22 @@ def main(arguments: list[str] | None = None) -> int:
     if missing:
         print(f"not run yet: {', '.join(missing)}; run `make results` first", file=sys.stderr)
         return 1
+    try:
+        return _made(options)
+    except OSError as problem:
+        print(f"the site is not whole, run this again: {problem}", file=sys.stderr)
+        return 1
+
+
+def _made(options: argparse.Namespace) -> int:
+    """Make what the options ask for and return the exit status."""
     began = time.perf_counter()
     generate()
     if options.linkcheck:
         return build("linkcheck", ROOT / "build" / "links")
+    _keep_build_info(KEPT_INFO, SITE)
     status = build(fresh=options.fresh)
+    _keep_build_info(SITE, KEPT_INFO)
     for stand_in in WEB.glob("*.html"):
         # A fragment that pages hold: no page of its own.
         (SITE / stand_in.name).unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -230,7 +231,7 @@ def ordering(predictor: str, edges: Sequence[float]) -> Ordering:
         predictor=predictor,
         bands=tuple(bands),
         groups=len(several),
-        mean_regret_fraction=sum(several) / len(several),
+        mean_regret_fraction=math.fsum(several) / len(several),
         worst_regret_fraction=max(several),
     )
 

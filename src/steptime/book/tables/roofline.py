@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from steptime.book.study.roofline import (
@@ -80,7 +81,7 @@ def sources_table(study: RooflineStudy) -> Markdown:
         if len(chosen) > 1:
             mean, median = study.equal_weight(kind)
             count = str(sum(one.roofline.rows for one in chosen))
-            constant = sum(one.constant_mean for one in chosen) / len(chosen)
+            constant = math.fsum(one.constant_mean for one in chosen) / len(chosen)
             whole = [kind, "all sources, each counting the same", count, MISSING, percent(mean)]
             whole += [percent(median), MISSING, MISSING, percent(constant), MISSING, MISSING]
             rows.append(whole)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from steptime.inputs import bounded
 from steptime.inputs.errors import ConfigError
 
 # Real configuration files are a few kilobytes. The parsers below are linear, and
@@ -31,32 +30,7 @@ def file_text(path: str | Path, *, most: int = LARGEST_BYTES) -> str:
         ConfigError: If there is no such regular file, it is too large, or it is no text.
     """
     name = short(path)
-    try:
-        # Not blocking: a named pipe would otherwise wait for a writer for ever.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise ConfigError(f"cannot read {name}: it is not a regular file")
-            data = b""
-            while len(data) <= most and (piece := os.read(handle, most + 1 - len(data))):
-                data += piece
-        finally:
-            os.close(handle)
-    except (OSError, ValueError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        reason = getattr(error, "strerror", None) or "not a usable path"
-        raise ConfigError(f"cannot read {name}: {reason}") from None
-    if len(data) > most:
-        raise ConfigError(
-            f"{name} is over {most // 1000} kB; a configuration file is far smaller, is it weights?"
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{name} is not UTF-8 text (byte {error.start}); is it a binary file?"
-        ) from None
+    text = bounded.file_text(path, most=most, kind="a configuration: is it weights?")
     if "\0" in text:
         raise ConfigError(f"{name} holds zero bytes; is it a binary file?")
     if not text.strip():

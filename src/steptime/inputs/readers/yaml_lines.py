@@ -17,6 +17,8 @@ from steptime.inputs.readers.safe import DEEPEST, shown
 MOST_LEAVES = 50_000
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*)?\.?\d[\d_]*([eE][-+]?\d{1,4})?\Z|[-+]?\d[\d_]*\.\Z")
+_PLAIN_TAGS = {"!", *("tag:yaml.org,2002:" + kind for kind in "str int float bool null".split())}
+_PLAIN_TAGS |= {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 _WORDS: dict[str, bool | None] = {"null": None, "~": None, "none": None}
 _WORDS |= {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -69,6 +71,9 @@ class _Walk:
     def take(self, event: Any) -> None:
         """Take one event."""
         line = event.start_mark.line + 1
+        tag = getattr(event, "tag", None)
+        if tag and tag not in _PLAIN_TAGS:
+            raise self.refuse(line, f"tag {shown(tag)}: only plain values are read, no objects")
         kind = type(event).__name__
         if kind in ("MappingStartEvent", "SequenceStartEvent"):
             self._start(line, is_list=kind[0] == "S", in_brackets=event.flow_style)
@@ -85,6 +90,8 @@ class _Walk:
         if len(self.open) >= DEEPEST:
             raise self.refuse(line, f"nested over {DEEPEST} deep")
         self._enter(line)
+        if is_list and not self.open:
+            raise self.refuse(line, "expected 'key: value', got a list")
         values: list[object] | None = [] if is_list and in_brackets else None
         self.open.append(_Open(is_list, line, values=values))
 

@@ -1,0 +1,105 @@
+"""The same bytes everywhere: results.md and the site, made twice under other circumstances.
+
+``python bench/reproduce.py [PYTHON ...]`` copies the tracked files into folders of other names
+and makes the book in each, under another time zone, mask, hash seed and locale. The first copy
+is made by this Python, the others by those named (this one again if none is): each needs the
+packages of requirements.lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CIRCUMSTANCES = (
+    {"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "umask": "022"},
+    {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "4321", "LC_ALL": "C", "umask": "077"},
+    {"TZ": "America/St_Johns", "PYTHONHASHSEED": "99", "LC_ALL": "POSIX", "umask": "002"},
+)
+STEPS = (("steptime.book.results", "--force"), ("steptime.book.site", "--fresh"))
+SHOWN = 10
+
+
+def copied(folder: Path) -> None:
+    """Copy what git knows of the tree, as it stands."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in listed.stdout.decode().split("\0"):
+        if name and (ROOT / name).is_file() and not (ROOT / name).is_symlink():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+
+def made(python: str, folder: Path, circumstances: dict[str, str]) -> dict[str, str]:
+    """Make the book and return the digest of every file of it, by name."""
+    copied(folder)
+    (folder / "results.md").unlink(missing_ok=True)
+    changed = {name: value for name, value in circumstances.items() if name != "umask"}
+    dropped = {"SOURCE_DATE_EPOCH", "MPLBACKEND", "OMP_NUM_THREADS", "LANG"}
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    for words in STEPS:
+        done = subprocess.run(
+            [python, "-m", *words],
+            cwd=folder,
+            env=kept | changed | {"PYTHONPATH": str(folder / "src")},
+            umask=int(circumstances["umask"], 8),
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            sys.exit(f"{python} -m {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
+    site = folder / "build" / "site"
+    files = [folder / "results.md", *(path for path in sorted(site.rglob("*")) if path.is_file())]
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def version(python: str) -> str:
+    """Return the version of a Python."""
+    code = "import platform; print(platform.python_version())"
+    return subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def main(pythons: list[str]) -> int:
+    """Print what differs and return 1 if anything does."""
+    first: dict[str, str] = {}
+    status = 0
+    print(f"{platform.system()}, {platform.machine()}")
+    scratch = Path(os.environ.get("REPRODUCE_IN") or tempfile.mkdtemp(prefix="steptime-"))
+    for place, python in enumerate([sys.executable, *(pythons or [sys.executable])]):
+        set_ = CIRCUMSTANCES[place % len(CIRCUMSTANCES)]
+        folder = scratch / ("copy" * (place + 1)) / str(place)
+        folder.mkdir(parents=True)
+        found = made(python, folder, set_)
+        first = first or found
+        names = sorted({*first, *found})
+        differ = [name for name in names if first.get(name) != found.get(name)]
+        said = ", ".join(f"{name}={value}" for name, value in set_.items())
+        told = f"{len(found)} files, {len(differ)} differ" if place else f"{len(found)} files"
+        print(f"Python {version(python)}, {said}: {told}", flush=True)
+        for name in differ[:SHOWN]:
+            print(f"  {name}")
+        status |= bool(differ)
+    print("every byte is the same" if not status else f"kept for a look: {scratch}")
+    if not status:
+        shutil.rmtree(scratch)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

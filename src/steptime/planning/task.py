@@ -1,0 +1,72 @@
+"""A question with everything that its answer depends on, and a name for the whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from steptime import __version__
+from steptime.inputs.digest import source_digest
+from steptime.planning.question import Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A question with all that its answer depends on, for a worker that may be anywhere.
+
+    Attributes:
+        question: What is asked; constants and what is said of the software are in it.
+        digest: Of the code and data that the asker has.
+    """
+
+    question: Question
+    digest: str
+
+    @property
+    def answered_by(self) -> str:
+        """What tells this answer from the same question's under other constants or code."""
+        constants = self.question.constants
+        values = None if constants is None else asdict(constants)
+        return f"{__version__}+{_digest([self.digest, values])[:12]}"
+
+    @property
+    def key(self) -> str:
+        """A name that changes with anything that could change the answer."""
+        return _digest([self.answered_by, asdict(self.question)])[:20]
+
+
+class OtherSteptimeError(RuntimeError):
+    """A worker whose code or data differ from the asker's."""
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def task_of(question: Question) -> Task:
+    """Return a question with a digest of this installation.
+
+    Args:
+        question: The question.
+    """
+    return Task(question=question, digest=source_digest())
+
+
+def check_same(task: Task) -> None:
+    """Refuse a task that comes from another installation than this one.
+
+    Args:
+        task: What is to be answered here.
+
+    Raises:
+        OtherSteptimeError: If code or data differ.
+    """
+    if task.digest != source_digest():
+        raise OtherSteptimeError(
+            f"a worker on {platform.node()} runs other code or data than this steptime "
+            f"{__version__}; install the same on every worker and restart them"
+        )
