@@ -39,8 +39,9 @@ def fastest_s(call: object, number: int = 2000) -> float:
 
 def predictions_s() -> dict[str, float]:
     """Return seconds of one prediction: the formulas alone, and from names to an answer."""
-    import steptime
     from steptime.evidence.predict import baseline_prediction
+
+    import steptime
     from steptime.formulas.baseline import baseline_step
     from steptime.inputs.baseline_constants import baseline_constants
     from steptime.inputs.job import job

@@ -22,9 +22,10 @@ GROWTH = ((16, 16, 2), (16, 160, 2), (16, 1600, 2), (16, 16_000, 2), (16, 156_25
 
 def one_run(p: int, m: int, v: int) -> dict[str, Any]:
     """Return seconds for the orders, for their execution, and bytes an action at the peak."""
+    from steptime.pipeline.one_f_one_b import interleaved_1f1b
+
     from steptime.pipeline.durations import slot_times
     from steptime.pipeline.execute import execute
-    from steptime.pipeline.one_f_one_b import interleaved_1f1b
 
     # Kilobytes on Linux, bytes elsewhere.
     unit = 1024 if sys.platform == "linux" else 1

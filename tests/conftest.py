@@ -44,7 +44,7 @@ def accuracy_points() -> dict[str, Any]:
     from steptime.evidence.leave_out import LeftOut
     from steptime.evidence.residuals import residuals
     from steptime.evidence.samples import all_runs, scored, table
-    from steptime.inputs.constants import roofline_constants
+    from steptime.inputs.constants import published_constants
 
     runs = table([sample for sample in all_runs().samples if scored(sample)])
     kept = {one.id: one for one in residuals()}
@@ -53,4 +53,4 @@ def accuracy_points() -> dict[str, Any]:
         np.array([getattr(row, name) for row in rows])
         for name in ("error", "assumed_error", "exposed")
     ]
-    return accuracy_points(LeftOut(runs, *columns, parts=runs.parts(roofline_constants())))
+    return accuracy_points(LeftOut(runs, *columns, parts=runs.parts(published_constants())))

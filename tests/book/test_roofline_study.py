@@ -16,7 +16,10 @@ from steptime.book.tables.roofline import (
 )
 from steptime.evidence.ablation import Ablation
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW, residuals
-from steptime.inputs.stack import BLOCK_SLOWDOWN, GB300_SCALE, ROW_SLOWDOWN, stack_named
+from steptime.evidence.row_words import word_of
+from steptime.inputs.precision import precision_named
+from steptime.inputs.presets import accelerator
+from steptime.inputs.stack import stack_named
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +83,15 @@ def test_tables_have_a_row_for_each_source_and_kind(study: RooflineStudy) -> Non
 
 def test_every_fact_read_off_runs_is_told() -> None:
     found = {(one.fact, one.value) for one in read_off_facts()}
+    rows, blocks = (word_of("precision", name) for name in ("fp8-rows", "fp8-blocks"))
+    assert rows is not None
+    assert blocks is not None
+    (narrow,) = (one for one in precision_named("mxfp8").facts if one.kind == "read off runs")
+    (waits,) = (one for one in stack_named("nanotron").facts if one.name == "stage_wait_s")
     assert {
-        ("scaled_products", f"{ROW_SLOWDOWN:g}"),
-        ("scaled_products", f"{BLOCK_SLOWDOWN:g}"),
-        ("power_scale", f"{GB300_SCALE:g}"),
-        ("stage_wait_s", f"{stack_named('nanotron').facts['stage_wait_s']:g}"),
+        ("scaled_products", f"{rows.facts['scaled_products']:g}"),
+        ("scaled_products", f"{blocks.facts['scaled_products']:g}"),
+        ("scaled_products", f"{narrow.value:g}"),
+        ("product_scale", f"{accelerator('gb300').product_scale:g}"),
+        ("stage_wait_s", f"{waits.value:g}"),
     } <= found

@@ -9,7 +9,7 @@ import pytest
 
 from steptime.cli.main import run as command
 from steptime.evidence.diagnose import diagnoses
-from steptime.evidence.roofline import roofline_validation
+from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import published_constants
 
@@ -46,18 +46,18 @@ PLAIN = PublishedRow.model_validate(
 )
 def test_a_slip_in_the_unit_is_named(slip: dict[str, float], words: str) -> None:
     (column, factor), *_ = slip.items()
-    time_s = roofline_validation([PLAIN]).rows[0].step_time_s
+    time_s = validation([PLAIN]).rows[0].step_time_s
     tokens = 128 * 8192 / 16 / time_s
     exact = {
         "step_time_s": time_s,
         "tokens_per_s_per_gpu": tokens,
-        "mfu_pct": roofline_validation([PLAIN]).rows[0].tflops_per_gpu / 989 * 100,
+        "mfu_pct": validation([PLAIN]).rows[0].tflops_per_gpu / 989 * 100,
     }[column]
     names = ("step_time_s", "tokens_per_s_per_gpu", "mfu_pct")
     only = {name: (exact if name == column else None) for name in names}
     rows = [PLAIN.model_copy(update={**only, "id": f"r{n}"}) for n in range(4)]
     rows[2] = rows[2].model_copy(update={column: exact * factor})
-    (doubt,) = diagnoses(rows, roofline_validation(rows).rows, published_constants())
+    (doubt,) = diagnoses(rows, validation(rows).rows, published_constants())
     assert (doubt.id, doubt.suspicion) == ("r2", "mis-described")
     assert words in doubt.why
 
@@ -67,7 +67,7 @@ def test_a_slip_in_the_unit_is_named(slip: dict[str, float], words: str) -> None
 
 def test_a_row_over_the_peak_is_named_even_alone() -> None:
     (row,) = [PLAIN.model_copy(update={"step_time_s": 0.7})]
-    (doubt,) = diagnoses([row], roofline_validation([row]).rows, published_constants())
+    (doubt,) = diagnoses([row], validation([row]).rows, published_constants())
     assert doubt.suspicion == "mis-measured"
     assert "over the device's peak of 989" in doubt.why
     assert doubt.typical == 0.0
@@ -75,9 +75,9 @@ def test_a_row_over_the_peak_is_named_even_alone() -> None:
 
 def test_a_batch_in_tokens_that_outruns_the_peak_is_read_again() -> None:
     # 65,536 tokens are 8 sequences; too few for the reader to take them for tokens.
-    time_s = roofline_validation([PLAIN.model_copy(update={"gbs": 8})]).rows[0].step_time_s
+    time_s = validation([PLAIN.model_copy(update={"gbs": 8})]).rows[0].step_time_s
     row = PLAIN.model_copy(update={"gbs": 8 * 8192, "step_time_s": time_s})
-    (doubt,) = diagnoses([row], roofline_validation([row]).rows, published_constants())
+    (doubt,) = diagnoses([row], validation([row]).rows, published_constants())
     assert doubt.suspicion == "mis-described"
     assert "gbs in tokens" in doubt.why
 
@@ -93,12 +93,12 @@ def test_no_row_no_doubt() -> None:
 def test_a_source_that_is_off_as_a_whole_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: float, side: str
 ) -> None:
-    time_s = factor * roofline_validation([PLAIN]).rows[0].step_time_s
+    time_s = factor * validation([PLAIN]).rows[0].step_time_s
     head = "id,source,model,gpu,gpus,tp,pp,mbs,gbs,seq_len,recompute,precision,zero,step_time_s\n"
     cells = "acme2026,llama3-8b,h100,16,2,1,1,128,8192,none,bf16,1"
     lines = [f"r{n},{cells},{time_s * (1.0 + 0.01 * n)!r}\n" for n in range(4)]
     (tmp_path / "runs.csv").write_text(head + "".join(lines), encoding="utf-8")
-    assert command(["validate", str(tmp_path / "runs.csv"), "--model", "roofline"]) == 0
+    assert command(["validate", str(tmp_path / "runs.csv")]) == 0
     said = " ".join(capsys.readouterr().out.split())
     bias = abs(math.log(factor) + sum(math.log1p(0.01 * n) for n in range(4)) / 4)
     size = f"{100 * math.expm1(bias):.0f} %"

@@ -8,18 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steptime.evidence.memory import default_stack, step_memory
+from steptime.answer import Question, answer, predict
+from steptime.answer.memory import Memory
 from steptime.evidence.memory_left_out import left_out
+from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.memory_ran import ran
-from steptime.evidence.memory_reading import reading_of
+from steptime.evidence.memory_reading import Reading, reading_of
 from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary
 from steptime.evidence.nanotron_sweep import nanotron_sweep
-from steptime.evidence.runs import Incomplete
-from steptime.evidence.schema import PublishedRow, published_row, published_rows
+from steptime.evidence.row_question import question_of_run
+from steptime.evidence.runs import Incomplete, run_of
+from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.formulas.memory import memory_bytes
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.memory_facts import STACKS, memory_facts
+from steptime.inputs.stack import stack_names
 from steptime.inputs.training_step import TrainingStep, training_step
 
 SIZES = (1.34, 3.57, 8.86, 80)
@@ -29,6 +32,17 @@ def llama(**changes: object) -> TrainingStep:
     asked = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16, "dp": 64}
     asked |= {"seq_length": 8192, "global_batch_size": 2048}
     return training_step(**asked | changes)  # type: ignore[arg-type]
+
+
+def memory(step: TrainingStep) -> Memory:
+    return answer(Question(step=step)).memory
+
+
+BLOOM = next(row for row in published_rows() if row.id == "bloom-063")
+
+
+def reading(row: PublishedRow = BLOOM, **cells: object) -> Reading:
+    return reading_of(question_of_run(run_of(row.model_copy(update=cells))))
 
 
 # published
@@ -117,22 +131,27 @@ def test_runs_that_ran_are_said_to_fit() -> None:
 def test_gathered_inputs_that_stay_follow_the_layout(changes: dict[str, int], kept: float) -> None:
     row = {"hidden": 2048, "ffn": 8192, "mbs": 1, "seq_len": 4096, "gpus": 64, "dp": 1}
     found = PublishedRow(id="1", software="nanotron", **row | {"num_microbatches": 64} | changes)  # type: ignore[arg-type]
-    assert reading_of(found).facts.gathered_inputs == kept
+    assert gathered_share(found) == kept
+
+
+def test_what_stays_of_gathered_inputs_reaches_the_reading() -> None:
+    row = next(row for row in nanotron_sweep() if gathered_share(row) == 1.75)
+    found = reading_of(question_of_run(run_of(row)))
+    assert found.facts.gathered_inputs == 1.75
+    assert "175% of the gathered inputs stay" in str(found.inferred[-1])
 
 
 def test_bridge_rows_say_their_modules_or_take_the_recipes() -> None:
     """megatronbridge2026: what a row names, what its recipe states, what waits on the host."""
-    row = {"id": "mbridge-1", "model": "DeepSeek-V3 (MLA)", "gpu": "GB200"}
-    named = reading_of(published_row(row | {"recompute": "selective modules [mla_up_proj, mlp]"}))
-    assert (named.facts.recompute_up_projection, named.facts.recompute_mlp) == (1.0, 1.0)
-    assert named.facts.recompute_norms == 0.0
-    none = reading_of(published_row(row | {"recompute": "none"}))
+    rows = {row.id: row for row in published_rows()}
+    named = reading(rows["mbridge-118"], recompute="selective modules [mla_up_proj, layernorm]")
+    assert (named.facts.recompute_up_projection, named.facts.recompute_norms) == (1.0, 1.0)
+    none = reading(rows["mbridge-002"], recompute="core_attn")
     assert none.facts.recompute_up_projection == 0.0
-    blank = reading_of(published_row(row))
+    blank = reading(rows["mbridge-118"])
     assert blank.facts.recompute_up_projection == 1.0
-    assert "newest recipe" in str(blank.inferred[0])
-    sharded = {"id": "mbridge-2", "model": "Llama-3-70B", "gpu": "GB300"}
-    waiting = reading_of(published_row(sharded | {"zero": "FSDP shard group 64"}))
+    assert any("newest recipe" in str(one) for one in blank.inferred)
+    waiting = reading(rows["mbridge-038"])
     assert (waiting.stack, waiting.facts.offloaded_layers) == ("megatron-bridge-fsdp", 20.0)
 
 
@@ -151,46 +170,55 @@ def test_the_first_rank_is_read_where_the_source_reads_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "stack"),
+    ("cells", "stack", "gradient_bytes"),
     [
-        ({"software": "bloom", "precision": "bf16"}, "deepspeed-bf16"),
-        ({"software": "bloom", "precision": "fp16"}, "deepspeed-fp16"),
-        ({"software": "Megatron-LM", "date": "2021"}, "megatron-2021"),
-        ({"software": "Megatron-LM", "date": "2021", "memory_stack": "fsdp"}, "fsdp"),
-        ({"software": "LLM Foundry"}, "llm-foundry"),
-        ({"zero": "FSDP2 (ZeRO-3)"}, "fsdp"),
-        ({}, "megatron"),
+        ({"precision": "bf16"}, "bloom", 4.0),
+        ({}, "bloom", 2.0),
+        ({"software": "Megatron-LM", "date": "2021", "zero": "0"}, "megatron-2021", 4.0),
+        ({"software": "LLM Foundry", "zero": "3"}, "llm-foundry", 4.0),
+        ({"software": "", "zero": "FSDP2 (ZeRO-3)"}, "torch-fsdp", 4.0),
+        ({"software": "", "date": "2024"}, "megatron-core", 4.0),
     ],
 )
-def test_stacks_are_told_by_the_columns(cells: dict[str, str], stack: str) -> None:
-    row = PublishedRow(id="bloom-1", source="bigscience2022prequel", **cells)  # type: ignore[arg-type]
-    assert reading_of(row).stack == stack
+def test_stacks_are_told_by_the_columns(
+    cells: dict[str, str], stack: str, gradient_bytes: float
+) -> None:
+    found = reading(**cells)
+    assert (found.stack, found.facts.gradient_bytes) == (stack, gradient_bytes)
+
+
+def test_time_and_memory_are_of_one_software() -> None:
+    """No column names a second stack for the memory."""
+    assert "memory_stack" not in PublishedRow.model_fields
+    found = question_of_run(run_of(BLOOM))
+    assert reading_of(found).stack == found.software.stack.name
+    assert reading_of(found).facts == found.software.memory
 
 
 def test_how_memory_was_read_is_stated_or_usual() -> None:
-    first = reading_of(PublishedRow(mem_unit="GiB", mem_rank="rank 0"))
+    first = reading(mem_unit="GiB", mem_rank="rank 0")
     assert (first.unit_bytes, first.first_rank) == (2.0**30, True)
-    assert reading_of(PublishedRow()).unit_bytes == 1e9
-    odd = reading_of(PublishedRow(mem_unit="furlongs", software="megatron-core"))
-    assert [one.word for one in odd.inferred] == ["furlongs"]
-    stated = reading_of(PublishedRow(facts="memory.gradient_bytes=2; flash=0"))
-    assert (stated.facts.gradient_bytes, stated.facts.flash) == (2.0, 1.0)
-    with pytest.raises(Incomplete, match="unknown stack"):
-        reading_of(PublishedRow(memory_stack="mine"))
+    assert reading(mem_unit="", mem_rank="").unit_bytes == 1e9
+    odd = reading(mem_unit="furlongs")
+    assert [one.word for one in odd.inferred if one.word] == ["furlongs"]
+    stated = reading(facts="gradient_bytes=3; stage_outputs=0")
+    assert (stated.facts.gradient_bytes, stated.facts.stage_outputs) == (3.0, 0.0)
+    with pytest.raises(Incomplete, match="unknown fact 'gradient_byte'"):
+        reading(facts="gradient_byte=3")
 
 
 def test_more_chunks_are_not_assumed_for_memory() -> None:
-    found = step_memory(llama())
+    found = memory(llama(vpp=1, schedule="1f1b"))
     assert found.fullest.in_flight == 15
-    assert any(text.startswith("vpp 1") for text in found.assumed)
-    chosen = step_memory(llama(vpp=8, schedule="interleaved-1f1b"))
+    chosen = memory(llama(vpp=8, schedule="interleaved-1f1b"))
     assert chosen.fullest.in_flight > 16
 
 
 def test_zero_3_is_fsdp() -> None:
-    assert default_stack(llama(zero_stage=3)) == "fsdp"
-    assert default_stack(llama()) == "megatron"
-    assert {"fsdp", "megatron"} <= set(STACKS)
+    usual = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "dp": 64}
+    usual |= {"seq_length": 8192, "global_batch_size": 2048}
+    assert predict(**usual, zero_stage=3).software.stack.name == "torch-fsdp"
+    assert predict(**usual).software.stack.name == "megatron-core"
 
 
 # invariant
@@ -198,8 +226,8 @@ def test_zero_3_is_fsdp() -> None:
 
 def test_the_wrapper_says_what_the_formula_says() -> None:
     step = llama(vpp=1, schedule="1f1b")
-    found = step_memory(step)
-    parts = memory_bytes(step.job(), memory_facts())
+    found = memory(step)
+    parts = memory_bytes(step.job(), found.facts)
     assert found.total_bytes == parts["total"]
     assert found.fits is (parts["total"] <= step.accelerator.hbm_bytes)
     assert len(found.ranks) == 16
@@ -207,8 +235,8 @@ def test_the_wrapper_says_what_the_formula_says() -> None:
     assert not found.tight
     assert found.reason.startswith("fits: ")
     small = replace(step, accelerator=replace(step.accelerator, hbm_bytes=80e9))
-    assert step_memory(small).tight
-    assert step_memory(small).reason.startswith("fits tightly: ")
+    assert memory(small).tight
+    assert memory(small).reason.startswith("fits tightly: ")
     assert f"pipeline rank {found.fullest.rank}" in found.reason
 
 
@@ -221,7 +249,7 @@ def test_the_wrapper_says_what_the_formula_says() -> None:
     seq_length=st.integers(1, 10**6),
     batch=st.integers(1, 4096),
     schedule=st.sampled_from([None, *SCHEDULES]),
-    stack=st.sampled_from(sorted(STACKS)),
+    stack=st.sampled_from([None, *stack_names()]),
     zero=st.sampled_from([None, 0, 1, 2, 3]),
 )
 def test_any_input_is_refused_or_gives_a_finite_answer(
@@ -230,7 +258,7 @@ def test_any_input_is_refused_or_gives_a_finite_answer(
     seq_length: int,
     batch: int,
     schedule: str | None,
-    stack: str,
+    stack: str | None,
     zero: int | None,
 ) -> None:
     try:
@@ -241,9 +269,10 @@ def test_any_input_is_refused_or_gives_a_finite_answer(
             global_batch_size=batch,
             schedule=schedule,
             zero_stage=zero,
+            stack=stack,
             **sizes,  # type: ignore[arg-type]
         )
-        found = step_memory(step, memory_facts(stack))
+        found = memory(step)
     except ConfigError:
         return
     for rank in found.ranks:

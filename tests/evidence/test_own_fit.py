@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("scipy")
 
+
 from steptime.evidence.diagnose import diagnoses
+from steptime.evidence.judge import run_result, validation
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_fit import own_fit, write_fit
-from steptime.evidence.roofline import roofline_result, roofline_validation
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.inputs.constants import published_constants, read_constants
@@ -27,7 +27,7 @@ def measured_by(constants: object, rows: list[PublishedRow]) -> list[PublishedRo
     """Return the rows with the step time that other constants would give."""
     made = []
     for row in rows:
-        result = roofline_result(run_of(row), constants)  # type: ignore[arg-type]
+        result = run_result(run_of(row), constants=constants)  # type: ignore[arg-type]
         made.append(row.model_copy(update={"step_time_s": result.step_time_s}))
     return made
 
@@ -37,11 +37,12 @@ def measured_by(constants: object, rows: list[PublishedRow]) -> list[PublishedRo
 
 def test_a_fit_finds_the_constants_that_made_the_runs() -> None:
     base = published_constants()
-    true = replace(base, ampere_efficiency=base.ampere_efficiency * 0.85)
+    share = 0.85 * base.efficiency["ampere"]
+    true = base.changed({"ampere_efficiency": share})
     fit = own_fit(measured_by(true, KORTHIKANTI))
     found = next(one for one in fit.fitted if one.name == "ampere_efficiency")
-    assert found.value == pytest.approx(true.ampere_efficiency, rel=0.03)
-    assert found.low < true.ampere_efficiency < found.high
+    assert found.value == pytest.approx(share, rel=0.03)
+    assert found.low < share < found.high
     assert fit.mean_after < 0.02 < fit.mean_before
 
 
@@ -82,12 +83,13 @@ def test_a_fit_is_read_back_from_its_file(tmp_path: Path) -> None:
     assert read_constants(tmp_path / "own.toml") == fit.constants
 
 
-def test_every_command_takes_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from steptime.inputs.constants import ENVIRONMENT, roofline_constants
-
+def test_a_row_is_judged_with_the_files_constants(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text("[constants]\nampere_efficiency = 0.5\n", encoding="utf-8")
-    monkeypatch.setenv(ENVIRONMENT, str(tmp_path / "own.toml"))
-    assert roofline_constants().ampere_efficiency == 0.5
+    own = read_constants(tmp_path / "own.toml")
+    assert own == published_constants().changed({"ampere_efficiency": 0.5})
+    run = run_of(KORTHIKANTI[0])
+    slower = run_result(run, constants=own).breakdown_s["compute"]
+    assert slower > 1.5 * run_result(run).breakdown_s["compute"]
 
 
 def test_open_rows_lie_between_their_choices() -> None:
@@ -102,13 +104,13 @@ def test_a_wrong_layout_is_told_from_a_wrong_measurement() -> None:
     interleaved = chosen[7]
     wrong = interleaved.model_copy(update={"vpp": 1, "gbs": 240})
     good = interleaved.model_copy(update={"gbs": 240})
-    time_s = roofline_result(run_of(good), published_constants()).step_time_s
+    time_s = run_result(run_of(good)).step_time_s
     wrong = wrong.model_copy(update={"step_time_s": time_s, "id": "described"})
     slow = chosen[3].model_copy(
         update={"id": "measured", "step_time_s": 1.6 * (chosen[3].step_time_s or 0.0)}
     )
     rows = [*chosen, wrong, slow]
-    doubts = diagnoses(rows, roofline_validation(rows).rows, published_constants())
+    doubts = diagnoses(rows, validation(rows).rows, published_constants())
     by_id = {doubt.id: doubt for doubt in doubts}
     assert by_id["described"].suspicion == "mis-described"
     assert "vpp" in by_id["described"].why

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from steptime.evidence.judge import validation
 from steptime.evidence.own_rows import OwnRows, own_rows
-from steptime.evidence.roofline import roofline_validation
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.errors import ConfigError
@@ -137,7 +137,7 @@ def test_rates_of_the_whole_job(tmp_path: Path) -> None:
 def test_a_column_of_its_own_may_name_the_software(tmp_path: Path) -> None:
     (got,) = read(tmp_path, text({**BASE, "Framework": "torchtitan", "notes": "night"})).rows
     assert (got.notes, got.software) == ("night", "torchtitan")
-    (known,) = roofline_validation([got]).rows
+    (known,) = validation([got]).rows
     assert not any(record.what == "software" for record in known.assumed)
 
 
@@ -163,7 +163,7 @@ def test_no_row_is_lost(tmp_path: Path) -> None:
     assert "'4M tokens'" in reasons["r5"]
     assert "column 'sp': 'maybe'" in reasons["r1#6"]
     assert "more cells" in reasons["line-7"]
-    result = roofline_validation(found.rows)
+    result = validation(found.rows)
     assert [name for name, _ in result.skipped] == ["last"]
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steptime.evidence.memory_rows import memory_row
-from steptime.evidence.roofline import roofline_inputs
+from steptime.evidence.row_question import roofline_question
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow
 
@@ -85,8 +85,8 @@ WORDS = st.sampled_from(
 def test_prose_changes_no_prediction(column: str, text: str) -> None:
     told = row(**{column: text})
     base = PLAIN
-    assert roofline_inputs(run_of(told)).job == roofline_inputs(run_of(base)).job
-    assert roofline_inputs(run_of(told)).stack == roofline_inputs(run_of(base)).stack
+    assert roofline_question(run_of(told)).job == roofline_question(run_of(base)).job
+    assert roofline_question(run_of(told)).stack == roofline_question(run_of(base)).stack
     assert said(told) == said(base)
     assert memory_row(told).predicted_gb == memory_row(base).predicted_gb
 
@@ -94,5 +94,5 @@ def test_prose_changes_no_prediction(column: str, text: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(name=st.sampled_from(["bloom-001", "mbridge-7", "nanotron", "nar21-t1-001", "kor22-001"]))
 def test_a_users_id_changes_no_prediction(name: str) -> None:
-    assert roofline_inputs(run_of(row(id=name))).stack == roofline_inputs(run_of(PLAIN)).stack
+    assert roofline_question(run_of(row(id=name))).stack == roofline_question(run_of(PLAIN)).stack
     assert memory_row(row(id=name)).predicted_gb == (memory_row(PLAIN).predicted_gb)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("scipy")
 
 from steptime.evidence.calibration import STAGES, calibrate, with_values
+from steptime.evidence.judge import validation
 from steptime.evidence.residuals import DENSE
-from steptime.evidence.roofline import roofline_inputs, roofline_validation
-from steptime.evidence.row_stack import stack_name, year_of
+from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
+from steptime.evidence.row_said import dated, said_of
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.samples import (
     main_samples,
@@ -21,7 +21,7 @@ from steptime.evidence.samples import (
     table,
 )
 from steptime.evidence.schema import PublishedRow, published_rows
-from steptime.inputs.constants import constant_entries, fitted_names, roofline_constants
+from steptime.inputs.constants import constant_entries, fitted_names, published_constants
 from steptime.inputs.datafiles import data_path
 
 BY_ID = {row.id: row for row in published_rows()}
@@ -40,12 +40,12 @@ def row(**cells: object) -> PublishedRow:
 def test_the_constants_are_what_the_published_runs_give() -> None:
     healthy = [sample for sample in main_samples() + sweep_samples() if not sample.sick]
     found = calibrate(table(healthy))
-    kept = roofline_constants()
+    kept, given = published_constants().values(), found.values()
     names = [name for stage in STAGES for name in stage.names]
     assert sorted(names) == sorted(fitted_names())
     assert len(names) <= 12
     for name in names:
-        assert getattr(found, name) == pytest.approx(getattr(kept, name), rel=2e-3), name
+        assert given[name] == pytest.approx(kept[name], rel=2e-3), name
 
 
 def test_the_megatron_rows_stay_within_eight_percent() -> None:
@@ -54,7 +54,7 @@ def test_the_megatron_rows_stay_within_eight_percent() -> None:
         for source in ("nar21-t1", "kor22")
         for number in range(1, 11)
     ]
-    summary = roofline_validation(chosen).summary
+    summary = validation(chosen).summary
     assert summary.rows == 20
     assert summary.mean_abs_error_fraction is not None
     assert summary.mean_abs_error_fraction < 0.035
@@ -73,20 +73,23 @@ def test_every_constant_lies_in_its_plausible_range() -> None:
 # ---- invariant
 
 
-def test_a_refit_changes_the_files_fitted_values_alone() -> None:
-    text = data_path("roofline_constants.toml").read_text(encoding="utf-8")
-    assert with_values(text, roofline_constants()) == text
-    changed = with_values(text, replace(roofline_constants(), contention=0.123456, hop_s=9.0))
-    differing = [
-        new for new, old in zip(changed.split("\n"), text.split("\n"), strict=True) if new != old
-    ]
-    assert differing == ["value = 0.1235"]
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [("roofline_constants.toml", "contention"), ("generations.toml", "hopper_efficiency")],
+)
+def test_a_refit_changes_the_files_fitted_values_alone(file: str, change: str) -> None:
+    text = data_path(file).read_text(encoding="utf-8")
+    assert with_values(text, published_constants()) == text
+    # The time of a hop is kept, not fitted.
+    other = published_constants().changed({change: 0.123456, "hop_s": 9.0})
+    lines = zip(with_values(text, other).split("\n"), text.split("\n"), strict=True)
+    assert [new for new, old in lines if new != old] == ["value = 0.1235"]
 
 
 def test_arrays_and_single_rows_agree() -> None:
     chosen = [sample for sample in main_samples() if sample.kind == DENSE][:40]
-    errors = table(chosen).errors(roofline_constants())
-    results = roofline_validation([sample.inputs.run.row for sample in chosen]).rows
+    errors = table(chosen).errors(published_constants())
+    results = validation([sample.inputs.run.row for sample in chosen]).rows
     for error, result in zip(errors, results, strict=True):
         alone = math.log(result.step_time_s / result.published_step_time_s)
         assert alone == pytest.approx(float(error), abs=1e-12)
@@ -108,25 +111,50 @@ def test_arrays_and_single_rows_agree() -> None:
     ],
 )
 def test_a_row_names_its_software(name: str, expected: str) -> None:
-    named = stack_name(run_of(BY_ID[name]))
-    assert (named.name, named.known, named.assumed) == (expected, True, ())
+    said, assumed = said_of(BY_ID[name])
+    assert (said.stack, said.exact, assumed) == (expected, True, ())
+
+
+def asked(**cells: object) -> RunQuestion:
+    return question_of_run(run_of(row(**cells)))
 
 
 def test_software_that_is_not_named_is_assumed_and_said() -> None:
-    old = stack_name(run_of(row(date="2021-06")))
-    new = run_of(row(gpu="H100-80GB SXM", precision="bf16"))
-    assert (old.name, old.known) == ("megatron-2022", False)
-    assert [str(one) for one in old.assumed] == ["software: not stated, assumed by the year"]
-    assert stack_name(new).name == "megatron-core"
-    assert "assumed" in str(roofline_inputs(new).assumed[-1])
+    old, new = asked(date="2021-06"), asked(gpu="H100-80GB SXM", precision="bf16")
+    assert (old.software.stack.name, old.software.known) == ("megatron-2021", False)
+    assert (new.software.stack.name, new.software.known) == ("megatron-core", False)
+    for one in (old, new):
+        assert "software: not stated, what is usual assumed" in map(str, one.assumed)
+        (told,) = (record for record in one.assumed if record.what == "stack")
+        assert told.value == one.software.stack.name
+
+
+def test_what_is_not_stated_is_usual_with_the_software() -> None:
+    blank = {"recompute": "", "sp": None, "flop_convention": "model-full"}
+    old, new = (asked(**blank, date=date) for date in ("2021-06", "2025-01"))
+    assert (old.step.layout.zero_stage, old.step.layout.recompute) == (0, "full")
+    assert (new.step.layout.zero_stage, new.step.layout.recompute) == (1, "none")
+    assert (old.step.layout.sequence_parallel, new.step.layout.sequence_parallel) == (False, True)
+    told = {one.what: one.value for one in new.assumed}
+    assert {"sp": "on", "zero": "1", "recompute": "none"}.items() <= told.items()
+
+
+def test_full_recomputation_follows_from_how_flop_are_counted() -> None:
+    counted = asked(recompute="", date="2025-01", flop_convention="hardware-full")
+    assert counted.step.layout.recompute == "full"
+    (told,) = (one for one in counted.assumed if one.what == "recompute")
+    assert "counts FLOP" in str(told)
 
 
 def test_the_date_is_read_from_its_column_or_a_release() -> None:
-    assert year_of(row(release="26.02.01")) == pytest.approx(2026 + 2 / 12)
-    assert year_of(row(date="2022-05", release="26.02")) == pytest.approx(2022 + 5 / 12)
-    assert year_of(row(date="2023")) == 2023.5
-    assert year_of(row()) is None
-    assert year_of(row(notes="release 26.02.01.", source="arXiv:2205.05198")) is None
+    def month(**cells: object) -> str | None:
+        return dated(row(**cells))[0]
+
+    assert month(release="26.02.01") == "2026-02"
+    assert month(date="2022-05", release="26.02") == "2022-05"
+    assert month(date="2023") == "2023-06"
+    assert month() is None
+    assert month(notes="release 26.02.01.", source="arXiv:2205.05198") is None
 
 
 def test_own_rows_play_no_part_by_default_in_anyone_elses_unit() -> None:
@@ -137,7 +165,7 @@ def test_own_rows_play_no_part_by_default_in_anyone_elses_unit() -> None:
 
 def test_the_micro_batch_follows_from_their_number() -> None:
     counted = run_of(row(mbs=None, num_microbatches=12))
-    assert roofline_inputs(counted).job.micro_batch_size == 4.0
+    assert roofline_question(counted).job.micro_batch_size == 4.0
 
 
 # ---- refusal

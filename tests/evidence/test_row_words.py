@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from steptime.evidence.habits import habit_changes, is_before, usual
 from steptime.evidence.row_device import preset_named
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.row_words import (
@@ -20,14 +20,17 @@ from steptime.evidence.row_words import (
     words,
 )
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES, Layout
-from steptime.inputs.memory_facts import MemoryFacts
-from steptime.inputs.presets import accelerator, accelerator_names, model
-from steptime.inputs.stack import KERNEL_TFLOP_PER_S, STACK_FIELDS, stack_names
+from steptime.inputs.fact import KINDS
+from steptime.inputs.generation import generations
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
+from steptime.inputs.presets import accelerator_names
+from steptime.inputs.stack import FACT_NAMES, families, stack_names
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = tomllib.loads((DATA / "run_words.toml").read_text(encoding="utf-8"))
 COLUMNS = [name for name, value in TABLE.items() if isinstance(value, dict)]
+BIB = (DATA / "references.bib").read_text(encoding="utf-8")
+KEYS = set(re.findall(r"^@\w+\{([^,\s]+)", BIB, re.MULTILINE))
 WORDS = [
     (column, key, text)
     for column in COLUMNS
@@ -39,7 +42,7 @@ VALUES = {
     "precision": {*PRECISIONS, "wider"},
     "zero": {"0", "1", "2", "3"},
     "schedule": set(SCHEDULES),
-    "attention_kernel": set(KERNEL_TFLOP_PER_S),
+    "attention_kernel": {kernel for one in generations().values() for kernel in one.kernels},
     "flop_convention": {"hardware", "model", "causal", "parameters"},
 }
 
@@ -69,20 +72,23 @@ def test_words_mean_what_the_models_know(column: str) -> None:
 
 def test_every_column_is_one_of_the_rows_or_of_their_parts() -> None:
     assert set(COLUMNS) - set(PublishedRow.model_fields) == {"recompute_module"}
-    memory = {f"memory.{name}" for name in MemoryFacts.__dataclass_fields__}
     for column in COLUMNS:
         for word in words(column).values():
-            assert set(word.facts) <= {*STACK_FIELDS, *memory}
+            assert set(word.facts) <= set(FACT_NAMES)
             assert word.meaning
 
 
-def test_every_family_means_stacks_that_exist() -> None:
+def test_every_word_for_software_means_a_stack_or_a_family() -> None:
     for entry in entries("software").values():
-        dated = (*entry.get("earlier", ()), *entry.get("earlier_sharded", ()))
-        meant = [entry["stack"], *(name for _, name in dated)]
-        assert set(meant) <= set(stack_names())
-        months = [month for month, _ in entry.get("earlier", ())]
-        assert months == sorted(months)
+        assert entry["value"] in {*families(), *stack_names()}
+
+
+def test_facts_of_a_precisions_word_have_a_kind_and_a_source() -> None:
+    stating = [entry for entry in entries("precision").values() if "facts" in entry]
+    assert len(stating) == 2
+    for entry in stating:
+        assert entry["kind"] in KINDS
+        assert entry["source"].partition(":")[0] in KEYS
 
 
 def test_every_preset_of_a_device_has_words() -> None:
@@ -129,35 +135,7 @@ def test_every_unit_of_the_network_is_read(unit: str) -> None:
     assert network_gbit(f"100 {unit}") == 100.0 * TABLE["network"]["units"]["gbit"][unit]
 
 
-# ---- habits of software
-
-
-def test_habits_hold_under_their_conditions_alone() -> None:
-    shape, device = model("mixtral-8x7b"), accelerator("h100")
-    none = habit_changes("megatron-core", shape, Layout(), device)
-    assert none == {}
-    old = habit_changes("megatron-core", shape, Layout(), device, year=2024.5)
-    assert old == {"old_experts": 1.0, "plain_exchange": 1.0}
-    bridge = habit_changes("megatron-bridge", shape, Layout(), device)
-    assert bridge == {"overlap_tp": 0.0, "overlap_tp_backward": 1.0}
-    plain = habit_changes("nanotron", model("llama3-8b"), Layout(), device)
-    assert plain == {"edges_count": 0.0, "overlap_dp": 1.0}
-    assert usual("sequence_parallel", "torchtitan")
-    assert not usual("sequence_parallel", "torch-fsdp")
-
-
-def test_a_month_is_not_before_itself() -> None:
-    assert not is_before(2026.5, "2026-06")
-    assert is_before(2026.0 + 5 / 12, "2026-06")
-    assert not is_before(None, "2026-06")
-
-
-def test_habits_name_stacks_and_facts_that_exist() -> None:
-    table = tomllib.loads((DATA / "stack_habits.toml").read_text(encoding="utf-8"))
-    for name, habit in table.items():
-        for one in habit.values() if name in ("usual", "unstated") else [habit]:
-            assert set(one.get("stacks", ())) | {one.get("stack", "bloom")} <= set(stack_names())
-            assert set(one.get("facts", ())) <= set(STACK_FIELDS)
+# ---- the page that describes them
 
 
 def test_the_readme_names_every_column_and_every_meaning() -> None:

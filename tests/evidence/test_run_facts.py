@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from steptime.evidence.nanotron_sweep import nanotron_sweep
-from steptime.evidence.row_stack import STACK_FIELDS, run_stack, stated_facts
+from steptime.evidence.row_question import question_of_run
+from steptime.evidence.row_said import stated_facts
 from steptime.evidence.run_facts import KINDS, RunFact, begins, run_facts, with_run_facts
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
 from steptime.evidence.text_table import text_rows
 from steptime.inputs.datafiles import data_path
-from steptime.inputs.memory_facts import MemoryFacts
+from steptime.inputs.stack import FACT_NAMES
 
 BIB = Path(__file__).parents[2] / "data" / "references.bib"
 KEYS = set(re.findall(r"^@\w+\{([^,\s]+)", BIB.read_text(encoding="utf-8"), re.MULTILINE))
@@ -26,8 +27,8 @@ LINES = [pytest.param(fact, id=f"{fact.scopes[0]} {fact.fact}") for fact in run_
 
 @pytest.mark.parametrize("fact", LINES)
 def test_a_line_has_a_known_fact_a_kind_and_a_place(fact: RunFact) -> None:
-    memory = {f"memory.{name}" for name in MemoryFacts.__dataclass_fields__}
-    assert fact.fact in {*PublishedRow.model_fields, *STACK_FIELDS, *memory}
+    assert fact.fact in {*PublishedRow.model_fields, *FACT_NAMES}
+    assert fact.is_column == (fact.fact in PublishedRow.model_fields)
     assert fact.fact not in ("id", "notes", "source", "location", "facts")
     assert all(column in PublishedRow.model_fields for column, _ in fact.where)
     assert fact.kind in KINDS
@@ -78,5 +79,5 @@ def test_a_cell_of_facts_keeps_what_it_had() -> None:
 
 def test_facts_of_time_win_over_the_stacks_own() -> None:
     row = next(row for row in ROWS if row.id.startswith("nar21-fig18") and row.facts)
-    assert stated_facts(row, memory=False) == {"scattered_sends": 0.0}
-    assert run_stack(run_of(row))[0].scattered_sends == 0.0
+    assert stated_facts(row) == {"scattered_sends": 0.0}
+    assert question_of_run(run_of(row)).stack.scattered_sends == 0.0

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steptime.formulas import traffic
+from steptime.formulas import collectives, traffic
 from steptime.formulas.messages import data as data_messages
+from steptime.formulas.messages import hybrid as hybrid_messages
 from steptime.formulas.messages import pipeline as pipeline_messages
 from steptime.inputs.errors import ConfigError
-from steptime.parallel import compare, data, fully_sharded, pipeline, transformer
+from steptime.parallel import compare, data, fully_sharded, hybrid_sharded, pipeline, transformer
 
 FEW = settings(max_examples=2, deadline=None, derandomize=True, database=None)
 DATA = {"data_parallel_size": 4, "num_layers": 2, "hidden_size": 8, "num_microbatches": 2}
@@ -53,6 +54,32 @@ def test_data_parallel_training(trained: Callable[..., Any], zero_stage: int) ->
 
 def test_sharded_weights_are_gathered_again_in_the_backward(agrees: Callable[..., None]) -> None:
     agrees(fully_sharded.blocks, **SHARDED)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 4, 8])
+def test_hybrid_sharding_sums_shares_over_the_copies(
+    trained: Callable[..., Any], agrees: Callable[..., None], copies: int
+) -> None:
+    sizes = {"data_parallel_size": 8, "copies": copies, "num_layers": 2, "hidden_size": 8}
+    built, run = trained(hybrid_sharded.training, num_microbatches=2, **sizes)
+    assert run.worst_error <= 1e-12
+    assert unequal(built, run) == []
+    weights = 8.0 * built.facts["num_parameters"]
+    assert run.state_bytes == weights * (1.0 + 2.0 * copies / 8.0) + 8.0
+    if copies < 8:
+        agrees(hybrid_sharded.blocks, **sizes)
+
+
+def test_the_step_model_counts_the_bytes_that_hybrid_sharding_sends() -> None:
+    """A copy of 4 of 8 ranks: a ring over 4, then the shares of two copies added up."""
+    size, sharing, copies = 1e9, 4.0, 2.0
+    sent = sum(
+        collectives.all_reduce_sent_bytes(line["bytes"], copies)
+        if line["kind"] == "all_reduce"
+        else collectives.all_gather_sent_bytes(line["bytes"], sharing)
+        for line in hybrid_messages.hybrid_1(size / 2.0, sharing, 2.0)
+    )
+    assert sent == 2.0 * (3.0 / 4.0) * size + 2.0 * (1.0 / 2.0) * size / 4.0
 
 
 def test_in_one_program_the_compiler_merges_the_repeated_gathers(

@@ -8,7 +8,7 @@ export const BASIC = {
   ceil: (a) => Math.ceil(a),
   ceil_div: (a, b) => Math.ceil(a / b),
   anywhere: (a) => a,
-  taken: (table, at) => table[Math.trunc(at)],
+  taken: (table, at) => table[Math.trunc(Math.min(Math.max(at, 0), table.length - 1))],
   len: (a) => a.length,
   range: (a) => Array.from({ length: a }, (_, at) => at),
 };

@@ -18,7 +18,7 @@ from steptime.pipeline import build, codes, durations, execute, measure, memory,
 from steptime.pipeline.schedules import SCHEDULES
 
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
-UNIT, BOX, PITCH, HEADS = 18, 22, 30, 46
+UNIT, PITCH, HEADS = 18, 30, 46
 
 PAGE = FigurePage(
     name="schedule",
@@ -140,10 +140,10 @@ def picture(line: dict[str, Any], verdict: str) -> str:
     ]
     for rank in range(RANKS):
         parts.append(
-            f'<g transform="translate({HEADS} {rank * PITCH})"><text x="-6" y="15" class="end">'
-            f'GPU {rank}</text><rect class="idle" style="fill:url(#st-hatch)" '
-            f'width="{UNIT * line["makespan"]}" height="{BOX}"/>'
-            f'<text x="{UNIT * line["makespan"] + 6}" y="15">{line["peak"][rank]}</text>'
+            f'<g transform="translate({HEADS} {rank * PITCH})"><text x=-6 y=15 class=end>'
+            f'GPU {rank}</text><rect class=idle style="fill:url(#st-hatch)" '
+            f"width={UNIT * line['makespan']} />"
+            f'<text x="{UNIT * line["makespan"] + 6}" y=15>{line["peak"][rank]}</text>'
         )
         parts += [_box(box) for box in boxes(line) if box["rank"] == rank]
         parts.append("</g>")
@@ -155,9 +155,10 @@ def picture(line: dict[str, Any], verdict: str) -> str:
 def _box(box: dict[str, Any]) -> str:
     kind = codes.KINDS.index(box["letter"])
     x, wide = UNIT * box["start"], UNIT * (box["end"] - box["start"])
+    # Numbers need no quotes in HTML, and the style sheet has the height: 64 boxes add up.
     return (
-        f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x="{x}" '
-        f'width="{wide}" height="{BOX}"/><text class="t{kind}" x="{x + wide // 2}" y="15">'
+        f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x={x} '
+        f"width={wide} /><text class=t{kind} x={x + wide // 2} y=15>"
         f"{box['letter']}{box['micro_batch'] + 1}</text>"
     )
 
@@ -172,7 +173,7 @@ def table(line: dict[str, Any], title: str) -> str:
     heads = ("GPU", "Action", "Micro-batch", "Stage", "Start", "End", "Needs")
     # HTML closes rows and cells by itself; 64 rows of end tags are not worth their bytes.
     rows = [
-        f'<tr><th scope="row">{box["rank"]}<td>{box["letter"]}<td>{box["micro_batch"] + 1}'
+        f"<tr><th scope=row>{box['rank']}<td>{box['letter']}<td>{box['micro_batch'] + 1}"
         f"<td>{box['stage']}<td>{box['start']}<td>{box['end']}<td>{box['needs']}"
         for box in boxes(line)
     ]

@@ -136,11 +136,9 @@ def schedule(
     """Run a pipeline schedule action by action, and show where the idle time goes."""
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
     lengths = _durations(forward, backward, input_time, weight_time)
-    if times is not None:
-        lengths, send_latency, unit_seconds = _preset(
-            times, name, chunks, lengths, send_latency, unit_seconds
-        )
-    _check_sizes(unit_seconds, activation_bytes, kept_for_weights)
+    lengths, send_latency, unit_seconds = _preset(
+        times, name, chunks, lengths, send_latency, unit_seconds
+    )
     work = Work(
         **lengths,
         stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
@@ -149,50 +147,41 @@ def schedule(
         blocking_sends=blocking_sends,
         pair=pair,
     )
+    check_number("--activation-bytes", activation_bytes, above=-1e-300)
+    check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
     forms = {"--json": as_json, "--svg": svg_path, "--trace": trace_path}
     most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
     timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
-    cycle = deadlock(timeline)
-    if cycle:
-        if as_json:
-            ran = [len(end) for end in timeline.result["ends"]]
-            print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
-        else:
-            print_drawing(timeline)
-        raise ConfigError(deadlock_line(cycle))
+    _refuse_deadlock(timeline, as_json)
     if trace_path:
         write(trace_path, json.dumps(trace(timeline)))
     if svg_path:
         write(svg_path, svg(timeline))
     if as_json:
-        held = [
+        numbers = report(timeline)
+        numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
+        numbers["activation_bytes_over_time"] = [
             held_series(timeline, rank, activation_bytes, kept_for_weights)
             for rank in range(timeline.ranks)
         ]
-        print_json(_as_dict(timeline, message_bytes, unit_seconds, held))
+        if unit_seconds is not None:
+            numbers["makespan_s"] = numbers["makespan"] * unit_seconds
+        print_json(numbers)
     else:
         print_drawing(timeline)
         print_summary(timeline, unit_seconds, activation_bytes, kept_for_weights)
 
 
-def _check_sizes(
-    unit_seconds: float | None, activation_bytes: float, kept_for_weights: float
-) -> None:
-    if unit_seconds is not None:
-        check_number("--unit-seconds", unit_seconds)
-    check_number("--activation-bytes", activation_bytes, above=-1e-300)
-    check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
-
-
-def _as_dict(
-    timeline: Timeline, message_bytes: float, unit_seconds: float | None, held: list[Any]
-) -> dict[str, Any]:
-    numbers: dict[str, Any] = report(timeline)
-    numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
-    numbers["activation_bytes_over_time"] = held
-    if unit_seconds is not None:
-        numbers["makespan_s"] = numbers["makespan"] * unit_seconds
-    return numbers
+def _refuse_deadlock(timeline: Timeline, as_json: bool) -> None:
+    cycle = deadlock(timeline)
+    if not cycle:
+        return
+    if as_json:
+        ran = [len(end) for end in timeline.result["ends"]]
+        print_json({"schedule": timeline.name, "deadlock": cycle, "actions_run": ran})
+    else:
+        print_drawing(timeline)
+    raise ConfigError(deadlock_line(cycle))
 
 
 def _timeline(
@@ -221,7 +210,7 @@ def _timeline(
 
 
 def _preset(
-    times: str,
+    times: str | None,
     name: str | None,
     chunks: int | None,
     lengths: dict[str, Any],
@@ -229,6 +218,10 @@ def _preset(
     unit_seconds: float | None,
 ) -> tuple[dict[str, Any], float, float | None]:
     """Return the times of a chunk, of a send, and the seconds in their unit."""
+    if unit_seconds is not None:
+        check_number("--unit-seconds", unit_seconds)
+    if times is None:
+        return lengths, send_latency, unit_seconds
     preset = stage_times_named(times)
     if lengths or send_latency:
         raise ConfigError(f"--times {times} has all times; leave out --forward and the like")

@@ -72,9 +72,11 @@ def _compare(
     preset = stage_times_named(times)
     found = compared(stages, micro_batches, preset)
     if as_json:
-        rows = [{key: getattr(one, key) for key in one.__slots__} for one in found]
-        for row in rows:
-            row["activation_bytes"] = row["held"] * activation_bytes
+        rows: list[dict[str, Any]] = [
+            {key: getattr(one, key) for key in one.__slots__} for one in found
+        ]
+        for entry in rows:
+            entry["activation_bytes"] = entry["held"] * activation_bytes
         print_json({"times": times, "source": preset.source, "schedules": rows})
         return
     unit = "s" if preset.seconds else "F"

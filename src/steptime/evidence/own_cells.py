@@ -90,7 +90,6 @@ BLANK = {
     *("", "n/a", "na", "-", "--", "nan", "none", "null", "?", "tbd", "unknown", "unstated"),
     *("not stated", "not reported", "not given", "\N{EN DASH}", "\N{EM DASH}"),
 }
-_UNIT = re.compile(r"\s*(%|s|sec|seconds|gb|tflops?(/s)?|gpus?|tokens/s)$", re.IGNORECASE)
 _YES = {"y": "y", "yes": "y", "true": "y", "1": "y", "1.0": "y", "on": "y"}
 _NO = {"n": "n", "no": "n", "false": "n", "0": "n", "0.0": "n", "off": "n"}
 

@@ -14,7 +14,12 @@ from steptime.formulas.records import TimeFacts
 from steptime.inputs.assumed import Assumed, not_stated, taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.habits import usual_recompute, usual_stack, usual_zero_stage
+from steptime.inputs.habits import (
+    check_zero_stage,
+    usual_recompute,
+    usual_stack,
+    usual_zero_stage,
+)
 from steptime.inputs.job import Job
 from steptime.inputs.layout import Layout
 from steptime.inputs.said import Said
@@ -129,6 +134,7 @@ def question_of_run(run: Run) -> RunQuestion:
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:
         layout = _filled(run, said, assumed)
+        check_zero_stage(said, layout.zero_stage)
         step = TrainingStep(
             model=run.model,
             accelerator=run.accelerator,

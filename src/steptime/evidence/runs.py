@@ -98,6 +98,7 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
         cp=sizes["cp"],
         pp=pp,
         dp=sizes["dp"],
+        dp_replicate=row.dp_replicate or 1,
         vpp=vpp,
         ep=row.ep or 1,
         etp=row.etp or 1,

@@ -84,6 +84,7 @@ class PublishedRow(BaseModel):
     ep: Count = None
     etp: Count = None
     dp: Count = None
+    dp_replicate: Count = None
     sp: YesNo = None
     zero: Text = ""
     mbs: Count = None

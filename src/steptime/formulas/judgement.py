@@ -2,7 +2,7 @@
 
 from steptime.formulas.exponential import exponential
 from steptime.formulas.number import Number, maximum, minimum, where
-from steptime.formulas.ranks import shard_ranks
+from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.records import Interval, Job, StepParts, Width
 
 OVER = 0.0
@@ -18,7 +18,7 @@ def shares_weights(job: Job) -> Number:
     Args:
         job: ``zero_stage`` 3 shares them.
     """
-    return where(job.zero_stage > 2.0, where(shard_ranks(job) > 1.0, 1.0, 0.0), 0.0)
+    return where(sharding_stage(job) > 2.0, 1.0, 0.0)
 
 
 def exposed_fraction(parts: StepParts, step_s: Number) -> Number:

@@ -5,6 +5,7 @@ whatever is sharded. A search would find just those layouts for which that is wr
 """
 
 from steptime.formulas.number import Number, ceil_div, where
+from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
 
@@ -37,9 +38,9 @@ def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     References:
         rajbhandari2020, Sec. 7; derived here, book/search.md.
     """
-    m = num_microbatches
-    gradients = where(job.zero_stage > 1.0, (m + 1.0) / 2.0, 1.0)
-    return where(job.zero_stage > 2.0, 1.5 * m, gradients)
+    m, stage = num_microbatches, sharding_stage(job)
+    gradients = where(stage > 1.0, (m + 1.0) / 2.0, 1.0)
+    return where(stage > 2.0, 1.5 * m, gradients)
 
 
 def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:

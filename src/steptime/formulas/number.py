@@ -7,6 +7,7 @@ this room imports nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Number: TypeAlias = Any
@@ -77,15 +78,15 @@ def anywhere(condition: Number) -> bool:
     return bool(condition.any())
 
 
-def taken(table: list[float], index: Number) -> Number:
+def taken(table: Sequence[float], index: Number) -> Number:
     """Return the entry of a table at a whole number, element by element for arrays.
 
     Args:
         table: Numbers.
-        index: Places in it, from 0.
+        index: Places in it, from 0; beyond its ends the first or last entry is taken.
     """
     itself = index == index
     if itself is True or itself is False:
-        return table[int(index)]
+        return table[int(minimum(maximum(index, 0.0), len(table) - 1.0))]
     space = itself.__array_namespace__()
-    return space.take(space.asarray(table), index.astype("int64"))
+    return space.take(space.asarray(table), index.astype("int64"), None, None, "clip")

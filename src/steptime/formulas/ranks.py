@@ -1,6 +1,6 @@
 """Which ranks hold the same parameter, and which of them share it out among themselves."""
 
-from steptime.formulas.number import Number, maximum
+from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job
 
 
@@ -16,6 +16,11 @@ def shard_ranks(job: Job) -> Number:
         zhao2023, Sec. 3.2.2 (hybrid sharding).
     """
     return job.dp * job.cp / job.dp_replicate
+
+
+def sharding_stage(job: Job) -> Number:
+    """Return what data-parallel ranks share out, 0 to 3: nothing where a rank is alone."""
+    return where(shard_ranks(job) > 1.0, job.zero_stage, 0.0)
 
 
 def expert_data_ranks(job: Job) -> Number:

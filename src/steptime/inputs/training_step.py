@@ -241,14 +241,14 @@ def _zero(
     stage: int | None, shape: ModelShape, alone: bool, said: Said, assumed: list[Assumed]
 ) -> int:
     """Return what data and context ranks shard: what is stated, or else what is usual."""
-    if stage is None and alone:
-        return 0
-    if stage is None:
-        stage, why = usual_zero_stage(said, shape)
-        assumed.append(taken("zero", str(stage), why, "--zero N"))
-    check_count("zero_stage", stage, least=0, most=3)
-    if not alone:
+    if stage is not None:
+        check_count("zero_stage", stage, least=0, most=3)
         check_zero_stage(said, stage)
+        return stage
+    if alone:
+        return 0
+    stage, why = usual_zero_stage(said, shape)
+    assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
 
 

@@ -85,7 +85,7 @@ def training(
         state_specs=specs,
         batch_specs={"x": SPLIT, "y": SPLIT},
         loss_spec=P("dp"),
-        reference=lambda state, batch: _alone(state, batch, scale),
+        reference=lambda state, batch: alone(state, batch, scale),
         state=fresh_state(start),
         batches=batches,
         traffic=traffic,
@@ -118,7 +118,15 @@ def loss_of(
     return jnp.square(x - batch["y"][at]).sum() * scale
 
 
-def _alone(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
+def alone(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
+    """Return what one device alone makes of a step.
+
+    Args:
+        state: Weights and moments.
+        batch: ``x`` and ``y``.
+        scale: One over the number of entries in the whole batch.
+    """
+
     def loss(layers: jax.Array) -> jax.Array:
         return loss_of(layers, batch, slice(None), scale, lambda x, row, _: block(x, row))
 
@@ -127,10 +135,17 @@ def _alone(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]
     return {"weights": weights, **rest}, value[None]
 
 
-def _accumulated(
+def accumulated(
     batch: Arrays, scale: float, start: jax.Array, use: Callable[..., jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
-    """Return the loss and gradients of this device's micro-batches, one after the other."""
+    """Return the loss and gradients of this device's micro-batches, one after the other.
+
+    Args:
+        batch: ``x`` and ``y``.
+        scale: One over the number of entries in the whole batch.
+        start: Weights.
+        use: Applies a block to what it has of its row.
+    """
     value, slope = jnp.zeros(()), jnp.zeros_like(start)
     for number in range(len(batch["x"])):
         one, more = jax.value_and_grad(loss_of)(start, batch, number, scale, use)
@@ -140,7 +155,7 @@ def _accumulated(
 
 def _plain(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
     own = jax.lax.pcast(state["weights"]["layers"], "dp", to="varying")
-    value, slope = _accumulated(batch, scale, own, lambda x, row, _: block(x, row))
+    value, slope = accumulated(batch, scale, own, lambda x, row, _: block(x, row))
     with jax.named_scope("gradients"):
         total = jax.lax.psum(slope, "dp")
     weights, rest = adam(state, state["weights"], {"layers": total})
@@ -149,10 +164,10 @@ def _plain(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]
 
 def _zero_1(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
     own = jax.lax.pcast(state["weights"]["layers"], "dp", to="varying")
-    value, slope = _accumulated(batch, scale, own, lambda x, row, _: block(x, row))
+    value, slope = accumulated(batch, scale, own, lambda x, row, _: block(x, row))
     with jax.named_scope("gradients"):
         shard = jax.lax.psum_scatter(slope, "dp", scatter_dimension=1, tiled=True)
-    return _update_shard(state, shard), value
+    return update_shard(state, shard), value
 
 
 def _zero_2(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
@@ -162,8 +177,8 @@ def _zero_2(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array
     def use(x: jax.Array, shard: jax.Array, number: int) -> jax.Array:
         return block(x, _lent(whole[number], shard))
 
-    value, slope = _accumulated(batch, scale, mine, use)
-    return _update_shard(state, slope), value
+    value, slope = accumulated(batch, scale, mine, use)
+    return update_shard(state, slope), value
 
 
 def _zero_3(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array]:
@@ -173,12 +188,18 @@ def _zero_3(state: State, batch: Arrays, scale: float) -> tuple[State, jax.Array
         return block(x, jax.lax.all_gather(shard, "dp", axis=0, tiled=True))
 
     mine = state["weights"]["layers"]
-    value, slope = _accumulated(batch, scale, mine, lambda x, row, _: use(x, row))
+    value, slope = accumulated(batch, scale, mine, lambda x, row, _: use(x, row))
     weights, rest = adam(state, state["weights"], {"layers": slope})
     return {"weights": weights, **rest}, value
 
 
-def _update_shard(state: State, slope: jax.Array) -> State:
+def update_shard(state: State, slope: jax.Array) -> State:
+    """Return the state after a device has updated its shard and all have gathered the weights.
+
+    Args:
+        state: Weights whole, moments of the shard.
+        slope: Gradients of the shard.
+    """
     whole = state["weights"]["layers"]
     width = slope.shape[1]
     with jax.named_scope("update"):

@@ -30,6 +30,8 @@ WIDTH = 96
 WIDEST = 4.0
 """The longest of F, I and W over the shortest."""
 WIDER = 10.0
+STEPS = 12
+"""Micro-batches over which a form's slope is taken."""
 EXACT: list[Form] = [(1000, 1000, 1000), (1000, 1200, 900), (1000, 2000, 1000)]
 """Ratios at which a table misses nothing: those that papers and tests use."""
 
@@ -143,7 +145,7 @@ def few_rows(name: str, p: int) -> list[list[int]]:
     Returns:
         A row for each number: slope, F, I and W of each form.
     """
-    lengths = ratios(400)
+    lengths = ratios(700)
     rows = []
     for m in range(1, int(settled_at(float(p), SETTLED[name]))):
         truth = idle_chains(name, p, m, 2, lengths)
@@ -161,13 +163,19 @@ def settled_row(name: str, p: int, slopes: list[Form]) -> list[int]:
         slopes: Those met so far; new ones are added.
     """
     lengths = ratios(400) + ratios(200, 2, WIDER)
-    far, further = 4 * p, 4 * p + 12
-    near = idle_chains(name, p, far, 2, lengths)
-    later = idle_chains(name, p, further, 2, lengths)
-    grown = sorted({(_minus(y, x, 12), x) for x, y in zip(near, later, strict=True)})
+    settled = int(settled_at(float(p), SETTLED[name]))
+    grown: list[tuple[Form, Form]] = []
+    for m in (4 * p, 2 * p, settled):
+        near = idle_chains(name, p, m, 2, lengths)
+        later = idle_chains(name, p, m + STEPS, 2, lengths)
+        pairs = {(_minus(y, x, STEPS), x) for x, y in zip(near, later, strict=True)}
+        # Nearer to the start two chains may differ by more than a slope.
+        known = {slope for slope, _ in grown} or {slope for slope, _ in pairs}
+        grown += [(slope, _plus(x, slope, -m)) for slope, x in sorted(pairs) if slope in known]
+    grown = sorted(set(grown))
     kept: dict[int, None] = {}
-    for m in (int(settled_at(float(p), SETTLED[name])), 2 * p, 4 * p, 12 * p):
-        forms = [_plus(x, slope, m - far) for slope, x in grown]
+    for m in (settled, 2 * p, 4 * p, 12 * p):
+        forms = [_plus(x, slope, m) for slope, x in grown]
         truth = [_highest(forms, each) for each in lengths]
         kept.update(dict.fromkeys(fewest(forms, truth, m, lengths)))
     row: list[int] = []
@@ -175,7 +183,7 @@ def settled_row(name: str, p: int, slopes: list[Form]) -> list[int]:
         slope, x = grown[k]
         if slope not in slopes:
             slopes.append(slope)
-        row += [slopes.index(slope), *_plus(x, slope, -far)]
+        row += [slopes.index(slope), *x]
     return row
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steptime.formulas.baseline import num_microbatches
-from steptime.formulas.judgement import shares_weights
 from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
+from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.schedule import schedule_fault
 from steptime.formulas.validity import layout_fault
 from steptime.inputs.job import Job, job
@@ -145,23 +145,28 @@ def over_software(
     if known.plain is known.sharing:
         return np.broadcast_to(of(record, known.plain), shape)
     out = np.empty(shape)
+    every = np.arange(shape[0])
+    alone = np.broadcast_to(shard_ranks(record) <= 1.0, (shape[0], 1, 1, 1)).reshape(-1)
     for sharing, places in sharing_stages(question):
         stages = choices.zero_stage[:, :, list(places), :]
-        part = replace(record, zero_stage=stages)
-        out[:, :, list(places), :] = of(part, known.software(sharing))
-        if sharing:
-            # One rank has nobody to share with: its weights are whole, whatever the stage.
-            alone = np.flatnonzero((shares_weights(part) <= 0.0).any(axis=(1, 2, 3)))
-            if alone.size:
-                one = replace(part, **{name: _rows_of(part, name, alone) for name in ROW_FIELDS})
-                where = np.ix_(alone, range(shape[1]), places, range(shape[3]))
-                out[where] = of(one, known.plain)
+        # One rank has nobody to share with: its weights are whole, whatever the stage.
+        for rows, one in (
+            (every[~alone] if sharing else every, known.software(sharing)),
+            (every[alone] if sharing else every[:0], known.plain),
+        ):
+            if rows.size:
+                part = replace(_rows_of(record, rows), zero_stage=stages)
+                block = out[rows]
+                block[:, :, list(places), :] = of(part, one)
+                out[rows] = block
     return out
 
 
-def _rows_of(record: Job, name: str, places: NDArray[np.int64]) -> Floats:
-    values: Floats = getattr(record, name)[places]
-    return values
+def _rows_of(record: Job, rows: NDArray[np.int64]) -> Job:
+    """Return the record of some of its rows."""
+    if rows.size == record.tp.shape[0]:
+        return record
+    return replace(record, **{name: getattr(record, name)[rows] for name in ROW_FIELDS})
 
 
 def step_function(question: Question) -> Cells:

@@ -69,8 +69,7 @@ def step_of(
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
-    if layout.dp * layout.cp > 1:
-        check_zero_stage(said, layout.zero_stage)
+    check_zero_stage(said, layout.zero_stage)
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,

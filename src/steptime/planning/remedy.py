@@ -103,8 +103,7 @@ def _remedy(change: Change) -> Remedy | None:
     words, step = change
     try:
         check_schedule(step.layout, step.batch)
-        if step.layout.dp * step.layout.cp > 1:
-            check_zero_stage(step.said, step.layout.zero_stage)
+        check_zero_stage(step.said, step.layout.zero_stage)
         found = answer(Question(step=step))
     except ConfigError:
         return None

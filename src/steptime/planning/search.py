@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from steptime.formulas.ranks import expert_shard_ranks, shard_ranks
 from steptime.inputs.job import Job
 from steptime.planning.evaluate import (
     REASONS,
@@ -77,11 +78,12 @@ class Search:
 
     def _drop_sizes(self, rule: int, sizes: tuple[int, ...], rows: int) -> None:
         """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
-        tp, cp, _, dp, copies, *_ = sizes
+        tp, cp, _, dp, copies, ep, etp = sizes
         recompute, zero, sequence = self.choices.shape
         if sequence > 1 and (tp == 1 or self.question.seq_length % (cp * tp)):
             sequence = 1
-        if cp * dp == copies:
+        experts = self.question.model.experts is not None
+        if cp * dp == copies and not (experts and tp * cp * dp > copies * ep * etp):
             zero = 1
         self._drop(REASONS[rule - 1], rows * recompute * zero * sequence)
 
@@ -121,20 +123,27 @@ class Search:
         """Return which cells are layouts of their own.
 
         Sequence parallelism means nothing without tensor ranks and needs a sequence that they
-        divide; sharding means nothing without data-parallel ranks. Of cells alike, the first
-        stands for all.
+        divide; sharding means nothing to a rank that nobody shares a parameter with. Of cells
+        alike, the first stands for all.
         """
         shape = (len(rows), *self.choices.shape)
-        tp, cp, dp, copies = (
-            rows[:, ROW_FIELDS.index(name)].reshape(-1, 1, 1, 1)
-            for name in ("tp", "cp", "dp", "dp_replicate")
-        )
+        record = rows_job(self.base, rows)
+        tp, cp = (size.reshape(-1, 1, 1, 1) for size in (record.tp, record.cp))
         on = self.choices.sequence_parallel > 0.0
         cut = (tp > 1.0) & (self.question.seq_length % (cp * tp) == 0.0)
         first = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
         sequence = np.where(on, cut | (first & ~cut & (shape[3] == 1)), True)
         zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
-        return np.broadcast_to(sequence & (zero | (cp * dp > copies)), shape)
+        shared = self._shared(record).reshape(-1, 1, 1, 1)
+        return np.broadcast_to(sequence & (zero | shared), shape)
+
+    def _shared(self, record: Job) -> NDArray[np.bool_]:
+        """Return which rows have ranks that could share a parameter out, an expert's included."""
+        shared: NDArray[np.bool_] = np.asarray(shard_ranks(record) > 1.0)
+        if self.question.model.experts is None:
+            return shared
+        experts: NDArray[np.bool_] = np.asarray(expert_shard_ranks(record) > 1.0)
+        return shared | experts
 
     def _evaluate(self, rows: Rows) -> None:
         """Time a block and take in what fits."""

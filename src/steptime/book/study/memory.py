@@ -5,10 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from steptime.answer import predict
-from steptime.answer.memory import Memory, rank_memory
+from steptime.answer.memory import rank_memory
 from steptime.evidence.memory_rows import (
     MemoryRow,
     MemorySummary,
@@ -23,6 +21,8 @@ from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.records import MemoryFacts
 
 NEAR = 0.06
+BLOOM, NANOTRON = "bloom", "nanotron"
+"""Software of the two sources that print peaks, as ``data/stacks.toml`` calls it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +174,8 @@ def memory_study(most_sweep_rows: int) -> MemoryStudy:
     rows = nanotron_sweep()
     step = max(1, -(-len(rows) // most_sweep_rows))
     sweep = tuple(memory_row(row) for row in rows[::step])
-    bloom = [row for row in published if row.reading.stack.startswith("deepspeed")]
-    best = [row for row in published if row.reading.stack == "nanotron"]
+    bloom = [row for row in published if row.reading.stack == BLOOM]
+    best = [row for row in published if row.reading.stack == NANOTRON]
     groups = [
         group_of("BLOOM rehearsals", bloom),
         group_of("nanotron, t ≤ 8", (row for row in best if row.run.layout.tp <= 8)),
@@ -208,11 +208,11 @@ def cause(row: MemoryRow, others: Sequence[MemoryRow]) -> str:
         return "more than the device has: it ran with less held loosely"
     facts = row.reading.facts
     for share, text in ((1.0, "as if gathered inputs stayed"), (0.0, "as if none stayed")):
-        if row.run.layout.tp > 1 and row.reading.stack == "nanotron":
+        if row.run.layout.tp > 1 and row.reading.stack == NANOTRON:
             again = predicted_gb(row, replace(facts, gathered_inputs=share))
             if abs(again / row.published_gb - 1.0) < NEAR:
                 return text
-    if row.reading.stack.startswith("deepspeed") and row.error_fraction > 0.0:
+    if row.reading.stack == BLOOM and row.error_fraction > 0.0:
         return "nvidia-smi read once in the second iteration: it can miss the peak"
     loose = predicted_gb(row, plain_facts(facts))
     if loose < row.published_gb < row.predicted_gb:
@@ -272,33 +272,3 @@ def ablations(study: MemoryStudy) -> list[Ablation]:
         )
         for name, changes in ABLATIONS
     ]
-
-
-def known_cases() -> list[tuple[str, Memory]]:
-    """Return layouts of which it is known whether they fit, with their memory."""
-    llama: dict[str, Any] = {"model": "llama3-405b", "accelerator": "h100", "tp": 8, "pp": 16}
-    short: dict[str, Any] = {"seq_length": 8192, "global_batch_size": 2048}
-    eight: dict[str, Any] = {"vpp": 8, "schedule": "interleaved-1f1b"}
-    long: dict[str, Any] = {"seq_length": 131_072, "global_batch_size": 128}
-    deepseek: dict[str, Any] = {
-        "model": "deepseek-v3",
-        "accelerator": "h800",
-        "pp": 16,
-        "dp": 128,
-        "ep": 64,
-    }
-    deepseek |= {"seq_length": 4096, "global_batch_size": 15_360, "zero_stage": 1}
-    deepseek |= {"schedule": "dualpipe", "precision": "fp8"}
-    gpt: dict[str, Any] = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
-    cases = (
-        ("Llama 3 405B, 8,192 GPUs", llama | short | {"dp": 64}),
-        ("Llama 3 405B, 16,384 GPUs", llama | short | {"dp": 128}),
-        ("Llama 3 405B, 131,072 tokens", llama | long | {"cp": 16, "dp": 8}),
-        ("Llama 3 405B, 8,192 GPUs, v = 8", llama | short | {"dp": 64} | eight),
-        ("Llama 3 405B, 16,384 GPUs, v = 8", llama | short | {"dp": 128} | eight),
-        ("GPT-3 175B, t = 8 alone", gpt | {"global_batch_size": 8}),
-        ("GPT-3 175B, t = 8, p = 8", gpt | {"global_batch_size": 64, "pp": 8}),
-    )
-    found = [(name, predict(**asked).memory) for name, asked in cases]
-    own = predict(**deepseek, stack="deepseek-v3").memory
-    return [*found, ("DeepSeek-V3, 2,048 GPUs", own)]

@@ -78,7 +78,7 @@ _CLAIMS = (
 def claims(stages: int, micro_batches: int, lengths: Sequence[float]) -> list[Claim]:
     """Return what papers say of their schedules beside what the simulator finds.
 
-    Pairs run as one, as DeepSeek's formula has it, and save nothing: F&B = F + B.
+    Pairs save nothing: F&B = F + B.
 
     Args:
         stages: Pipeline ranks, p.
@@ -109,7 +109,7 @@ def _whole_rank(
     """Return a timeline where F, I and W are those of a rank, shared out over its chunks."""
     chunks = default_chunks(name)
     f, i, w = (length / chunks for length in lengths)
-    work = Work(forward=f, backward=i + w, backward_input=i, backward_weight=w, pair=f + i + w)
+    work = Work(forward=f, backward=i + w, backward_input=i, backward_weight=w)
     return simulate(name, stages, micro_batches, chunks, work)
 
 

@@ -58,7 +58,8 @@ class LayerParts(TypedDict):
     tensor: Number
     context: Number
     expert: Number
-    weights: Number
+    weights_forward: Number
+    weights_backward: Number
     forward: Number
     backward: Number
     backward_weight: Number

@@ -1,8 +1,8 @@
 """What data parallelism and the optimizer add to a step."""
 
 from steptime.formulas.number import Number, maximum, minimum, where
-from steptime.formulas.ranks import data_ranks, shard_ranks
-from steptime.formulas.records import Constants, Job, TimeFacts
+from steptime.formulas.ranks import data_ranks, shard_ranks, sharding_stage
+from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
@@ -43,7 +43,7 @@ def copies_s(job: Job, constants: Constants, size_bytes: Number) -> Number:
 
 def gathered_weights_s(
     job: Job, stack: TimeFacts, constants: Constants, forward_s: Number, backward_s: Number
-) -> Number:
+) -> Passes:
     """Return the exposed time of gathering a layer's weights and sharing its gradients.
 
     Only with fully sharded weights. A message hides behind the layer that computes
@@ -53,8 +53,11 @@ def gathered_weights_s(
         job: ``zero_stage`` 3 shards weights.
         stack: ``sent_gradient_bytes``.
         constants: ``contention`` is that share.
-        forward_s: Time of a layer's forward for one micro-batch.
-        backward_s: The same of its backward.
+        forward_s: What a layer's forward computes for one micro-batch.
+        backward_s: The same of the part of its backward that may not be put off.
+
+    Returns:
+        ``forward`` and ``backward``.
 
     References:
         zhao2023, Sec. 3.3; rajbhandari2020, Sec. 7.
@@ -65,10 +68,26 @@ def gathered_weights_s(
     gather = gather_s(job, constants, 2.0 * own, ranks, inside)
     size = stack.sent_gradient_bytes * own
     scatter = gather_s(job, constants, size, ranks, inside) + copies_s(job, constants, size)
-    back = gather + scatter
-    beyond = maximum(gather - forward_s, 0.0) + maximum(back - backward_s, 0.0)
-    hidden = minimum(gather, forward_s) + minimum(back, backward_s)
-    return where(job.zero_stage > 2.0, beyond + constants.contention * hidden, 0.0)
+    shared = where(sharding_stage(job) > 2.0, 1.0, 0.0)
+    return {
+        "forward": shared * shown_s(constants, gather, forward_s),
+        "backward": shared * shown_s(constants, gather + scatter, backward_s),
+    }
+
+
+def shown_s(constants: Constants, message_s: Number, work_s: Number) -> Number:
+    """Return what shows of a message behind work: what outlasts it, and a share of the rest.
+
+    Args:
+        constants: ``contention`` is that share.
+        message_s: Time of the message.
+        work_s: Time of the work that it may hide behind.
+
+    References:
+        zhao2023, Sec. 3.3 (messages take processors and memory bandwidth from what hides them).
+    """
+    beyond = maximum(message_s - work_s, 0.0)
+    return beyond + constants.contention * minimum(message_s, work_s)
 
 
 def stage_parameters(job: Job, layers: Number) -> Number:
@@ -112,7 +131,7 @@ def gradients_s(
     inside = ranks_inside(job, ranks, job.tp)
     near = ranks_inside(job, sharing, job.tp)
     own = stage_parameters(job, layers)
-    sharded = where(job.zero_stage > 0.0, 1.0, 0.0)
+    sharded = where(sharding_stage(job) > 0.0, 1.0, 0.0)
     size = stack.sent_gradient_bytes * own
     scatter = gather_s(job, constants, size, sharing, near) + copies_s(job, constants, size)
     gather = gather_s(job, constants, 2.0 * own, sharing, near)
@@ -130,7 +149,7 @@ def gradients_s(
     grads = stack.sent_gradient_bytes * layer
     edge = gather_s(job, constants, 2.0 * layer, sharing, near)
     edge = edge + gather_s(job, constants, grads, sharing, near) + copies_s(job, constants, grads)
-    return where(job.zero_stage > 2.0, 2.0 * edge, exposed)
+    return where(sharding_stage(job) > 2.0, 2.0 * edge, exposed)
 
 
 def tied_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:

@@ -21,7 +21,7 @@ from steptime.formulas.roofline.sharing import (
     tied_s,
 )
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
-from steptime.formulas.schedule import bubble_share
+from steptime.formulas.schedule import bubble_share, entry_number
 
 
 def layer_parts(
@@ -34,8 +34,9 @@ def layer_parts(
 
     Returns:
         ``products``, ``attention``, ``elementwise``, ``recompute``, ``tensor``, ``context``,
-        ``expert``, ``weights``; ``forward`` and ``backward`` are the passes they add up to,
-        ``total`` all of it; ``backward_weight`` is the part of the backward pass that only the
+        ``expert``; ``forward`` and ``backward`` are the passes they add up to,
+        ``weights_forward`` and ``weights_backward`` what sharing weights adds to them, ``total``
+        all of it; ``backward_weight`` is the part of the backward pass that only the
         layer's own weights wait for.
     """
     tokens = tokens_per_device(job)
@@ -62,7 +63,10 @@ def layer_parts(
     back = messages["tensor_back"]
     forward = forward + messages["tensor"] + half
     backward = backward + back + half + again + again_tensor + adding
-    weights = gathered_weights_s(job, stack, constants, forward, backward)
+    weight = 0.5 * products["backward"] + adding
+    # A schedule that puts weights' gradients off has only the rest to hide messages behind.
+    apart = entry_number("splits_backward", job.schedule) * weight
+    weights = gathered_weights_s(job, stack, constants, forward, backward - apart)
     return {
         "products": products["forward"] + products["backward"],
         "attention": core["forward"] + core["backward"],
@@ -71,11 +75,12 @@ def layer_parts(
         "tensor": messages["tensor"] + back + again_tensor,
         "context": messages["context"],
         "expert": expert,
-        "weights": weights,
+        "weights_forward": weights["forward"],
+        "weights_backward": weights["backward"],
         "forward": forward,
         "backward": backward,
-        "backward_weight": 0.5 * products["backward"] + adding,
-        "total": forward + backward + weights,
+        "backward_weight": weight,
+        "total": forward + backward + weights["forward"] + weights["backward"],
     }
 
 
@@ -104,13 +109,15 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
     weight = layer["backward_weight"]
-    grads = layer["backward"] - weight
-    share = bubble_share(
-        job.schedule, job.pp, num_microbatches, job.vpp, layer["forward"], grads, weight
-    )
+    shared = layer["weights_forward"] + layer["weights_backward"]
+    grads = layer["backward"] - weight + layer["weights_backward"]
+    ahead = layer["forward"] + layer["weights_forward"]
+    share = bubble_share(job.schedule, job.pp, num_microbatches, job.vpp, ahead, grads, weight)
     most, longer = stage["most"], longer_chunks(job)
+    # Where the host sets the pace, passes that gradients hide behind last as long as it does.
+    hiding = most * maximum(floors["host"] / layer["total"], 1.0)
     gradients = tied_s(job, stack, constants) + gradients_s(
-        job, stack, constants, most, most * layer["forward"], most * layer["backward"]
+        job, stack, constants, most, hiding * layer["forward"], hiding * layer["backward"]
     )
     compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
     return {
@@ -121,7 +128,7 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
         "expert_parallel": each * layer["expert"] * longer,
         "bubble": stage["others_s"] / job.vpp * share * longer,
         "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
-        "data_parallel": gradients + each * layer["weights"],
+        "data_parallel": gradients + each * shared,
         "optimizer": optimizer_s(job, stack, constants, most),
     }
 

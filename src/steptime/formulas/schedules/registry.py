@@ -17,6 +17,8 @@ Also turned into JavaScript: plain ``if`` chains, no tables of functions.
 
 from __future__ import annotations
 
+from typing import Any
+
 from steptime.formulas.number import Number
 from steptime.formulas.schedules.dualpipe import (
     DUALPIPE,
@@ -61,7 +63,7 @@ from steptime.formulas.schedules.zb_h1 import ZB_H1, zb_h1_held, zb_h1_idle, zb_
 from steptime.formulas.schedules.zb_h2 import ZB_H2, zb_h2_held, zb_h2_idle, zb_h2_order
 from steptime.formulas.schedules.zb_v import ZB_V, zb_v_held, zb_v_idle, zb_v_order
 
-ENTRIES = (
+ENTRIES: tuple[dict[str, Any], ...] = (
     GPIPE,
     ONE_F_ONE_B,
     INTERLEAVED_1F1B,
@@ -80,21 +82,24 @@ SCHEDULES = tuple(str(entry["name"]) for entry in ENTRIES)
 
 NUMBERS = {
     key: tuple(float(entry[key]) for entry in ENTRIES)
-    for key in ("chunks", "whole_rounds", "even", "two_each", "vee", "copies")
+    for key in (
+        *("chunks", "whole_rounds", "even", "two_each", "vee", "copies"),
+        "splits_backward",
+    )
 }
 """What entries hold as numbers, by name; then by code."""
 
 
 def place_of(name: str) -> int:
-    """Return the place of a schedule's name, by which the formulas know it.
+    """Return the place of a schedule's name, by which the formulas know it; -1 for none.
 
     Args:
         name: One of ``SCHEDULES``.
     """
-    place = 0
-    while SCHEDULES[place] != name:
-        place += 1
-    return place
+    for place in range(len(SCHEDULES)):
+        if SCHEDULES[place] == name:
+            return place
+    return -1
 
 
 def order_of(place: int, p: int, m: int, v: int) -> list[list[int]]:

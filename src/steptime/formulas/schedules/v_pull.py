@@ -28,224 +28,155 @@ def pulled_forward(rows: list[list[int]], m: int) -> list[list[int]]:
     References:
         zbpp2025, zbv_greedy.py, schedule_from_pattern.
     """
-    most = max([_most_held(row, m) for row in rows])
     whole = [with_weights(row, m, False) for row in rows]
-    _pull_all(whole, most, m)
-    bare = [_without_weights(row, m) for row in _run_early(whole, m)]
-    _pull_ending(bare, max([_most_held(row, m) for row in bare]), m)
+    _pull(whole, m, True)
+    bare = [[item if item < 4 * m else -1 for item in row] for row in _run_early(whole, m)]
+    _pull(bare, m, False)
     early = _run_early([with_weights(row, m, False) for row in bare], m)
-    return [with_weights(_without_weights(row, m), m, True) for row in early]
+    return [with_weights(row, m, True) for row in early]
 
 
 def with_weights(row: list[int], m: int, split: bool) -> list[int]:
-    """Return a row with each W in the first slot after its I that is empty.
+    """Return a row with each W in the first slot after its I that is empty, or holds a W.
 
     Args:
-        row: What a rank runs in each slot, without W.
+        row: What a rank runs in each slot.
         m: Micro-batches.
         split: Whether W of the second chunk is stream 4 and goes first, of the first chunk
             stream 5; else all are stream 4.
     """
     filled: list[int] = []
     owed = [0, 0]
-    placed = [0, 0]
-    for item in row:
-        if item >= 0:
-            filled.append(item)
-            if item >= 2 * m:
-                owed[1 if split and item >= 3 * m else 0] += 1
-        else:
+    placed = [4 * m, 5 * m]
+    slot = 0
+    while slot < len(row) or owed[0] + owed[1] > 0:
+        item = row[slot] if slot < len(row) else -1
+        if item < 0 or item >= 4 * m:
             chunk = 0 if owed[0] > 0 else 1
-            filled.append((4 + chunk) * m + placed[chunk] if owed[chunk] > 0 else -1)
+            item = -1
             if owed[chunk] > 0:
+                item = placed[chunk]
                 owed[chunk] -= 1
                 placed[chunk] += 1
-    for chunk in range(2):
-        for j in range(owed[chunk]):
-            filled.append((4 + chunk) * m + placed[chunk] + j)
+        elif item >= 2 * m:
+            owed[1 if split and item >= 3 * m else 0] += 1
+        filled.append(item)
+        slot += 1
     return filled
 
 
-def _without_weights(row: list[int], m: int) -> list[int]:
-    bare = [item if item < 4 * m else -1 for item in row]
-    while bare[len(bare) - 1] < 0:
-        bare.pop()
-    return bare
+def _pull(rows: list[list[int]], m: int, whole: bool) -> None:
+    """Move actions to earlier slots: of both ends with W among them, or of the last end."""
+    done = _places(rows, m)
+    memory = [_memory(row, m, whole) for row in rows]
+    most = max([max(one["held"]) for one in memory])
+    # 0 before the first micro-batch is through, 2 once the last has entered, 1 between.
+    phase = 0
+    for place in _in_time(rows):
+        rank, slot = place[0], place[1]
+        item = rows[rank][slot]
+        before = phase
+        if phase == 0 and rank == 0 and 3 * m <= item < 4 * m:
+            phase = 1
+        if phase == 1 and item == m - 1:
+            phase = 2
+        done[rank][item] = slot
+        if before == phase and (phase == 2 or (whole and phase == 0)):
+            for earlier in range(_earliest(done, rank, item, m), slot):
+                if _moved(rows[rank], memory[rank], [slot, earlier, most, m], whole):
+                    done[rank][item] = earlier
+                    break
 
 
-def _most_held(row: list[int], m: int) -> int:
-    return max(_memory(row, m)["held"])
+def _moved(row: list[int], memory: dict[str, list[int]], move: list[int], whole: bool) -> bool:
+    """Move an action to an earlier slot, unless it is taken or what is held then does not fit.
+
+    ``move`` is from where, to where, the most that may be held, and m. A W before its I would
+    be one more than there are owed.
+    """
+    slot, at = move[0], move[1]
+    if row[at] >= 0:
+        return False
+    row[at], row[slot] = row[slot], -1
+    now = [memory["held"][at - 1], memory["owed"][at - 1]] if at > 0 else [0, 0]
+    changed: list[list[int]] = []
+    while at < len(row) and (
+        at <= slot or memory["held"][at - 1] != now[0] or memory["owed"][at - 1] != now[1]
+    ):
+        now = _after(now, row[at], move[3], whole)
+        if now[0] > move[2] or now[1] < 0:
+            row[slot], row[move[1]] = row[move[1]], -1
+            return False
+        changed.append(now)
+        at += 1
+    for i in range(len(changed)):
+        memory["held"][move[1] + i] = changed[i][0]
+        memory["owed"][move[1] + i] = changed[i][1]
+    return True
 
 
-def _memory(row: list[int], m: int) -> dict[str, list[int]]:
-    """Return what a rank holds, and how many W it owes, after each slot of a row without W."""
+def _memory(row: list[int], m: int, whole: bool) -> dict[str, list[int]]:
+    """Return what a rank holds, and how many W it owes, after each slot."""
     held: list[int] = []
     owed: list[int] = []
     now = [0, 0]
     for item in row:
-        now = _after(now, item, m)
+        now = _after(now, item, m, whole)
         held.append(now[0])
         owed.append(now[1])
     return {"held": held, "owed": owed}
 
 
-def _after(now: list[int], item: int, m: int) -> list[int]:
-    """Return what is held and owed after one more slot; an empty one takes a W."""
+def _after(now: list[int], item: int, m: int, whole: bool) -> list[int]:
+    """Return what is held and owed after one more slot; without W an empty one stands for it."""
+    if item >= 4 * m or (item < 0 and not whole and now[1] > 0):
+        return [now[0] - 1, now[1] - 1]
     if item >= 2 * m:
         return [now[0], now[1] + 1]
     if item >= 0:
         return [now[0] + 1, now[1]]
-    if now[1] > 0:
-        return [now[0] - 1, now[1] - 1]
     return now
 
 
 def _earliest(done: list[list[int]], rank: int, item: int, m: int) -> int:
-    """Return the first slot at which an F's or I's data is there: down the V, then up."""
+    """Return the first slot at which an action's data is there: down the V, then up."""
     stream = item // m
     first = 0
-    if item % m > 0:
+    if item > 4 * m or (stream < 4 and item % m > 0):
         first = done[rank][item - 1] + 1
-    if stream > 0:
-        first = max(first, done[rank][item - m] + 1)
-    if stream % 2 == 0 and rank > 0:
-        first = max(first, done[rank - 1][item] + 1)
-    if stream % 2 == 1 and rank + 1 < len(done):
-        first = max(first, done[rank + 1][item] + 1)
+    if stream < 4:
+        if stream > 0:
+            first = max(first, done[rank][item - m] + 1)
+        beside = rank - 1 if stream % 2 == 0 else rank + 1
+        if beside >= 0 and beside < len(done):
+            first = max(first, done[beside][item] + 1)
     return first
-
-
-def _longest(rows: list[list[int]]) -> int:
-    return max([len(row) for row in rows])
-
-
-def _next_phase(phase: int, rank: int, item: int, m: int) -> int:
-    """Return 0 before the first micro-batch is through, 2 once the last has entered, else 1."""
-    if phase == 0 and rank == 0 and 3 * m <= item < 4 * m:
-        phase = 1
-    return 2 if phase == 1 and item == m - 1 else phase
-
-
-def _pull_all(rows: list[list[int]], most: int, m: int) -> None:
-    """Move the actions of both ends, W among them, to earlier slots."""
-    phase = 0
-    done = [[-1 for _ in range(PERIOD * m)] for _ in rows]
-    held: list[list[int]] = [[] for _ in rows]
-    backwards: list[list[int]] = [[] for _ in rows]
-    for slot in range(_longest(rows)):
-        for rank in range(len(rows)):
-            row = rows[rank]
-            item = row[slot] if slot < len(row) else -1
-            before = held[rank][slot - 1] if slot > 0 else 0
-            held[rank].append(before + _weight(item, m))
-            if item < 0:
-                continue
-            old, phase = phase, _next_phase(phase, rank, item, m)
-            new = slot
-            if phase != 1 and not (old == 1 and phase == 2):
-                if item >= 4 * m:
-                    first = backwards[rank][item - 4 * m] + 1
-                    if item > 4 * m:
-                        first = max(first, done[rank][item - 1] + 1)
-                else:
-                    first = _earliest(done, rank, item, m)
-                new = _free_slot(row, held[rank], first, slot, most if item < 2 * m else -1)
-                row[slot] = -1
-                row[new] = item
-                for moved in range(new, slot):
-                    held[rank][moved] += _weight(item, m)
-            done[rank][item] = new
-            if 2 * m <= item < 4 * m:
-                _insert(backwards[rank], new)
-
-
-def _weight(item: int, m: int) -> int:
-    """Return what an action adds to the micro-batches held: F takes one, W gives it back."""
-    if item >= 4 * m:
-        return -1
-    return 1 if 0 <= item < 2 * m else 0
-
-
-def _free_slot(row: list[int], held: list[int], first: int, slot: int, most: int) -> int:
-    """Return the first empty slot before ``slot`` from which on one more may be held."""
-    if most >= 0:
-        for earlier in range(first, slot):
-            if held[earlier] >= most:
-                first = earlier + 1
-    for earlier in range(first, slot):
-        if row[earlier] < 0:
-            return earlier
-    return slot
-
-
-def _insert(ordered: list[int], slot: int) -> None:
-    ordered.append(slot)
-    i = len(ordered) - 1
-    while i > 0 and ordered[i - 1] > slot:
-        ordered[i] = ordered[i - 1]
-        i -= 1
-    ordered[i] = slot
-
-
-def _pull_ending(rows: list[list[int]], most: int, m: int) -> None:
-    """Move the actions that follow the last forward of the first chunk to earlier slots."""
-    phase = 0
-    done = [[-1 for _ in range(PERIOD * m)] for _ in rows]
-    memory = [_memory(row, m) for row in rows]
-    for slot in range(_longest(rows)):
-        for rank in range(len(rows)):
-            row = rows[rank]
-            item = row[slot] if slot < len(row) else -1
-            if item < 0:
-                continue
-            old, phase = phase, _next_phase(phase, rank, item, m)
-            done[rank][item] = slot
-            if old == 2:
-                for earlier in range(_earliest(done, rank, item, m), slot):
-                    if row[earlier] < 0 and _moved(row, memory[rank], slot, earlier, most, m):
-                        done[rank][item] = earlier
-                        break
-
-
-def _moved(
-    row: list[int], memory: dict[str, list[int]], slot: int, earlier: int, most: int, m: int
-) -> bool:
-    """Move one action of a row without W to an empty slot, unless too much were held then."""
-    row[earlier], row[slot] = row[slot], -1
-    now = [memory["held"][earlier - 1], memory["owed"][earlier - 1]] if earlier > 0 else [0, 0]
-    held: list[int] = []
-    owed: list[int] = []
-    at = earlier
-    same = False
-    while at < len(row) and not same:
-        now = _after(now, row[at], m)
-        if now[0] > most:
-            row[slot], row[earlier] = row[earlier], -1
-            return False
-        held.append(now[0])
-        owed.append(now[1])
-        same = at >= slot and memory["held"][at] == now[0] and memory["owed"][at] == now[1]
-        at += 1
-    for i in range(len(held)):
-        memory["held"][earlier + i] = held[i]
-        memory["owed"][earlier + i] = owed[i]
-    return True
 
 
 def _run_early(rows: list[list[int]], m: int) -> list[list[int]]:
     """Return the rows with the same order on each rank and every action as early as it can."""
-    done = [[-1 for _ in range(PERIOD * m)] for _ in rows]
+    done = _places(rows, m)
     early: list[list[int]] = [[] for _ in rows]
-    for slot in range(_longest(rows)):
-        for rank in range(len(rows)):
-            item = rows[rank][slot] if slot < len(rows[rank]) else -1
-            if item < 0:
-                continue
-            start = len(early[rank])
-            if item < 4 * m:
-                start = max(start, _earliest(done, rank, item, m))
-            while len(early[rank]) < start:
-                early[rank].append(-1)
-            early[rank].append(item)
-            done[rank][item] = start
+    for place in _in_time(rows):
+        rank = place[0]
+        item = rows[rank][place[1]]
+        start = _earliest(done, rank, item, m)
+        while len(early[rank]) < start:
+            early[rank].append(-1)
+        done[rank][item] = len(early[rank])
+        early[rank].append(item)
     return early
+
+
+def _places(rows: list[list[int]], m: int) -> list[list[int]]:
+    return [[-1 for _ in range(PERIOD * m)] for _ in rows]
+
+
+def _in_time(rows: list[list[int]]) -> list[list[int]]:
+    """Return rank and slot of every action, the earliest first."""
+    found: list[list[int]] = []
+    for slot in range(max([len(row) for row in rows])):
+        for rank in range(len(rows)):
+            if slot < len(rows[rank]) and rows[rank][slot] >= 0:
+                found.append([rank, slot])
+    return found

@@ -1,0 +1,180 @@
+"""One question, one answer: whoever asks, in time, parts, memory, interval and what was assumed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from door_questions import (
+    Asked,
+    as_row,
+    by_candidate,
+    by_row,
+    by_search,
+    by_step,
+    legal_questions,
+    renamed,
+)
+
+from steptime.answer import Prediction, predict
+from steptime.cli.main import run
+from steptime.evidence.runs import run_of
+from steptime.inputs.errors import ConfigError
+
+NUM_QUESTIONS = 2000
+NUM_COMMANDS = 40
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Asked]:
+    """Give random questions over models, devices, software and layouts, all with an answer."""
+    return legal_questions(NUM_QUESTIONS, seed=11)
+
+
+def numbers(found: Prediction) -> dict[str, Any]:
+    """Return all that an answer says in numbers."""
+    return {
+        "step": found.step_time_s,
+        "low": found.step_time_low_s,
+        "high": found.step_time_high_s,
+        "parts": dict(found.breakdown_s),
+        "memory": found.total_bytes,
+        "ranks": found.memory.fullest.parts_bytes,
+        "verdict": found.verdict,
+        "mfu": found.mfu_fraction,
+        "software": found.software.stack.name,
+        "known": found.software.known,
+        "facts": (found.software.time, found.software.memory),
+    }
+
+
+# Invariant
+
+
+def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
+    for field, least in {"model": 8, "accelerator": 9, "stack": 20, "schedule": 12}.items():
+        assert len({asked[field] for asked in questions}) >= least, field
+    assert {asked["zero_stage"] for asked in questions} == {0, 1, 2, 3}
+    assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
+
+
+def test_search_answers_as_predict_does(questions: list[Asked]) -> None:
+    for asked in questions:
+        found = predict(**asked)
+        assert by_search(asked) == (found.step_time_s, found.total_bytes), asked
+        assert by_candidate(asked) == (found.step_time_s, found.total_bytes), asked
+
+
+def test_a_step_from_elsewhere_is_answered_as_predict_does(questions: list[Asked]) -> None:
+    for asked in questions:
+        assert numbers(by_step(asked)) == numbers(predict(**asked)), asked
+
+
+def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) -> None:
+    for asked in questions:
+        plain = asked | {"nvlink_domain": None, "recompute": asked["recompute"]}
+        found = predict(**plain)
+        told, judged = by_row(plain | {"predictor": found.predictor})
+        assert numbers(told) == numbers(found), asked
+        assert (judged.step_time_s, judged.breakdown_s) == (
+            found.step_time_s,
+            dict(found.breakdown_s),
+        )
+        assert (judged.step_time_low_s, judged.step_time_high_s) == (
+            found.step_time_low_s,
+            found.step_time_high_s,
+        )
+
+
+def test_a_name_changes_nothing(questions: list[Asked]) -> None:
+    for asked in questions[:400]:
+        assert numbers(predict(**renamed(asked))) == numbers(predict(**asked)), asked
+
+
+def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Asked]) -> None:
+    for asked in questions[:200]:
+        found = predict(**asked)
+        assert found.memory.total_bytes == found.total_bytes
+        assert found.memory.facts == found.software.memory
+        assert found.memory.fits == found.fits
+
+
+# Through the commands
+
+
+def words_of(asked: Asked) -> list[str]:
+    """Return a question as the words of `steptime predict`."""
+    flags = {"zero_stage": "--zero", "facts": "--fact"}
+    words = []
+    for name, value in asked.items():
+        flag = flags.get(name, "--" + name.replace("_", "-"))
+        if name == "facts":
+            words += [part for key, number in value.items() for part in (flag, f"{key}={number}")]
+        elif name == "sequence_parallel":
+            words.append(flag if value else "--no-sequence-parallel")
+        elif value is not None:
+            words += [flag, str(value)]
+    return words
+
+
+def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:
+    assert run(words) == 0, (shlex.join(words), capsys.readouterr().err)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_commands_answer_as_python_does(
+    questions: list[Asked], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked in questions[:NUM_COMMANDS]:
+        found = predict(**asked)
+        told = said(capsys, ["predict", *words_of(asked), "--json"])
+        assert told["step_time_s"] == found.step_time_s
+        assert told["breakdown_s"] == dict(found.breakdown_s)
+        assert told["step_time_low_s"] == found.step_time_low_s
+        assert told["memory"]["total_bytes"] == found.total_bytes
+        assert told["assumed"] == [str(one) for one in found.assumed]
+        kept = said(capsys, ["memory", *words_of(asked), "--json"])
+        assert kept["total_bytes"] == found.total_bytes
+        assert kept["assumed"] == told["assumed"]
+
+
+# Refusal
+
+
+def refusal(ask: Callable[[], object]) -> str:
+    """Return what is said against a question; empty where it is answered."""
+    try:
+        ask()
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) -> None:
+    refused = 0
+    for asked in questions[:300]:
+        wrong = asked | {"tp": 3 * asked["tp"], "nvlink_domain": None}
+        told = refusal(lambda wrong=wrong: predict(**wrong))  # type: ignore[misc]
+        row = refusal(lambda wrong=wrong: run_of(as_row(wrong)))  # type: ignore[misc]
+        searched = refusal(
+            lambda asked=asked, wrong=wrong: by_candidate_of(asked, wrong)  # type: ignore[misc]
+        )
+        assert row == told == searched
+        refused += bool(told)
+    assert refused > 200
+
+
+def by_candidate_of(asked: Asked, wrong: Asked) -> None:
+    """Ask a search of a legal question for one layout that is not."""
+    from door_questions import search_of, step_of
+
+    from steptime.planning.result import evaluated
+
+    step = step_of(asked)
+    layout = replace(step.layout, tp=wrong["tp"])
+    evaluated(search_of(asked, (layout.zero_stage,)), layout, step.batch)
