@@ -1,7 +1,7 @@
 """The whole step by the roofline model."""
 
 from steptime.formulas.number import Number, maximum
-from steptime.formulas.records import Constants, Job, LayerParts, StepParts, TimeFacts
+from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -22,6 +22,16 @@ from steptime.formulas.roofline.sharing import (
 )
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
 from steptime.formulas.schedule import bubble_share, entry_number
+
+
+def messages_again_s(job: Job, stack: TimeFacts, messages: Messages) -> Number:
+    """Return the time of tensor-parallel messages that recomputation sends again.
+
+    What nobody needs again is not scattered again; what is recomputed is gathered again.
+    """
+    whole = messages["tensor"] - stack.early_stop * messages["tensor_last"]
+    by_op = job.recompute_selective * stack.recompute_per_op
+    return job.recompute_full * whole + by_op * messages["tensor_gathers"]
 
 
 def layer_parts(
@@ -45,24 +55,18 @@ def layer_parts(
     other = elementwise_s(job, stack, constants, tokens)
     messages = messages_s(job, stack, constants, tokens)
     again = recomputed_s(job, stack, products, core, other)
-    # What nobody needs again is not scattered again; what is recomputed is gathered again.
-    again_tensor = job.recompute_full * (
-        messages["tensor"] - stack.early_stop * messages["tensor_last"]
-    )
-    by_op = job.recompute_selective * stack.recompute_per_op
-    again_tensor = again_tensor + by_op * messages["tensor_gathers"]
+    again_tensor = messages_again_s(job, stack, messages)
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]
     backward = products["backward"] + core["backward"] + other["backward"]
     # What leaves the domain hides behind another chunk's work, as far as that goes.
     beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
-    hidden = messages["expert_covered"] - beyond
-    expert = messages["expert"] + beyond + constants.contention * hidden
+    hidden = constants.contention * (messages["expert_covered"] - beyond)
+    expert = messages["expert"] + beyond + hidden
     half = 0.5 * (messages["context"] + expert)
-    back = messages["tensor_back"]
     forward = forward + messages["tensor"] + half
-    backward = backward + back + half + again + again_tensor + adding
+    backward = backward + messages["tensor_back"] + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
     apart = entry_number("splits_backward", job.schedule) * weight
@@ -72,7 +76,7 @@ def layer_parts(
         "attention": core["forward"] + core["backward"],
         "elementwise": other["forward"] + other["backward"] + adding,
         "recompute": again,
-        "tensor": messages["tensor"] + back + again_tensor,
+        "tensor": messages["tensor"] + messages["tensor_back"] + again_tensor,
         "context": messages["context"],
         "expert": expert,
         "weights_forward": weights["forward"],
