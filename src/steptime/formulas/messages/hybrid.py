@@ -44,4 +44,5 @@ def hybrid_3(
     inside = zero_3(num_parameters, num_layers, num_microbatches, value_bytes)
     share = num_parameters * value_bytes / (num_layers * sharing_ranks)
     times = num_microbatches * num_layers
-    return [*inside, record("backward", "all_reduce", "copies", times, share)]
+    summed = record("backward", "all_reduce", "copies", times, share)
+    return [inside[0], inside[1], inside[2], summed]

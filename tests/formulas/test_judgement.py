@@ -1,0 +1,90 @@
+"""What an answer says beside its number: interval, verdict, and whose facts hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from steptime.formulas.judgement import (
+    FITS,
+    OVER,
+    TIGHT,
+    exposed_fraction,
+    fit_verdict,
+    half_width,
+    interval_s,
+    shares_weights,
+)
+from steptime.formulas.records import Job, StepParts, Width
+from steptime.inputs.training_step import training_step
+
+# Of a step of 10 s, 2.5 s are no computing.
+PARTS: StepParts = {
+    "compute": 7.0,
+    "recompute": 0.5,
+    "tensor_parallel": 1.0,
+    "context_parallel": 0.0,
+    "expert_parallel": 0.0,
+    "bubble": 1.0,
+    "pipeline_sends": 0.0,
+    "data_parallel": 0.25,
+    "optimizer": 0.25,
+}
+WIDTH = Width(factor=2.0, base=0.04, slope=0.12)
+
+
+def job(**sizes: int) -> Job:
+    asked = {"model": "llama3-8b", "accelerator": "h100", "seq_length": 4096}
+    return training_step(**asked | {"global_batch_size": 64} | sizes).job()  # type: ignore[arg-type]
+
+
+# limit
+
+
+@pytest.mark.parametrize(
+    ("total", "verdict"),
+    [(89.9, FITS), (90.0, FITS), (90.1, TIGHT), (100.0, TIGHT), (100.1, OVER)],
+)
+def test_from_nine_tenths_on_a_fit_is_tight(total: float, verdict: float) -> None:
+    assert fit_verdict(total, 100.0) == verdict
+    assert fit_verdict(np.array([total]), 100.0).tolist() == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shared"),
+    [
+        ({"dp": 8, "zero_stage": 3}, 1.0),
+        ({"cp": 8, "zero_stage": 3}, 1.0),
+        ({"dp": 8, "zero_stage": 3, "dp_replicate": 4}, 1.0),
+        # Nobody to share with: one rank, or as many copies as ranks.
+        ({"tp": 8, "zero_stage": 3}, 0.0),
+        ({"dp": 8, "zero_stage": 3, "dp_replicate": 8}, 0.0),
+        ({"dp": 8, "zero_stage": 2}, 0.0),
+    ],
+)
+def test_weights_are_shared_where_ranks_are_there_to_share_them(
+    sizes: dict[str, int], shared: float
+) -> None:
+    assert shares_weights(job(**sizes)) == shared
+
+
+# invariant
+
+
+def test_interval_by_hand() -> None:
+    assert exposed_fraction(PARTS, 10.0) == 0.25
+    assert half_width(WIDTH, 0.25) == pytest.approx(2.0 * (0.04 + 0.12 * 0.25), rel=1e-15)
+    ends = interval_s(replace(WIDTH, middle=-0.1), PARTS, 10.0)
+    assert ends["low_s"] == pytest.approx(10.0 * math.exp(0.1 - 0.14), rel=1e-12)
+    assert ends["high_s"] == pytest.approx(10.0 * math.exp(0.1 + 0.14), rel=1e-12)
+
+
+@pytest.mark.parametrize("middle", [-0.5, 0.0, 0.5])
+def test_the_interval_holds_the_prediction(middle: float) -> None:
+    ends = interval_s(replace(WIDTH, middle=middle), PARTS, 10.0)
+    assert ends["low_s"] <= 10.0 <= ends["high_s"]
+    assert (ends["low_s"] == 10.0) is (middle == -0.5)
+    assert (ends["high_s"] == 10.0) is (middle == 0.5)

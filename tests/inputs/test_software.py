@@ -1,0 +1,174 @@
+"""What is said of the software, and the facts that follow: from data, never from a name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from steptime import ConfigError, predict
+from steptime.inputs.fact import Value
+from steptime.inputs.presets import accelerator, model
+from steptime.inputs.said import Said
+from steptime.inputs.software import Software, software, with_facts
+from steptime.inputs.stack import FACT_NAMES, families, family_stack, stacks
+
+
+def of(
+    name: str = "llama3-8b",
+    device: str = "h100",
+    precision: str = "bf16",
+    *,
+    sharded: bool = False,
+    facts: dict[str, Value] | None = None,
+    **said: Any,
+) -> Software:
+    told = Said(facts=tuple((facts or {}).items()), **said)
+    return software(told, accelerator(device), model(name), precision, sharded)
+
+
+# published: which software was current when
+
+
+@pytest.mark.parametrize(
+    ("family", "date", "name"),
+    [
+        ("megatron", None, "megatron-core"),
+        ("megatron", "2024-06", "megatron-core"),
+        ("megatron", "2023-05", "megatron-2022"),
+        ("megatron", "2022-04", "megatron-2021"),
+        # Older than all of them: the oldest.
+        ("megatron", "2019-01", "megatron-2021"),
+        # Two of one month: the plain one.
+        ("megatron-bridge", "2026-01", "megatron-bridge"),
+    ],
+)
+def test_a_family_and_a_date_mean_the_software_current_then(
+    family: str, date: str | None, name: str
+) -> None:
+    assert family_stack(family, date).name == name
+    one = of(stack=family, date=date)
+    # A name that is a stack's own is exact, a family's or not.
+    exact = family in stacks()
+    assert (one.stack.name, one.known) == (name, exact)
+    assert [told.what for told in one.assumed] == ([] if exact else ["stack"])
+
+
+def test_an_exact_name_is_known_and_nothing_is_assumed() -> None:
+    one = of(stack="megatron-2021")
+    assert (one.stack.name, one.known, one.assumed) == ("megatron-2021", True, ())
+
+
+def test_what_is_usual_depends_on_sharing_alone() -> None:
+    assert of().stack.name == "megatron-core"
+    assert of(sharded=True).stack.name == "torch-fsdp"
+    assert of(sharded=True, stack="megatron-core").stack.name == "megatron-core"
+
+
+# invariant
+
+
+def test_a_date_decides_what_changed_since() -> None:
+    mixture = "mixtral-8x7b"
+    seen = {}
+    for date in ("2025-01", "2025-03", "2026-07", None):
+        time = of(mixture, stack="megatron-core", date=date).time
+        assert time is not None
+        seen[date] = (time.old_experts, time.plain_exchange)
+    assert seen == {
+        "2025-01": (1.0, 1.0),
+        "2025-03": (1.0, 0.0),
+        "2026-07": (0.0, 0.0),
+        None: (0.0, 0.0),
+    }
+    dense = of(stack="megatron-core", date="2025-01").time
+    assert dense is not None
+    assert (dense.old_experts, dense.plain_exchange) == (0.0, 0.0)
+    assert [one.what for one in of(mixture, stack="megatron-core").assumed] == ["date"]
+
+
+def test_what_is_stated_comes_before_all_else() -> None:
+    one = of("gpt-oss-20b", stack="megatron-core", facts={"plain_exchange": 0.0, "overlap_dp": 0})
+    assert one.time is not None
+    assert (one.time.plain_exchange, one.time.eager_experts, one.time.overlap_dp) == (0, 1, 0)
+    assert one.lines["overlap_dp"].kind == "stated"
+    changed = with_facts(one, {"overlap_dp": 1.0, "logit_bytes": 4.0})
+    assert changed.time == replace(one.time, overlap_dp=1.0)
+    assert changed.memory == replace(one.memory, logit_bytes=4.0)
+
+
+def test_a_kernel_sets_its_rate_and_whether_scores_are_stored() -> None:
+    rates = {}
+    for kernel in ("cudnn", "flash-2", "stored"):
+        one = of(facts={"kernel": kernel})
+        assert one.time is not None
+        assert one.time.flash == one.memory.flash == float(kernel != "stored")
+        rates[kernel] = one.time.attention_flop_per_s
+    assert rates["cudnn"] > rates["flash-2"]
+
+
+def test_a_precision_and_a_generation_limit_lines_of_facts() -> None:
+    for device, precision, fp4, scaled in (
+        ("b200", "bf16", 0.0, 0.0),
+        ("b200", "mxfp8", 0.0, 0.08),
+        ("b200", "nvfp4", 1.0, 0.0),
+    ):
+        time = of(device=device, precision=precision).time
+        assert time is not None
+        assert (time.fp4, time.scaled_products) == (fp4, scaled)
+    sent = []
+    for device in ("a100", "h100"):
+        time = of(device=device, stack="llm-foundry").time
+        assert time is not None
+        sent.append(time.sent_gradient_bytes)
+    assert sent == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("name", ["mixtral-8x7b", "gpt-oss-20b", "llama3-405b", "deepseek-v3"])
+def test_a_name_changes_nothing(name: str) -> None:
+    sizes = {"seq_length": 4096, "global_batch_size": 128, "dp": 64, "tp": 8}
+    for told in ("gloss-moe", "Llama 3 405B", "anything"):
+        found = [
+            predict(model=shape, accelerator=device, **sizes)
+            for shape, device in (
+                (model(name), accelerator("gb300")),
+                (replace(model(name), name=told), replace(accelerator("gb300"), name="gb2000")),
+            )
+        ]
+        assert found[0].step_time_s == found[1].step_time_s
+        assert found[0].total_bytes == found[1].total_bytes
+        assert found[0].step.layout == found[1].step.layout
+
+
+def test_every_stack_answers_on_every_fact_it_names() -> None:
+    assert len(stacks()) >= 14
+    for name, stack in stacks().items():
+        assert {fact.name for fact in stack.facts} <= set(FACT_NAMES)
+        assert stack.family in families()
+        one = of(stack=name)
+        assert one.time is not None
+        assert one.stack is stack
+
+
+# refusal
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"stack": "megatron-cor"}, "unknown stack 'megatron-cor'; did you mean 'megatron-core'"),
+        ({"stack": ""}, "unknown stack ''; one of: "),
+        ({"date": "2025"}, "date must be a month such as 2025-02, got '2025'"),
+        ({"date": "2025-00"}, "date must be a month"),
+        ({"facts": {"overlap": 1.0}}, "unknown fact 'overlap'; did you mean 'overlap_"),
+        ({"facts": {"overlap_dp": -1.0}}, "fact overlap_dp must be a number >= 0"),
+        ({"facts": {"power_scale": 0.0}}, "fact power_scale must be a number > 0"),
+        ({"facts": {"kernel": "flash-9"}}, "unknown attention kernel 'flash-9'"),
+        ({"facts": {"kernel": 2.0}}, "fact kernel must be a word"),
+        ({"facts": {"dropout": "on"}}, "fact dropout must be a number, got 'on'"),
+    ],
+)
+def test_what_is_not_known_names_the_way_out(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        of(**said)
