@@ -10,6 +10,7 @@ from typing import Any
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
@@ -20,6 +21,7 @@ from steptime.inputs.stack import (
     KERNEL,
     MEMORY_FACTS,
     TIME_FACTS,
+    WORD_FACTS,
     Stack,
     check_date,
     families,
@@ -57,8 +59,8 @@ class Said:
             check_date(self.date)
         for name, value in self.facts:
             check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name == KERNEL):
-                kind = "a word, such as flash-2" if name == KERNEL else "a number"
+            if isinstance(value, str) != (name in WORD_FACTS):
+                kind = "a word, such as flash-2 or p2p" if name in WORD_FACTS else "a number"
                 raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
 
     @property
@@ -141,14 +143,15 @@ def _lines(
     said: Said, stack: Stack, model: ModelShape, precision: str, conditions: tuple[str, ...]
 ) -> dict[str, Fact]:
     """Return the line of each fact: of the stack, the precision, the model, then what is said."""
-    lines = stack.values(conditions, said.date)
-    lines |= {fact.name: fact for fact in precision_named(precision).facts}
-    lines |= {fact.name: fact for fact in model.facts}
-    lines |= {
+    stated = {
         name: Fact(name=name, value=value, kind="stated", source="stated by who asks")
         for name, value in said.facts
     }
-    return lines
+    lines = stack.values(conditions, said.date)
+    lines = context_facts(lines) | lines | context_facts(stated)
+    lines |= {fact.name: fact for fact in precision_named(precision).facts}
+    lines |= {fact.name: fact for fact in model.facts}
+    return lines | stated
 
 
 def usual_zero_stage(said: Said, model: ModelShape) -> tuple[int, str]:

@@ -2,6 +2,7 @@
 
 from steptime.formulas.number import Number, maximum
 from steptime.formulas.records import Constants, Job, LayerParts, StepParts, TimeFacts
+from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -43,7 +44,8 @@ def layer_parts(
     products = products_s(job, stack, constants, tokens)
     core = core_s(job, stack, constants, tokens)
     other = elementwise_s(job, stack, constants, tokens)
-    messages = messages_s(job, stack, constants, tokens)
+    messages = messages_s(job, stack, constants, tokens, products)
+    context = context_s(job, stack, constants, core)
     again = recomputed_s(job, stack, products, core, other)
     # What nobody needs again is not scattered again; what is recomputed is gathered again.
     again_tensor = job.recompute_full * (
@@ -59,10 +61,10 @@ def layer_parts(
     beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
     hidden = messages["expert_covered"] - beyond
     expert = messages["expert"] + beyond + constants.contention * hidden
-    half = 0.5 * (messages["context"] + expert)
+    half = 0.5 * expert
     back = messages["tensor_back"]
-    forward = forward + messages["tensor"] + half
-    backward = backward + back + half + again + again_tensor + adding
+    forward = forward + messages["tensor"] + context["forward"] + half
+    backward = backward + back + context["backward"] + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
     apart = entry_number("splits_backward", job.schedule) * weight
@@ -73,7 +75,7 @@ def layer_parts(
         "elementwise": other["forward"] + other["backward"] + adding,
         "recompute": again,
         "tensor": messages["tensor"] + back + again_tensor,
-        "context": messages["context"],
+        "context": context["forward"] + context["backward"],
         "expert": expert,
         "weights_forward": weights["forward"],
         "weights_backward": weights["backward"],
