@@ -22,8 +22,8 @@ ROUNDING = 1e-12
 # in each micro-batch, and save some of that while they fill (qi2024, Sec. 4).
 LONGER_THAN_ITS_WORK = ("v-half", "v-min")
 BETTER = {
-    "peak_flop_per_s": ("peak_flop_per_s", "peak_fp8_flop_per_s"),
-    "matmul_flop_per_s": ("matmul_flop_per_s", "matmul_fp8_flop_per_s"),
+    "peak_flop_per_s": ("peak_flop_per_s", "peak_fp8_flop_per_s", "peak_fp4_flop_per_s"),
+    "matmul_flop_per_s": ("matmul_flop_per_s", "matmul_fp8_flop_per_s", "matmul_fp4_flop_per_s"),
     "hbm_bytes_per_s": ("hbm_bytes_per_s",),
     "hbm_bytes": ("hbm_bytes", "hbm_sold_bytes"),
     "nvlink_bytes_per_s": ("nvlink_bytes_per_s",),

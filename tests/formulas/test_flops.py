@@ -4,6 +4,7 @@ import pytest
 
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
+from steptime.formulas.causal import windowed_keys
 from steptime.formulas.flops import (
     causal_flop_per_token,
     hardware_flop_per_token,
@@ -90,6 +91,28 @@ def test_a_window_shortens_attention() -> None:
     full = replace(windowed, windowed_layers=0.0)
     assert model_flop_per_token(windowed) < model_flop_per_token(full)
     assert num_parameters(windowed) == num_parameters(full)
+
+
+@pytest.mark.parametrize(("s", "w"), [(64, 8), (64, 1), (64, 64), (16, 128)])
+def test_a_token_sees_the_pairs_of_its_window_under_the_mask(s: int, w: int) -> None:
+    pairs = sum(
+        max(0, token - w) < key <= token for token in range(1, s + 1) for key in range(s + 1)
+    )
+    # What a triangle of w tokens has over w**2 / 2 is left out, as s / 2 leaves it out.
+    mean = pairs / s - 0.5 * min(w, s) / s
+    assert windowed_keys(float(s), float(w)) == mean
+
+
+def test_the_mask_hides_little_of_a_windowed_layer() -> None:
+    """gpt-oss-120b, openai2025: 18 of 36 layers with 128 keys, 64 heads of 64; at 4,096 tokens."""
+    record = one("gpt-oss-120b", seq_length=4096)
+    whole = replace(record, window_size=4096.0)
+    seen = 18 * 2048 + 18 * (128 - 128**2 / 8192)
+    fewer = (36 * 2048 - seen) * 3 * 2 * 2 * 64 * 64
+    assert causal_flop_per_token(whole) - causal_flop_per_token(record) == pytest.approx(fewer)
+    assert causal_flop_per_token(whole) == causal_flop_per_token(
+        replace(record, windowed_layers=0.0)
+    )
 
 
 def test_only_used_experts_compute() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from inspect import signature
 from typing import Any
 
+from steptime.answer.limits import limits_of
 from steptime.answer.memory import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.formulas.baseline import num_microbatches
@@ -42,7 +43,7 @@ class Prediction:
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
-        assumed: What was not given, and what was taken for it.
+        assumed: What was not given, and what was taken for it; what is not modelled.
     """
 
     predictor: str
@@ -123,7 +124,7 @@ def answer(question: Question) -> Prediction:
         tokens_per_s=means["tokens_per_s"],
         num_microbatches=int(num_microbatches(record)),
         total_bytes=memory_total_bytes(record, one.memory),
-        assumed=(*step.assumed, *known.assumed, *uses),
+        assumed=(*step.assumed, *known.assumed, *uses, *limits_of(step.model, record, one)),
     )
 
 

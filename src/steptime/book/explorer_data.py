@@ -34,7 +34,8 @@ from steptime.pipeline.schedules import Schedule
 
 CHAPTER_MODELS = ("gpt3-175b", "megatron-1008b", "llama3-405b")
 _DEVICE_FIELDS = (
-    *("peak_flop_per_s", "peak_fp8_flop_per_s", "matmul_flop_per_s", "matmul_fp8_flop_per_s"),
+    *("peak_flop_per_s", "peak_fp8_flop_per_s", "peak_fp4_flop_per_s"),
+    *("matmul_flop_per_s", "matmul_fp8_flop_per_s", "matmul_fp4_flop_per_s"),
     *("hbm_bytes", "hbm_bytes_per_s", "nvlink_bytes_per_s", "nvlink_domain"),
     *("network_bytes_per_s", "num_sms"),
 )

@@ -19,7 +19,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME, FIELDS, Field
 from steptime.inputs.said import Said
-from steptime.inputs.stack import KERNEL
+from steptime.inputs.stack import WORD_FACTS
 from steptime.inputs.training_step import device_named, training_step
 
 PANELS = {
@@ -138,7 +138,7 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
     for pair in pairs or ():
         name, equals, text = pair.partition("=")
         try:
-            value: Value = text if name == KERNEL else float(text)
+            value: Value = text if name in WORD_FACTS else float(text)
         except ValueError:
             equals = ""
         if not equals or not text:

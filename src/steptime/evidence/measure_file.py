@@ -83,6 +83,8 @@ def measured_accelerator(found: Measured, name: str, like: Accelerator | None) -
     wide = max(base.peak_flop_per_s, found.best_product)
     narrow = max(base.peak_fp8_flop_per_s, found.best("product", "fp8"))
     inside = base.nvlink_domain <= max(found.ranks, 1)
+    # What was not timed here keeps its place beside what was.
+    kin = found.best_product / base.matmul_flop_per_s if base.matmul_flop_per_s else 0.0
     return replace(
         base,
         name=name,
@@ -90,7 +92,8 @@ def measured_accelerator(found: Measured, name: str, like: Accelerator | None) -
         peak_flop_per_s=wide,
         peak_fp8_flop_per_s=max(narrow, wide) if narrow else 0.0,
         matmul_flop_per_s=found.best_product,
-        matmul_fp8_flop_per_s=found.best("product", "fp8") or base.matmul_fp8_flop_per_s,
+        matmul_fp8_flop_per_s=found.best("product", "fp8") or base.matmul_fp8_flop_per_s * kin,
+        matmul_fp4_flop_per_s=base.matmul_fp4_flop_per_s * kin,
         hbm_bytes=found.device.memory_bytes,
         hbm_bytes_per_s=_at_most(copied, 1.0, base.hbm_bytes_per_s),
         nvlink_bytes_per_s=_at_most(links, 1.0, base.nvlink_bytes_per_s),
@@ -147,8 +150,10 @@ def accelerator_toml(device: Accelerator, found: Measured) -> str:
         f"watt = {device.watt:g}",
         f"peak_tflop_per_s = {device.peak_flop_per_s / tera:.6g}",
         f"peak_fp8_tflop_per_s = {device.peak_fp8_flop_per_s / tera:.6g}",
+        f"peak_fp4_tflop_per_s = {device.peak_fp4_flop_per_s / tera:.6g}",
         f"matmul_tflop_per_s = {device.matmul_flop_per_s / tera:.6g}",
         f"matmul_fp8_tflop_per_s = {device.matmul_fp8_flop_per_s / tera:.6g}",
+        f"matmul_fp4_tflop_per_s = {device.matmul_fp4_flop_per_s / tera:.6g}",
         f"hbm_gbyte = {device.hbm_bytes / giga:.6g}",
         f"hbm_gbyte_per_s = {device.hbm_bytes_per_s / giga:.6g}",
         f"nvlink_gbyte_per_s_both = {2 * device.nvlink_bytes_per_s / giga:.6g}",

@@ -9,7 +9,7 @@ from steptime.inputs.assumed import Assumed, not_stated, not_understood, taken
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.said import UNSTATED, Said
-from steptime.inputs.stack import FACT_NAMES, KERNEL, families, stack_names
+from steptime.inputs.stack import FACT_NAMES, KERNEL, WORD_FACTS, families, stack_names
 
 Found = tuple[dict[str, Value], tuple[Assumed, ...]]
 
@@ -56,7 +56,7 @@ def stated_facts(row: PublishedRow) -> dict[str, Value]:
         name, _, value = part.partition("=")
         try:
             check_choice("fact", name, FACT_NAMES)
-            found[name] = value if name == KERNEL else float(value)
+            found[name] = value if name in WORD_FACTS else float(value)
         except ConfigError as error:
             raise Incomplete(f"facts: {error}") from None
         except ValueError:

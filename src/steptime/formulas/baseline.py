@@ -13,7 +13,7 @@ from steptime.formulas.collectives import (
     permute_s,
 )
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
-from steptime.formulas.layout_terms import sharding_rounds, stage_imbalance
+from steptime.formulas.layout_terms import key_value_width, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.parameters import (
     num_expert_layers,
@@ -72,7 +72,7 @@ def context_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Numb
         constants: ``latency_s`` is used.
         bytes_per_s: Of the link that its groups cross.
     """
-    key_width = job.num_query_groups * job.head_dim
+    key_width = key_value_width(job, job.tp)
     size_bytes = key_value_bytes(job.micro_batch_size, job.seq_length, key_width, job.tp, 2.0)
     one = all_gather_s(size_bytes, job.cp, bytes_per_s, constants.latency_s)
     layers = job.num_layers / job.pp

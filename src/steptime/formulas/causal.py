@@ -4,7 +4,7 @@ Work is counted in pairs of a query and a key that it may see. ``length`` is s/c
 tokens of one device.
 """
 
-from steptime.formulas.number import Number
+from steptime.formulas.number import Number, minimum
 
 
 def own_pairs(length: Number) -> Number:
@@ -68,3 +68,20 @@ def zigzag_ring_pairs(length: Number, cp: Number) -> Number:
         derived here, book/more-machines.md.
     """
     return zigzag_pairs(length, cp)
+
+
+def windowed_keys(seq_length: Number, window_size: Number) -> Number:
+    """Return the keys that a token sees on average through a window under a causal mask.
+
+    The last ``w`` it may see, fewer at the start: ``w - w**2 / 2 s``. As wide as the sequence
+    that is ``s / 2``; half of a token's pair with itself is left out, as there.
+
+    Args:
+        seq_length: Tokens of one sequence, s.
+        window_size: Keys that a windowed layer attends to, w.
+
+    References:
+        derived here, book/more-machines.md.
+    """
+    window = minimum(window_size, seq_length)
+    return window - 0.5 * window * window / seq_length

@@ -1,5 +1,6 @@
 """Floating-point operations of a training step, by each of the conventions in use."""
 
+from steptime.formulas.causal import windowed_keys
 from steptime.formulas.number import Number, minimum, where
 from steptime.formulas.parameters import (
     active_layer_parameters,
@@ -69,8 +70,14 @@ def model_flop_per_token(job: Job) -> Number:
 
 
 def causal_flop_per_token(job: Job) -> Number:
-    """Return the model FLOP per token with the masked half of attention left out."""
-    return model_flop_per_token(job) - 1.5 * attention_flop_per_token(job)
+    """Return the model FLOP per token with what the causal mask hides left out.
+
+    Half of attention without a window; of a windowed layer little but its first tokens' share.
+    """
+    full = 0.5 * (job.num_layers - job.windowed_layers) * job.seq_length
+    seen = full + job.windowed_layers * windowed_keys(job.seq_length, job.window_size)
+    attention = 2.0 * seen * score_width(job)
+    return 3.0 * (matrix_flop_per_token(job) + attention + logit_flop_per_token(job))
 
 
 def recomputed_flop_per_token(job: Job) -> Number:

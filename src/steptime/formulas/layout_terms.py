@@ -4,7 +4,7 @@ The baseline spreads layers evenly whatever their number and sends gradients onc
 whatever is sharded. A search would find just those layouts for which that is wrong.
 """
 
-from steptime.formulas.number import Number, ceil_div, where
+from steptime.formulas.number import Number, ceil_div, maximum, where
 from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.records import Job
 from steptime.formulas.validity import leaves_rest
@@ -54,3 +54,20 @@ def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:
         narayanan2021, Sec. 2.2.2.
     """
     return where(job.vpp > 1.0, leaves_rest(num_microbatches, job.pp), 0.0)
+
+
+def key_value_width(job: Job, ranks: Number) -> Number:
+    """Return the mean of the widths of all keys and of all values, as ranks hold them together.
+
+    Ranks beyond the number of key and value heads hold copies of them. Latent attention's are
+    expanded to all heads, and its keys carry positions beside.
+
+    Args:
+        ranks: That share the heads.
+
+    References:
+        deepseek2024, Sec. 2.1.1; derived here for copies of shared heads.
+    """
+    ordinary = maximum(job.num_query_groups, ranks) * job.head_dim
+    latent = 0.5 * (job.qk_nope_head_dim + job.qk_rope_head_dim + job.v_head_dim)
+    return where(job.kv_lora_rank > 0.0, job.num_attention_heads * latent, ordinary)

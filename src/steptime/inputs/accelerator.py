@@ -17,8 +17,10 @@ class Accelerator:
         name: Key in ``data/accelerators.toml``.
         peak_flop_per_s: Data-sheet rate of 16-bit matrix products.
         peak_fp8_flop_per_s: The same in 8 bits; 0 where there is none.
+        peak_fp4_flop_per_s: The same in 4 bits; 0 where there is none or nobody printed it.
         matmul_flop_per_s: Largest rate measured on 16-bit matrix products.
         matmul_fp8_flop_per_s: The same in 8 bits; 0 where unknown.
+        matmul_fp4_flop_per_s: The same in 4 bits; 0 where unknown.
         hbm_bytes: Memory that the device itself reports, where that is known.
         hbm_sold_bytes: Memory as its data sheet prints it; 0 if not given.
         hbm_bytes_per_s: Its bandwidth.
@@ -41,8 +43,10 @@ class Accelerator:
     network_bytes_per_s: float
     nvlink_domain: int = 8
     peak_fp8_flop_per_s: float = 0.0
+    peak_fp4_flop_per_s: float = 0.0
     matmul_flop_per_s: float = 0.0
     matmul_fp8_flop_per_s: float = 0.0
+    matmul_fp4_flop_per_s: float = 0.0
     num_sms: int = 0
     hbm_sold_bytes: float = 0.0
     watt: float = 0.0
@@ -62,8 +66,10 @@ class Accelerator:
             check_number(field, getattr(self, field))
         for field in (
             "peak_fp8_flop_per_s",
+            "peak_fp4_flop_per_s",
             "matmul_flop_per_s",
             "matmul_fp8_flop_per_s",
+            "matmul_fp4_flop_per_s",
             "hbm_sold_bytes",
             "watt",
         ):

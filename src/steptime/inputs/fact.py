@@ -26,8 +26,8 @@ class Fact:
     """One line of a table of facts.
 
     Attributes:
-        name: A field of `TimeFacts` or `MemoryFacts`, or ``kernel``.
-        value: Its value; a word for ``kernel``.
+        name: A field of `TimeFacts` or `MemoryFacts`, ``kernel`` or ``cp_comm_type``.
+        value: Its value; a word for the last two.
         kind: One of ``KINDS``.
         source: Key in ``references.bib`` and place, or from what it was inferred.
         when: Of ``CONDITIONS``, all of which must be true; empty where it always holds.

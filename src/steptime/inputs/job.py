@@ -88,8 +88,10 @@ def _device_numbers(device: Accelerator) -> dict[str, float]:
     return {
         "peak_flop_per_s": device.peak_flop_per_s,
         "peak_fp8_flop_per_s": device.peak_fp8_flop_per_s,
+        "peak_fp4_flop_per_s": device.peak_fp4_flop_per_s,
         "matmul_flop_per_s": device.matmul_flop_per_s,
         "matmul_fp8_flop_per_s": device.matmul_fp8_flop_per_s,
+        "matmul_fp4_flop_per_s": device.matmul_fp4_flop_per_s,
         "hbm_bytes": device.hbm_bytes,
         "hbm_bytes_per_s": device.hbm_bytes_per_s,
         "nvlink_bytes_per_s": device.nvlink_bytes_per_s,

@@ -82,6 +82,7 @@ class ModelShape:
         windowed_layers: Layers with such a window.
         experts: The mixture-of-experts part, or None for a dense model.
         latent_attention: The latent-attention part, or None for ordinary attention.
+        mtp_layers: Layers that predict further tokens, beside the others: not modelled.
         source: Key in ``references.bib`` and place in it.
         facts: What this model changes of the software that trains it.
         zero_stage: What data parallelism shards by its own report; None where it does not say.
@@ -102,6 +103,7 @@ class ModelShape:
     windowed_layers: int = 0
     experts: Experts | None = None
     latent_attention: LatentAttention | None = None
+    mtp_layers: int = 0
     source: str = ""
     facts: tuple[Fact, ...] = ()
     zero_stage: int | None = None
@@ -116,7 +118,7 @@ class ModelShape:
             "vocab_size",
         ):
             check_count(field, getattr(self, field), most=10**8)
-        for field in ("learned_positions", "window_size", "windowed_layers"):
+        for field in ("learned_positions", "window_size", "windowed_layers", "mtp_layers"):
             check_count(field, getattr(self, field), least=0, most=10**8)
         if self.head_dim == 0:
             if self.hidden_size % self.num_attention_heads:

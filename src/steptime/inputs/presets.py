@@ -50,8 +50,10 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             name=key,
             peak_flop_per_s=entry["peak_tflop_per_s"] * _TERA,
             peak_fp8_flop_per_s=entry.get("peak_fp8_tflop_per_s", 0) * _TERA,
+            peak_fp4_flop_per_s=entry.get("peak_fp4_tflop_per_s", 0) * _TERA,
             matmul_flop_per_s=entry.get("matmul_tflop_per_s", 0) * _TERA,
             matmul_fp8_flop_per_s=entry.get("matmul_fp8_tflop_per_s", 0) * _TERA,
+            matmul_fp4_flop_per_s=entry.get("matmul_fp4_tflop_per_s", 0) * _TERA,
             hbm_bytes=(
                 entry["hbm_mib"] * _MEBI if "hbm_mib" in entry else entry["hbm_gbyte"] * _GIGA
             ),

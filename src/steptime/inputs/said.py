@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
-from steptime.inputs.stack import FACT_NAMES, KERNEL, check_date, families, stack_names
+from steptime.inputs.stack import FACT_NAMES, WORD_FACTS, check_date, families, stack_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class Said:
             check_date(self.date)
         for name, value in self.facts:
             check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name == KERNEL):
-                kind = "a word, such as flash-2" if name == KERNEL else "a number"
+            if isinstance(value, str) != (name in WORD_FACTS):
+                kind = "a word, such as flash-2 or p2p" if name in WORD_FACTS else "a number"
                 raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice, check_number
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
@@ -84,14 +85,15 @@ def _lines(
     said: Said, stack: Stack, model: ModelShape, precision: str, conditions: tuple[str, ...]
 ) -> dict[str, Fact]:
     """Return the line of each fact: of the stack, the precision, the model, then what is said."""
-    lines = stack.values(conditions, said.date)
-    lines |= {fact.name: fact for fact in precision_named(precision).facts}
-    lines |= {fact.name: fact for fact in model.facts}
-    lines |= {
+    stated = {
         name: Fact(name=name, value=value, kind="stated", source="stated by who asks")
         for name, value in said.facts
     }
-    return lines
+    lines = stack.values(conditions, said.date)
+    lines = context_facts(lines) | lines | context_facts(stated)
+    lines |= {fact.name: fact for fact in precision_named(precision).facts}
+    lines |= {fact.name: fact for fact in model.facts}
+    return lines | stated
 
 
 def power_scale(device: Accelerator) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from steptime.formulas.records import MemoryFacts, TimeFacts
+from steptime.inputs.context_kind import CONTEXT_KIND
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, facts_from
@@ -17,7 +18,9 @@ COMMON = "common"
 TIME_FACTS = tuple(entry.name for entry in fields(TimeFacts))
 MEMORY_FACTS = tuple(entry.name for entry in fields(MemoryFacts))
 KERNEL = "kernel"
-FACT_NAMES = tuple(dict.fromkeys((KERNEL, *TIME_FACTS, *MEMORY_FACTS)))
+WORD_FACTS = (KERNEL, CONTEXT_KIND)
+"""The facts whose value is a word."""
+FACT_NAMES = tuple(dict.fromkeys((*WORD_FACTS, *TIME_FACTS, *MEMORY_FACTS)))
 """Every name that a fact of the software may have."""
 _MONTH = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])")
 

@@ -1,7 +1,9 @@
 """What is held for a moment: logits, messages, gathered weights, work space."""
 
+from steptime.formulas.layout_terms import key_value_width
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts
+from steptime.formulas.traffic import key_value_bytes
 
 
 def tokens(job: Job) -> Number:
@@ -54,8 +56,8 @@ def gathered_keys_bytes(job: Job) -> Number:
     References:
         grattafiori2024, Sec. 3.3.2 (all-gather of K and V).
     """
-    width = job.head_dim * maximum(job.num_query_groups / job.tp, 1.0)
-    whole = 4.0 * width * job.micro_batch_size * job.seq_length
+    width = key_value_width(job, job.tp)
+    whole = key_value_bytes(job.micro_batch_size, job.seq_length, width, job.tp, 2.0)
     return where(job.cp > 1.0, whole, 0.0)
 
 

@@ -38,6 +38,7 @@ from steptime.formulas.records.step import (
     Passes,
     Products,
     StepParts,
+    TensorMessages,
 )
 from steptime.formulas.records.time_facts import TimeFacts
 
@@ -75,6 +76,7 @@ __all__ = [
     "StateTerms",
     "StepParts",
     "StoredTokens",
+    "TensorMessages",
     "TimeFacts",
     "TokenBytes",
     "Width",

@@ -62,8 +62,10 @@ class Job:
     # accelerator
     peak_flop_per_s: Number
     peak_fp8_flop_per_s: Number
+    peak_fp4_flop_per_s: Number
     matmul_flop_per_s: Number
     matmul_fp8_flop_per_s: Number
+    matmul_fp4_flop_per_s: Number
     hbm_bytes: Number
     hbm_bytes_per_s: Number
     nvlink_bytes_per_s: Number

@@ -80,14 +80,18 @@ class Products(Passes):
     down_forward: Number
 
 
-class Messages(TypedDict):
-    """A layer's messages as far as they show, and what of the experts' may be covered."""
+class TensorMessages(TypedDict):
+    """A layer's tensor-parallel messages as far as they show."""
 
     tensor: Number
     tensor_back: Number
     tensor_gathers: Number
     tensor_last: Number
-    context: Number
+
+
+class Messages(TensorMessages):
+    """Beside them its exchanges of tokens, and what of those may be covered."""
+
     expert: Number
     expert_covered: Number
 

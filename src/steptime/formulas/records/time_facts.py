@@ -25,8 +25,14 @@ class TimeFacts:
         scattered_sends: Each tensor-parallel rank sends its part of an activation only.
         overlap_dp: Gradients travel during the backward pass.
         overlap_plain_dp: Gradients do so where nothing is sharded and there is one stage.
-        overlap_tp: Share of tensor-parallel messages that overlap with products.
+        overlap_tp: Share of tensor-parallel messages that are cut into chunks and overlap with
+            products: Transformer Engine's user buffers, torchtitan's asynchronous mode.
         overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
+        cp_head_ranks: Context-parallel ranks over which attention is cut by heads (Ulysses): 1
+            for none, 0 for as many as share an NVLink domain.
+        cp_ring: Keys and values go round a ring, block by block; else one collective moves them.
+        overlap_cp: They do so while attention works on the blocks that are there.
+        cp_gradient_bytes: Bytes of a gradient of keys and values as it travels.
         overlap_sends: Sends between stages overlap with computing.
         overlap_ep: Exchanges of tokens overlap with computing.
         sent_gradient_bytes: Bytes of a gradient as products add to it and ranks exchange it.
@@ -64,6 +70,10 @@ class TimeFacts:
     overlap_plain_dp: Number = 0.0
     overlap_tp: Number = 0.0
     overlap_tp_backward: Number = 0.0
+    cp_head_ranks: Number = 1.0
+    cp_ring: Number = 1.0
+    overlap_cp: Number = 1.0
+    cp_gradient_bytes: Number = 2.0
     overlap_sends: Number = 0.0
     overlap_ep: Number = 1.0
     sent_gradient_bytes: Number = 4.0

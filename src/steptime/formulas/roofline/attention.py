@@ -1,5 +1,6 @@
 """The attention core: scores, softmax and weighted sums."""
 
+from steptime.formulas.causal import windowed_keys
 from steptime.formulas.number import Number, floor, minimum, where
 from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.matmul import FILL_VALUES
@@ -31,12 +32,13 @@ def output_width(job: Job) -> Number:
 def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
+    Twice what the mask leaves, in windowed layers too.
+
     Args:
         tokens: Of a micro-batch on this device.
     """
     windowed = job.windowed_layers / job.num_layers
-    # A kernel that works on blocks touches up to a window on either side of the diagonal.
-    near = minimum(job.seq_length, 2.0 * job.window_size)
+    near = 2.0 * windowed_keys(job.seq_length, job.window_size)
     keys = (1.0 - windowed) * job.seq_length + windowed * near
     latent = job.kv_lora_rank > 0.0
     both = query_width(job) + output_width(job)

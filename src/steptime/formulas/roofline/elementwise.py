@@ -1,6 +1,6 @@
 """Everything in a layer that is no matrix product: bounded by memory traffic."""
 
-from steptime.formulas.number import Number, where
+from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 
 TENSOR_CAST_BYTES = 6.0
@@ -40,7 +40,8 @@ def layer_traffic_bytes(job: Job, stack: TimeFacts, tokens: Number, dense_share:
     split = where(job.sequence_parallel > 0.0, job.tp, 1.0)
     masks = 2.0 * stack.dropout
     heads = job.num_attention_heads * job.head_dim
-    placed = 4.0 * (heads + 2.0 * job.num_query_groups * job.head_dim) * (1.0 + eager)
+    key_values = 2.0 * maximum(job.num_query_groups, job.tp) * job.head_dim
+    placed = 4.0 * (heads + key_values) * (1.0 + eager)
     placed = placed + 4.0 * heads * eager
     width = job.ffn_hidden_size * dense_share
     gate = (4.0 + 2.0 * gated + 4.0 * gated * eager) * width

@@ -1,6 +1,6 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
-from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.number import Number, where
 from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, TimeFacts
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
@@ -17,9 +17,9 @@ from steptime.formulas.roofline.experts import (
     mixture_share,
     routed_rows,
 )
-from steptime.formulas.roofline.links import gather_s, reduce_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
-from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s, ranks_inside
+from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
+from steptime.formulas.roofline.tensor import across_wait_s, tensor_s
 
 
 def tokens_per_device(job: Job) -> Number:
@@ -130,48 +130,29 @@ def elementwise_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Numb
     }
 
 
-def messages_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Messages:
-    """Return the exposed time of a layer's messages.
+def messages_s(
+    job: Job, stack: TimeFacts, constants: Constants, tokens: Number, products: Products
+) -> Messages:
+    """Return the exposed time of a layer's messages, those of context parallelism apart.
 
     Args:
-        stack: ``overlap_tp`` is the share of tensor-parallel messages that products overlap
-            with, ``overlap_tp_backward`` that of the backward pass alone; ``narrow_gathers`` is
-            1 where 8-bit products gather inputs that are cast already.
-        constants: ``contention`` of them stays exposed, and as in `exchange_s`.
+        stack: As in `tensor_s` and `exchange_s`.
+        constants: As in `tensor_s` and `exchange_s`.
         tokens: Of a micro-batch on this device.
+        products: From `products_s`.
 
     Returns:
-        ``tensor`` of the forward and ``tensor_back`` of the backward pass, ``tensor_gathers``
-        of a forward pass alone and ``tensor_last``, its last message; ``context`` and ``expert``
-        of both, and ``expert_covered``, which other work may cover.
+        What `tensor_s` returns; ``expert`` of both passes, and ``expert_covered``, which other
+        work may cover.
     """
-    inside = ranks_inside(job, job.tp, 1.0)
-    size = tokens * job.hidden_size * 2.0
-    narrow = 1.0 - 0.5 * job.fp8 * stack.narrow_gathers
-    scattered = gather_s(job, constants, size, job.tp, inside)
-    gathered = gather_s(job, constants, size * narrow, job.tp, inside)
-    split = where(job.sequence_parallel > 0.0, 1.0, 0.0)
-    one = where(
-        split > 0.0,
-        scattered + gathered,
-        reduce_s(job, constants, size, job.tp, inside),
-    )
-    wait = 0.5 * across_wait_s(job, stack)
-    hidden = 1.0 - constants.contention
-    # Cut into a chunk for each rank, one chunk has nothing to hide behind.
-    exposed = 1.0 - stack.overlap_tp * hidden * (1.0 - 1.0 / job.tp)
-    key_value = 4.0 * job.micro_batch_size * job.seq_length * job.num_query_groups * job.head_dim
-    ring = ranks_inside(job, job.cp, job.tp)
-    context = gather_s(job, constants, key_value / job.tp, job.cp, ring)
+    tensor = tensor_s(job, stack, constants, tokens, products)
     exchange = exchange_s(job, stack, constants, tokens)
     exchanges = where(job.num_experts > 0.0, 4.0 * mixture_share(job), 0.0)
-    open_back = minimum(exposed, 1.0 - stack.overlap_tp_backward * hidden)
     return {
-        "tensor": 2.0 * one * exposed + wait,
-        "tensor_back": 2.0 * one * open_back + wait,
-        "tensor_gathers": 2.0 * split * gathered * exposed,
-        "tensor_last": split * scattered * exposed,
-        "context": 2.0 * context,
+        "tensor": tensor["tensor"],
+        "tensor_back": tensor["tensor_back"],
+        "tensor_gathers": tensor["tensor_gathers"],
+        "tensor_last": tensor["tensor_last"],
         "expert": exchanges * exchange["shown"],
         "expert_covered": exchanges * exchange["covered"],
     }
@@ -205,15 +186,6 @@ def floors_s(job: Job, stack: TimeFacts) -> Floors:
     waits = stack.stage_wait_s * crosses_servers(job) * where(job.tp > 1.0, job.tp, 0.0)
     staged = waits + crosses_servers(job) * across_wait_s(job, stack)
     return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
-
-
-def across_wait_s(job: Job, stack: TimeFacts) -> Number:
-    """Return what a layer's tensor-parallel messages wait for where they leave the server.
-
-    Args:
-        stack: ``across_wait_s`` per rank.
-    """
-    return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
 def again_products_share(job: Job) -> Number:

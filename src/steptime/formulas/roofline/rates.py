@@ -5,8 +5,7 @@ from steptime.formulas.records import Constants, Job, TimeFacts
 
 WIDE_SHARE = 0.11
 """Share of the layers' products that stay in 16 bits where the others run in four: in the middle
-of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp4). Benchmarks may
-keep none, but do not double the 8-bit rate either."""
+of the 4 and the 10 of 62 layers that the method's authors tried (nvidia2025nvfp4)."""
 
 
 def step_share(stack: TimeFacts, constants: Constants) -> Number:
@@ -35,11 +34,57 @@ def ceiling_flop_per_s(job: Job, stack: TimeFacts, constants: Constants) -> Numb
     return job.matmul_flop_per_s * step_share(stack, constants)
 
 
+def gain(measured: Number, wider: Number, peak: Number, wider_peak: Number) -> Number:
+    """Return how much faster products run in fewer bits: as measured, or else by the data sheet.
+
+    Args:
+        measured: Largest rate measured in fewer bits; 0 where nobody measured it.
+        wider: The same in more bits.
+        peak: Data-sheet rate in fewer bits; 0 where there is none.
+        wider_peak: The same in more bits.
+    """
+    printed = where(peak > 0.0, peak / maximum(wider_peak, 1.0), 1.0)
+    return where(measured * wider > 0.0, measured / maximum(wider, 1.0), printed)
+
+
+def eight_bit_gain(job: Job) -> Number:
+    """Return the rate of products in 8 bits over that in 16.
+
+    Args:
+        job: The device's measured and data-sheet rates.
+
+    References:
+        bekman2024, Maximum Achievable Matmul FLOPS tables: 1.77 on H100, 1.83 on H200.
+    """
+    return gain(
+        job.matmul_fp8_flop_per_s,
+        job.matmul_flop_per_s,
+        job.peak_fp8_flop_per_s,
+        job.peak_flop_per_s,
+    )
+
+
+def four_bit_gain(job: Job) -> Number:
+    """Return the rate of products in 4 bits over that in 8.
+
+    Args:
+        job: The device's measured and data-sheet rates.
+
+    References:
+        nvidia2025gb300, specifications table: three times on GB300.
+    """
+    return gain(
+        job.matmul_fp4_flop_per_s,
+        job.matmul_fp8_flop_per_s,
+        job.peak_fp4_flop_per_s,
+        job.peak_fp8_flop_per_s,
+    )
+
+
 def product_flop_per_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
     """Return the rate of the layers' matrix products, in the precision they run in.
 
-    Eight bits run at twice the 16-bit rate and four at twice that, save in the layers that
-    stay in 16 bits. Scales of rows or blocks cost some of the gain.
+    In four bits some layers stay in 16. Scales of rows or blocks cost some of the gain.
 
     Args:
         job: ``fp8`` is 1 in 8 bits and below.
@@ -48,11 +93,13 @@ def product_flop_per_s(job: Job, stack: TimeFacts, constants: Constants) -> Numb
         constants: As in `ceiling_flop_per_s`.
 
     References:
-        nvidia2025gb300 (rates).
+        nvidia2025nvfp4, Sec. 3 (layers that stay in 16 bits).
     """
     wide = ceiling_flop_per_s(job, stack, constants)
-    gain = where(stack.fp4 > 0.0, 1.0 / (0.25 * (1.0 - WIDE_SHARE) + WIDE_SHARE), 2.0)
-    return where(job.fp8 > 0.0, wide * gain / (1.0 + stack.scaled_products), wide)
+    eight = eight_bit_gain(job)
+    four = 1.0 / ((1.0 - WIDE_SHARE) / (eight * four_bit_gain(job)) + WIDE_SHARE)
+    gained = where(stack.fp4 > 0.0, four, eight)
+    return where(job.fp8 > 0.0, wide * gained / (1.0 + stack.scaled_products), wide)
 
 
 def ranks_inside(job: Job, ranks: Number, inner: Number) -> Number:

@@ -1,12 +1,12 @@
 """What data parallelism and the optimizer add to a step."""
 
-from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.ranks import data_ranks, shard_ranks, sharding_stage
 from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.experts import mixture_share
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
-from steptime.formulas.roofline.links import gather_s, reduce_s
+from steptime.formulas.roofline.links import gather_s, reduce_s, shown_s
 from steptime.formulas.roofline.rates import ranks_inside
 
 
@@ -73,21 +73,6 @@ def gathered_weights_s(
         "forward": shared * shown_s(constants, gather, forward_s),
         "backward": shared * shown_s(constants, gather + scatter, backward_s),
     }
-
-
-def shown_s(constants: Constants, message_s: Number, work_s: Number) -> Number:
-    """Return what shows of a message behind work: what outlasts it, and a share of the rest.
-
-    Args:
-        constants: ``contention`` is that share.
-        message_s: Time of the message.
-        work_s: Time of the work that it may hide behind.
-
-    References:
-        zhao2023, Sec. 3.3 (messages take processors and memory bandwidth from what hides them).
-    """
-    beyond = maximum(message_s - work_s, 0.0)
-    return beyond + constants.contention * minimum(message_s, work_s)
 
 
 def stage_parameters(job: Job, layers: Number) -> Number:

@@ -2,6 +2,7 @@
 
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
+from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.layer import (
     core_s,
@@ -53,7 +54,8 @@ def layer_parts(
     products = products_s(job, stack, constants, tokens)
     core = core_s(job, stack, constants, tokens)
     other = elementwise_s(job, stack, constants, tokens)
-    messages = messages_s(job, stack, constants, tokens)
+    messages = messages_s(job, stack, constants, tokens, products)
+    context = context_s(job, stack, constants, core)
     again = recomputed_s(job, stack, products, core, other)
     again_tensor = _tensor_again_s(job, stack, messages)
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
@@ -64,10 +66,10 @@ def layer_parts(
     beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
     hidden = messages["expert_covered"] - beyond
     expert = messages["expert"] + beyond + constants.contention * hidden
-    half = 0.5 * (messages["context"] + expert)
+    half = 0.5 * expert
     back = messages["tensor_back"]
-    forward = forward + messages["tensor"] + half
-    backward = backward + back + half + again + again_tensor + adding
+    forward = forward + messages["tensor"] + context["forward"] + half
+    backward = backward + back + context["backward"] + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
     apart = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0) * weight
@@ -78,7 +80,7 @@ def layer_parts(
         "elementwise": other["forward"] + other["backward"] + adding,
         "recompute": again,
         "tensor": messages["tensor"] + back + again_tensor,
-        "context": messages["context"],
+        "context": context["forward"] + context["backward"],
         "expert": expert,
         "weights_forward": weights["forward"],
         "weights_backward": weights["backward"],

@@ -101,8 +101,6 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     longest = source.keys.get("max_position_embeddings")
     if isinstance(longest, int) and not isinstance(longest, bool) and 0 < longest < LARGEST_SIZE:
         reading.notes.append(f"built for sequences of up to {longest} tokens")
-    if source.count("mtp_layers", ("num_nextn_predict_layers",), least=0):
-        reading.notes.append("multi-token-prediction layers are not counted")
     return reading
 
 
@@ -133,6 +131,7 @@ def _shape(source: _Source, kind: str, family: Family, name: str) -> ModelShape:
         gated=_gated(source, family),
         tied=tied,
         learned_positions=positions + family.extra_positions * (positions > 0),
+        mtp_layers=source.count("mtp_layers", ("num_nextn_predict_layers",), least=0) or 0,
         window_size=size,
         windowed_layers=windowed,
         experts=experts,

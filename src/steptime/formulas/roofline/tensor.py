@@ -1,0 +1,61 @@
+"""What tensor parallelism sends for one layer and micro-batch, and what products hide of it."""
+
+from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.records import Constants, Job, Products, TensorMessages, TimeFacts
+from steptime.formulas.roofline.links import beside_s, gather_s, reduce_s
+from steptime.formulas.roofline.rates import ranks_inside
+
+
+def across_wait_s(job: Job, stack: TimeFacts) -> Number:
+    """Return what a layer's tensor-parallel messages wait for where they leave the server.
+
+    Args:
+        stack: ``across_wait_s`` per rank.
+    """
+    return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
+
+
+def tensor_s(
+    job: Job, stack: TimeFacts, constants: Constants, tokens: Number, products: Products
+) -> TensorMessages:
+    """Return the exposed time of a layer's tensor-parallel messages.
+
+    Two a pass: each is a gather and a reduce-scatter with sequence parallelism, else an
+    all-reduce. Asynchronous ones are cut into a chunk for each rank, and products work on those
+    that are there: one chunk has nothing to hide behind, and no more hides than products last.
+
+    Args:
+        stack: ``overlap_tp`` is the share of messages that are cut so, ``overlap_tp_backward``
+            that of the backward pass alone, behind the weight's product; ``narrow_gathers`` is
+            1 where 8-bit products gather inputs that are cast already.
+        constants: ``contention`` of what is hidden shows all the same.
+        tokens: Of a micro-batch on this device.
+        products: Time of the layer's products.
+
+    Returns:
+        ``tensor`` of the forward and ``tensor_back`` of the backward pass, ``tensor_gathers``
+        of a forward pass alone and ``tensor_last``, its last message.
+
+    References:
+        korthikanti2022, Sec. 4.2.2; transformerengine2026, user buffers; torchtitan2025,
+        asynchronous tensor parallelism.
+    """
+    inside = ranks_inside(job, job.tp, 1.0)
+    size = tokens * job.hidden_size * 2.0
+    narrow = 1.0 - 0.5 * job.fp8 * stack.narrow_gathers
+    scattered = gather_s(job, constants, size, job.tp, inside)
+    gathered = gather_s(job, constants, size * narrow, job.tp, inside)
+    split = where(job.sequence_parallel > 0.0, 1.0, 0.0)
+    whole = reduce_s(job, constants, size, job.tp, inside)
+    both = 2.0 * where(split > 0.0, scattered + gathered, whole)
+    wait = 0.5 * across_wait_s(job, stack)
+    cut = stack.overlap_tp * (1.0 - 1.0 / job.tp)
+    ahead, grads = products["forward"], products["backward"]
+    chunked = beside_s(constants, both, cut, grads)
+    behind_weight = beside_s(constants, both, stack.overlap_tp_backward, 0.5 * grads)
+    return {
+        "tensor": beside_s(constants, both, cut, ahead) + wait,
+        "tensor_back": minimum(chunked, behind_weight) + wait,
+        "tensor_gathers": beside_s(constants, 2.0 * split * gathered, cut, ahead),
+        "tensor_last": beside_s(constants, split * scattered, cut, ahead),
+    }

@@ -1,0 +1,77 @@
+"""What is not modelled is said by name in each answer that touches it, and in no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.answer import predict
+from steptime.answer.limits import NOT_MODELLED, PLACES, limits
+from steptime.formulas.records import MemoryFacts
+
+DENSE = {"model": "llama3-8b", "accelerator": "h100", "seq_length": 4096, "global_batch_size": 8}
+
+
+def said(**changes: object) -> dict[str, str]:
+    found = predict(**DENSE | changes)
+    return {one.what: str(one) for one in found.assumed if one.value == NOT_MODELLED}
+
+
+# Limits
+
+
+def test_a_plain_question_touches_none() -> None:
+    assert said() == {}
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        ("offloaded_layers", 2.0),
+        ("recompute_norms", 1.0),
+        ("recompute_experts", 1.0),
+        ("recompute_shared_experts", 1.0),
+        ("recompute_expert_activation", 1.0),
+        ("recompute_layers", 4.0),
+        ("recompute_group", 2.0),
+        ("expert_imbalance", 1.2),
+    ],
+)
+def test_what_memory_alone_counts_is_said(fact: str, value: float) -> None:
+    lines = said(facts={fact: value})
+    assert list(lines) == [fact]
+    assert lines[fact].startswith(f"{fact}: counted in memory alone")
+
+
+def test_experts_are_taken_as_evenly_loaded() -> None:
+    lines = said(model="mixtral-8x22b", accelerator="b200", ep=8, dp=8)
+    assert "dropped tokens" in lines["load of experts"]
+
+
+def test_deepseek_v3_has_one_more_layer_that_predicts() -> None:
+    """deepseek2024, Sec. 4.2: the depth of multi-token prediction is 1."""
+    lines = said(model="deepseek-v3", ep=64, dp=64, global_batch_size=64)
+    assert "neither in time nor in memory" in lines["multi-token prediction"]
+
+
+# Invariants
+
+
+def test_every_limit_says_what_and_where_it_looks() -> None:
+    assert len({one.title for one in limits()}) == len(limits())
+    for one in limits():
+        assert one.says
+        assert one.since
+        assert (one.place in PLACES) == bool(one.name)
+
+
+def test_a_fact_that_no_formula_of_time_knows_is_a_limit() -> None:
+    """Whatever is recomputed or moved away in memory alone costs time that nobody counts."""
+    from steptime.formulas.records import TimeFacts
+
+    moved = {
+        name
+        for name in MemoryFacts.__dataclass_fields__
+        if name.startswith(("recompute_", "offloaded"))
+    }
+    counted = moved & set(TimeFacts.__dataclass_fields__)
+    assert moved - counted <= {one.name for one in limits()}
