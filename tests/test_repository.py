@@ -14,7 +14,17 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = ("formulas", "inputs", "pipeline", "parallel", "evidence", "planning", "book", "cli")
+ROOMS = (
+    "formulas",
+    "inputs",
+    "pipeline",
+    "readers",
+    "parallel",
+    "evidence",
+    "planning",
+    "book",
+    "cli",
+)
 LOGIC = (
     ast.FunctionDef,
     ast.ClassDef,
@@ -120,7 +130,7 @@ class Gate:
 sys.meta_path.insert(0, Gate())
 import steptime, steptime.evidence, steptime.planning, steptime.cli
 count = 0
-for room in ("inputs", "formulas", "pipeline"):
+for room in ("inputs", "formulas", "pipeline", "readers"):
     package = importlib.import_module(f"steptime.{room}")
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

@@ -10,7 +10,7 @@ import pytest
 
 from steptime.cli.main import run
 
-FILES = Path(__file__).parents[1] / "inputs" / "launch"
+FILES = Path(__file__).parents[1] / "readers" / "launch"
 
 
 def explain(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, object]:

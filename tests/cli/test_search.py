@@ -13,8 +13,8 @@ from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
-from steptime.inputs.readers import completed, read_configuration
 from steptime.planning.emit import emitted
+from steptime.readers import completed, read_configuration
 
 BASE = ["search", "-m", "llama3-8b", "-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
 

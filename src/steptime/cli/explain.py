@@ -13,9 +13,9 @@ from steptime.cli.predict import PART_NAMES
 from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator as accelerator_preset
-from steptime.inputs.readers import Reading, read_configuration
-from steptime.inputs.readers.reading import where
 from steptime.inputs.training_step import shape_named
+from steptime.readers import Reading, read_configuration
+from steptime.readers.reading import where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation

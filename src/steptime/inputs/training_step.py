@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from steptime.formulas.schedule_rules import chunks_held, mended_sizes, schedule_rule
@@ -90,10 +91,9 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
         raise ConfigError(f"model must be a name, a file or a ModelShape, got {name!r:.80}")
     name = str(name)
     if isinstance(name, str) and name.endswith(".json"):
-        from steptime.inputs.readers.huggingface import read_huggingface
-
-        shape = read_huggingface(name).model
-        if shape is None:
+        # Files of other tools are read in a room above this one, so it is found by its name.
+        shape = import_module("steptime.readers.huggingface").read_huggingface(name).model
+        if not isinstance(shape, ModelShape):
             raise ConfigError(f"{name}: describes no model shape")
         return shape
     return model_preset(name)

@@ -9,10 +9,10 @@ from steptime.evidence.predict import default_predictor
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import check_layout
-from steptime.inputs.readers.reading import Reading, Value, completed
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import search
+from steptime.readers.reading import Reading, Value, completed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.safe import DEEPEST, shown
+from steptime.readers.safe import DEEPEST, shown
 
 MOST_LEAVES = 50_000
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")

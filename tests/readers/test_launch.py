@@ -9,7 +9,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
-from steptime.inputs.readers import completed, read_configuration, read_megatron
+from steptime.readers import completed, read_configuration, read_megatron
 
 FILES = Path(__file__).parent / "launch"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.entries import Entries
+from steptime.readers.entries import Entries
 
 SIZES = (
     ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp")),

@@ -13,8 +13,8 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import job
 from steptime.inputs.layout import Batch, Layout
-from steptime.inputs.readers.families import FAMILIES
-from steptime.inputs.readers.huggingface import read_huggingface
+from steptime.readers.families import FAMILIES
+from steptime.readers.huggingface import read_huggingface
 
 GPU = Accelerator(
     name="test",

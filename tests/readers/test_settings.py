@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from steptime.inputs import readers
+from steptime import readers
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers import read_configuration
-from steptime.inputs.readers.megatron_layout import SIZES
-from steptime.inputs.readers.megatron_model import SHAPE
-from steptime.inputs.readers.settings import ARGUMENTS, check_settings
+from steptime.readers import read_configuration
+from steptime.readers.megatron_layout import SIZES
+from steptime.readers.megatron_model import SHAPE
+from steptime.readers.settings import ARGUMENTS, check_settings
 
 ROOM = Path(readers.__file__).parent
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.reading import COMMAND_LINE, Reading, where
-from steptime.inputs.readers.safe import shown
+from steptime.readers.reading import COMMAND_LINE, Reading, where
+from steptime.readers.safe import shown
 
 LARGEST = 10**9
 _TRUE = ("true", "yes", "on", "1")

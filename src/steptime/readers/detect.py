@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.huggingface import read_huggingface
-from steptime.inputs.readers.megatron import read_megatron
-from steptime.inputs.readers.nemo import read_nemo
-from steptime.inputs.readers.reading import Reading
-from steptime.inputs.readers.safe import file_text, short
-from steptime.inputs.readers.torchtitan import read_torchtitan
+from steptime.readers.huggingface import read_huggingface
+from steptime.readers.megatron import read_megatron
+from steptime.readers.nemo import read_nemo
+from steptime.readers.reading import Reading
+from steptime.readers.safe import file_text, short
+from steptime.readers.torchtitan import read_torchtitan
 
 SCRIPTS = (".sh", ".bash", ".sbatch", ".slurm")
 

@@ -9,7 +9,7 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.readers.safe import shown
+from steptime.readers.safe import shown
 
 Value = int | str | bool
 COMMAND_LINE = -1

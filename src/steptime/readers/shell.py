@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steptime.inputs.readers.shell_expand import UNSET, Expander, is_known, readable
-from steptime.inputs.readers.shell_words import Lexer, Token
+from steptime.readers.shell_expand import UNSET, Expander, is_known, readable
+from steptime.readers.shell_words import Lexer, Token
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _DECLARE = ("export", "declare", "local", "readonly", "typeset")

@@ -9,13 +9,13 @@ from pathlib import Path
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
-from steptime.inputs.readers.entries import Entries, Entry
-from steptime.inputs.readers.megatron_layout import megatron_layout
-from steptime.inputs.readers.megatron_model import SHAPE, megatron_model
-from steptime.inputs.readers.reading import Reading, where
-from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
-from steptime.inputs.readers.settings import check_settings, set_entries
-from steptime.inputs.readers.yaml_lines import Leaf, yaml_leaves
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.megatron_layout import megatron_layout
+from steptime.readers.megatron_model import SHAPE, megatron_model
+from steptime.readers.reading import Reading, where
+from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
+from steptime.readers.settings import check_settings, set_entries
+from steptime.readers.yaml_lines import Leaf, yaml_leaves
 
 _INTERPOLATION = re.compile(r"\$\{([^{}]*)\}")
 _ASIDE = (

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.entries import Entries, Entry
-from steptime.inputs.readers.megatron_layout import megatron_layout
-from steptime.inputs.readers.megatron_model import megatron_model
-from steptime.inputs.readers.reading import Reading
-from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
-from steptime.inputs.readers.settings import check_settings, set_entries
-from steptime.inputs.readers.shell import Script, followed
-from steptime.inputs.readers.shell_expand import is_known, readable
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.megatron_layout import megatron_layout
+from steptime.readers.megatron_model import megatron_model
+from steptime.readers.reading import Reading
+from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short
+from steptime.readers.settings import check_settings, set_entries
+from steptime.readers.shell import Script, followed
+from steptime.readers.shell_expand import is_known, readable
 
 _FLAG = re.compile(r"--[A-Za-z][\w-]*\Z")
 _SBATCH = re.compile(

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers import Reading, completed, read_configuration
-from steptime.inputs.readers.safe import LARGEST_LAUNCH_BYTES
+from steptime.readers import Reading, completed, read_configuration
+from steptime.readers.safe import LARGEST_LAUNCH_BYTES
 
 FILES = Path(__file__).parent / "launch"
 CONFIGS = json.loads((Path(__file__).parent / "hub_configs.json").read_text())
@@ -160,7 +160,7 @@ def test_hostile_file_takes_less_than_a_second(name: str, tmp_path: Path) -> Non
 MEASURE = """
 import resource, sys
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers import read_configuration
+from steptime.readers import read_configuration
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for path in sys.argv[1:]:
     try:

@@ -6,9 +6,9 @@ import re
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.readers.entries import LARGEST, Entries
-from steptime.inputs.readers.reading import COMMAND_LINE
-from steptime.inputs.readers.safe import shown
+from steptime.readers.entries import LARGEST, Entries
+from steptime.readers.reading import COMMAND_LINE
+from steptime.readers.safe import shown
 
 SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
 """What every description of a model gives."""

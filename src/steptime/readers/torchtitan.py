@@ -8,10 +8,10 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model as preset_model
-from steptime.inputs.readers.entries import Entries, Entry
-from steptime.inputs.readers.huggingface import read_huggingface
-from steptime.inputs.readers.reading import Reading
-from steptime.inputs.readers.safe import LARGEST_TOML_BYTES, file_text, line_of, short, toml_object
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.huggingface import read_huggingface
+from steptime.readers.reading import Reading
+from steptime.readers.safe import LARGEST_TOML_BYTES, file_text, line_of, short, toml_object
 
 SECTIONS = ("model", "training", "parallelism", "experimental", "activation_checkpoint", "float8")
 SCHEDULES = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.readers.families import CLASSES, FAMILIES, WRAPPERS, Family
-from steptime.inputs.readers.reading import Reading
-from steptime.inputs.readers.safe import file_text, json_object, line_of, short, shown
+from steptime.readers.families import CLASSES, FAMILIES, WRAPPERS, Family
+from steptime.readers.reading import Reading
+from steptime.readers.safe import file_text, json_object, line_of, short, shown
 
 LARGEST_SIZE = 10**8
 

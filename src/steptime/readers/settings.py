@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers.entries import Entry
-from steptime.inputs.readers.reading import COMMAND_LINE
-from steptime.inputs.readers.safe import short
+from steptime.readers.entries import Entry
+from steptime.readers.reading import COMMAND_LINE
+from steptime.readers.safe import short
 
 ARGUMENTS = frozenset(
     """
