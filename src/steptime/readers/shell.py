@@ -11,13 +11,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steptime.readers.shell_expand import UNSET, Expander, is_known, readable
+from steptime.readers.shell_expand import Expander, is_known, readable
+from steptime.readers.shell_test import holds
 from steptime.readers.shell_words import Lexer, Token
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=", re.ASCII)
 _DECLARE = ("export", "declare", "local", "readonly", "typeset")
 _ENDS = ("\n", ";", "&&", "||", "|", "&", ";;")
-_COMPARE = ("-eq", "-ne", "-gt", "-lt", "-ge", "-le")
+_BRACKETS = ("[", "[[", "]", "]]")
+_TELLING = ("echo", "printf")
+_DEEPEST = 4
+"""How many times the text of one command may hold another: eval, bash -c."""
 
 
 @dataclass(slots=True)
@@ -48,12 +52,14 @@ class Script:
         variables: Every scalar at the end.
         arrays: Every array at the end.
         notes: Branches that could not be decided.
+        asks: Names that those branches depend on, which the script's user gives.
     """
 
     commands: list[Command] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    asks: list[str] = field(default_factory=list)
 
 
 def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
@@ -62,7 +68,8 @@ def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
     Args:
         text: The script.
         name: What to call it in a refusal.
-        given: Variables that the user sets.
+        given: Variables that the user sets; a number names an argument by its position, and
+            ``@`` all of them.
 
     Raises:
         ConfigError: If a quote or a bracket is never closed, or variables grow without end.
@@ -86,6 +93,7 @@ class _Runner:
         self.on = True
         self.truth: bool | None = None
         self.join = ""
+        self.depth = 0
 
     def run(self, tokens: list[Token]) -> None:
         """Follow all tokens."""
@@ -211,10 +219,37 @@ class _Runner:
         if not words:
             return
         if words[0] in ("[", "[[", "test"):
-            self.truth = self._test([word for word in words if word not in ("[", "[[", "]", "]]")])
+            self.truth, asks = holds([word for word in words if word not in _BRACKETS])
+            self.script.asks += [name for name in asks if name not in self.script.asks]
         else:
             self.truth = {"true": True, "false": False}.get(words[0])
-            self.script.commands.append(Command(tokens[0].line, words))
+            self._simple(tokens[0].line, words)
+
+    def _simple(self, line: int, words: list[str]) -> None:
+        """Follow a command that is neither an assignment nor a test."""
+        if words[0] == "shift":
+            self.expander.shift(words[1] if len(words) > 1 else "1")
+        elif words[0] == "eval":
+            self._within(line, " ".join(words[1:]))
+        elif "-c" in words[:-1] and any(word.endswith("bash") or word == "sh" for word in words):
+            self._within(line, words[words.index("-c") + 1])
+        elif words[0] not in _TELLING:
+            self.script.commands.append(Command(line, words))
+
+    def _within(self, line: int, text: str) -> None:
+        """Follow the command that a text holds, on the line where the text is used."""
+        if self.depth >= _DEEPEST:
+            return
+        self.depth += 1
+        tokens = [
+            Token(one.kind, one.text, line, one.words)
+            for one in Lexer(self.expander.spend(text), self.expander.name).tokens()
+        ]
+        outer = self.blocks, self.on, self.truth, self.join
+        self.blocks, self.join = [], ""
+        self.run(tokens)
+        self.blocks, self.on, self.truth, self.join = outer
+        self.depth -= 1
 
     def _assign(self, name: str, append: str, word: str) -> None:
         value = self.expander.text(word)
@@ -233,42 +268,6 @@ class _Runner:
             [*self.expander.arrays.get(name, []), *values] if append else values
         )
         self.expander.scalars.pop(name, None)
-
-    def _test(self, words: list[str]) -> bool | None:
-        """Return whether a test holds; None if that depends on the machine."""
-        # A variable that nobody sets is empty.
-        words = [re.sub(f"{UNSET}[^\ue002]*\ue002", "", word) for word in words]
-        negate = words[:1] == ["!"]
-        words = words[1:] if negate else words
-        result = self._plain_test(words)
-        return result if result is None or not negate else not result
-
-    @staticmethod
-    def _plain_test(words: list[str]) -> bool | None:
-        if any(not is_known(word) for word in words):
-            return None
-        if len(words) == 1:
-            return words[0] not in ("", "-n")
-        if len(words) == 2 and words[0] in ("-n", "-z"):
-            return bool(words[1]) == (words[0] == "-n")
-        if len(words) == 2 and words[1] in ("=", "==", "!="):
-            return words[1] == "!="
-        if len(words) == 3 and words[1] in ("=", "==", "!="):
-            return fnmatch.fnmatchcase(words[0][:200], words[2][:60]) == (words[1] != "!=")
-        if len(words) == 3 and words[1] in _COMPARE:
-            try:
-                left, right = int(words[0][:18] or "0"), int(words[2][:18] or "0")
-            except ValueError:
-                return None
-            return {
-                "-eq": left == right,
-                "-ne": left != right,
-                "-gt": left > right,
-                "-lt": left < right,
-                "-ge": left >= right,
-                "-le": left <= right,
-            }[words[1]]
-        return None
 
 
 __all__ = ["Command", "Script", "followed", "readable"]

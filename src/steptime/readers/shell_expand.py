@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, MutableMapping
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.shell_arithmetic import value_of
 
 UNSET, COMMAND, CLOSE = "\ue000", "\ue001", "\ue002"
 """Marks round what stays unknown: a variable that the script never sets, a command's output."""
 
 MOST_LETTERS = 2_000_000
-MOST_INTEGER = 10**15
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
-_NUMBER = re.compile(r"\s*(\d+|[A-Za-z_]\w*|\*\*|<<|>>|[-+*/%()])")
+_BRACED_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]{1,3}|[@*#?$!-]")
 _OPERATOR = re.compile(r":?[-=+?]")
 
 
@@ -40,6 +40,8 @@ class Expander:
         self.scalars: MutableMapping[str, str] = dict(given)
         self.arrays: dict[str, list[str]] = {}
         self.name, self.letters, self.line = name, 0, 0
+        for place, word in enumerate(self.scalars.pop("@", "").split()[:999], 1):
+            self.scalars.setdefault(str(place), word)
 
     def fields(self, word: str) -> list[str]:
         """Return what a word becomes: none, one or many arguments."""
@@ -78,6 +80,36 @@ class Expander:
         """Return what a word becomes as one text, as on the right of ``=``."""
         parts = self._parts(word, 0)
         return "".join(" ".join(t) if isinstance(t, list) else t for t, _ in parts)
+
+    def arguments(self) -> list[str]:
+        """Return the arguments of the script that are given, in order."""
+        found = []
+        while (value := self.scalars.get(str(len(found) + 1))) is not None:
+            found.append(value)
+        return found
+
+    def shift(self, count: str) -> None:
+        """Drop the first arguments.
+
+        Args:
+            count: How many, as the script writes it.
+        """
+        by = int(count[:4]) if count.isdigit() else 1
+        left = self.arguments()[by:]
+        for place in [name for name in self.scalars if name.isdigit() and name != "0"]:
+            del self.scalars[place]
+        self.scalars.update({str(place): word for place, word in enumerate(left, 1)})
+
+    def spend(self, text: str) -> str:
+        """Return the text, and count its letters against the most that a script may make.
+
+        Args:
+            text: What a word became.
+
+        Raises:
+            ConfigError: If the script has made too many.
+        """
+        return self._spend(text)
 
     def _spend(self, text: str) -> str:
         self.letters += len(text) + 1
@@ -144,11 +176,13 @@ class Expander:
         if name in self.arrays:
             return self._spend(self.arrays[name][0] if self.arrays[name] else "")
         # All arguments of the script: without any, nothing.
-        return "" if name in ("@", "*") else f"{UNSET}{name}{CLOSE}"
+        if name in ("@", "*"):
+            return self._spend(" ".join(self.arguments()))
+        return str(len(self.arguments())) if name == "#" else f"{UNSET}{name}{CLOSE}"
 
     def _braced(self, inner: str, depth: int) -> str | list[str]:
         """Return ``${...}``: a variable, an array, or a default."""
-        name = _NAME.match(inner)
+        name = _BRACED_NAME.match(inner)
         if name is None:
             return f"{COMMAND}{inner[:40]}{CLOSE}"
         rest = inner[name.end() :]
@@ -193,38 +227,19 @@ class Expander:
         text = self._joined(inner, depth + 1) if "$" in inner else inner
         if not is_known(text):
             return text if text.count(CLOSE) == 1 and text.endswith(CLOSE) else _unknown(text)
-        symbols: list[str] = []
-        at = 0
-        text = text.replace("\v", " ").strip()
-        while at < len(text):
-            match = _NUMBER.match(text, at)
-            if match is None or len(symbols) > 200:
-                return _unknown(text)
-            symbols.append(match[1])
-            at = match.end()
         try:
-            value, rest = _sum([self._symbol(symbol) for symbol in symbols], 0)
+            return str(value_of(text.replace("\v", " ").strip(), self._number))
         except (ArithmeticError, IndexError, ValueError, RecursionError):
             return _unknown(text)
-        return _unknown(text) if rest != len(symbols) else str(value)
 
-    def _symbol(self, symbol: str) -> int | str:
-        if symbol[0].isdigit():
-            return _bounded(int(symbol[:20]))
-        if symbol[0].isalpha() or symbol[0] == "_":
-            value = self.scalars.get(symbol, "0" if symbol not in self.arrays else "x")
-            return _bounded(int(value[:20] or "0"))
-        return symbol
+    def _number(self, name: str) -> int:
+        """Return what a variable's name stands for in arithmetic: 0 where it is not set."""
+        value = self.scalars.get(name, "0" if name not in self.arrays else "x")
+        return int(value[:20] or "0")
 
 
 def _unknown(text: str) -> str:
     return f"{COMMAND}{readable(text)[:40]}{CLOSE}"
-
-
-def _bounded(value: int) -> int:
-    if abs(value) > MOST_INTEGER:
-        raise OverflowError
-    return value
 
 
 def _closing(word: str, at: int, opened: str, closed: str) -> int:
@@ -238,41 +253,3 @@ def _closing(word: str, at: int, opened: str, closed: str) -> int:
             if level == 0:
                 return place
     return len(word)
-
-
-def _sum(symbols: list[int | str], at: int) -> tuple[int, int]:
-    value, at = _product(symbols, at)
-    while at < len(symbols) and symbols[at] in ("+", "-"):
-        other, end = _product(symbols, at + 1)
-        value = _bounded(value + other if symbols[at] == "+" else value - other)
-        at = end
-    return value, at
-
-
-def _product(symbols: list[int | str], at: int) -> tuple[int, int]:
-    value, at = _factor(symbols, at)
-    while at < len(symbols) and symbols[at] in ("*", "/", "%"):
-        other, end = _factor(symbols, at + 1)
-        if symbols[at] == "*":
-            value = _bounded(value * other)
-        else:
-            # The shell cuts towards zero, Python rounds down.
-            quotient = abs(value) // abs(other) * (1 if (value < 0) == (other < 0) else -1)
-            value = quotient if symbols[at] == "/" else value - quotient * other
-        at = end
-    return value, at
-
-
-def _factor(symbols: list[int | str], at: int) -> tuple[int, int]:
-    symbol = symbols[at]
-    if symbol == "(":
-        value, at = _sum(symbols, at + 1)
-        if symbols[at] != ")":
-            raise ValueError
-        return value, at + 1
-    if symbol in ("-", "+"):
-        value, at = _factor(symbols, at + 1)
-        return (-value if symbol == "-" else value), at
-    if not isinstance(symbol, int):
-        raise ValueError
-    return symbol, at + 1
