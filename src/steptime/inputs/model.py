@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count
+
+NORMS = ("rmsnorm", "layernorm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,10 @@ class ModelShape:
         experts: The mixture-of-experts part, or None for a dense model.
         latent_attention: The latent-attention part, or None for ordinary attention.
         source: Key in ``references.bib`` and place in it.
+        norm: rmsnorm or layernorm; empty where nothing says.
+        linear_bias: Whether every matrix has a bias.
+        qkv_bias: Whether queries, keys and values have a bias.
+        qk_norm: Whether queries and keys are normalized.
     """
 
     name: str
@@ -100,8 +106,14 @@ class ModelShape:
     experts: Experts | None = None
     latent_attention: LatentAttention | None = None
     source: str = ""
+    norm: str = ""
+    linear_bias: bool = False
+    qkv_bias: bool = False
+    qk_norm: bool = False
 
     def __post_init__(self) -> None:
+        if self.norm:
+            check_choice("norm", self.norm, NORMS)
         for field in (
             "num_layers",
             "hidden_size",

@@ -12,7 +12,8 @@ from steptime.inputs.layout import check_layout
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, evaluated, memory_parts, step_interval, step_parts
 from steptime.planning.search import search
-from steptime.readers.reading import Reading, Value, completed
+from steptime.readers.completed import completed
+from steptime.readers.reading import Reading, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,9 @@
 """Start from files that people already have: model configurations and launch files."""
 
+from steptime.readers.completed import completed
 from steptime.readers.detect import read_configuration
 from steptime.readers.huggingface import read_huggingface
-from steptime.readers.megatron import read_megatron
-from steptime.readers.nemo import read_nemo
-from steptime.readers.reading import Assumption, Fact, Reading, completed
-from steptime.readers.torchtitan import read_torchtitan
+from steptime.readers.reading import Assumption, Fact, Reading
 
 __all__ = [
     "Assumption",
@@ -14,7 +12,4 @@ __all__ = [
     "completed",
     "read_configuration",
     "read_huggingface",
-    "read_megatron",
-    "read_nemo",
-    "read_torchtitan",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.reading import COMMAND_LINE, Reading, where
+from steptime.readers.reading import COMMAND_LINE, DEFAULT, Reading, where
 from steptime.readers.safe import shown
 
 LARGEST = 10**9
@@ -22,9 +23,10 @@ class Entry:
     Attributes:
         key: Its name, with underscores.
         value: Text, number, bool, None, or a list of these.
-        line: Where it stands, or `COMMAND_LINE`.
+        line: Where it stands, or `COMMAND_LINE`; `DEFAULT` for what the software takes.
         written: The name as the file has it, with its section.
         known: False if the value depends on what the file does not set.
+        name: Path of keys in small letters, by which the format classes it.
     """
 
     key: str
@@ -32,6 +34,7 @@ class Entry:
     line: int
     written: str
     known: bool = True
+    name: str = ""
 
 
 class Entries:
@@ -41,15 +44,50 @@ class Entries:
         reading: Where facts and gaps are noted.
         found: The entries in the order of the file.
         last_wins: Whether a later entry replaces an earlier one, as on a command line.
+        values: What words stand for, by key; other words for those keys are refused.
     """
 
-    def __init__(self, reading: Reading, found: Iterable[Entry], *, last_wins: bool) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        found: Iterable[Entry],
+        *,
+        last_wins: bool,
+        values: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.reading = reading
         self.last_wins = last_wins
+        self.values = values or {}
         self.by_key: dict[str, list[Entry]] = {}
         self.asked: set[str] = set()
         for entry in found:
-            self.by_key.setdefault(entry.key, []).append(entry)
+            self.by_key.setdefault(entry.key, []).append(self._meant(entry))
+
+    def _meant(self, entry: Entry) -> Entry:
+        """Return an entry with its word replaced by what the word stands for."""
+        words = self.values.get(entry.key)
+        word = str(entry.value).strip().lower()
+        if words is None or not entry.known or entry.value is None or is_auto(word):
+            return entry
+        if word in _NOTHING and word not in words:
+            return entry
+        if word in words:
+            return replace(entry, value=words[word])
+        known = ", ".join(sorted(words))
+        raise ConfigError(
+            f"{self.reading.at(entry.line)}: {entry.written} = {shown(entry.value)} is not "
+            f"understood; known: {known}"
+        )
+
+    def put(self, key: str, value: object, why: str) -> None:
+        """Add what follows from the software or from other keys, where the file is silent.
+
+        Args:
+            key: Our name for it.
+            value: Its value.
+            why: Where it comes from.
+        """
+        self.by_key.setdefault(key, []).append(Entry(key, value, DEFAULT, why))
 
     def entry(self, *keys: str) -> Entry | None:
         """Return the entry that counts among those with one of the names; None if none is set.
@@ -69,13 +107,23 @@ class Entries:
         ]
         if not found:
             return None
+        # What the user sets comes before every line of the file, and that before a default.
+        for chosen in (
+            [one for one in found if one.line == COMMAND_LINE],
+            [one for one in found if one.line != DEFAULT],
+        ):
+            if chosen:
+                return self._agreed(chosen)
+        return found[0]
+
+    def _agreed(self, found: list[Entry]) -> Entry:
+        """Return the last entry where later ones win, else the one that all agree with."""
         if self.last_wins:
-            # What the user sets comes after every line of the file.
-            last = max(found, key=lambda entry: (entry.line == COMMAND_LINE, entry.line))
+            last = max(found, key=lambda entry: entry.line)
             return found[-1] if last.line == found[-1].line else last
         known = [entry for entry in found if entry.known] or found
         for other in known[1:]:
-            if str(other.value).strip().lower() != str(known[0].value).strip().lower():
+            if not same(other.value, known[0].value):
                 raise ConfigError(
                     f"{self.reading.at(other.line)}: {other.written} = {shown(other.value)}, "
                     f"but {where(known[0].line)} gives {known[0].written} = "
@@ -100,6 +148,8 @@ class Entries:
         if not entry.known:
             self.ask(name, f"{entry.written} = {shown(entry.value)} on {where(entry.line)}")
             return None
+        if is_auto(entry.value):
+            return None
         if entry.value is True:
             raise ConfigError(
                 f"{self.reading.at(entry.line)}: {entry.written} is empty; it needs a whole number"
@@ -116,7 +166,10 @@ class Entries:
                 f"{self.reading.at(entry.line)}: {entry.written} must be {bound}, "
                 f"got {shown(number)}"
             )
-        self.reading.state(name, number, line=entry.line, written=entry.written)
+        if entry.line == DEFAULT:
+            self.reading.assume(name, number, entry.written)
+        else:
+            self.reading.state(name, number, line=entry.line, written=entry.written)
         return number
 
     def flag(self, *keys: str) -> bool:
@@ -129,7 +182,7 @@ class Entries:
             ConfigError: If it is set to neither true nor false.
         """
         entry = self.entry(*keys)
-        if entry is None or not entry.known:
+        if entry is None or is_auto(entry.value) or not self._known(entry):
             return False
         text = str(entry.value).strip().lower()
         if text in _TRUE or text in _FALSE:
@@ -142,25 +195,50 @@ class Entries:
     def word(self, *keys: str) -> str:
         """Return a text in lower case; empty if it is not set or not known."""
         entry = self.entry(*keys)
-        if entry is None or not entry.known or isinstance(entry.value, list):
+        if entry is None or isinstance(entry.value, list) or not self._known(entry):
             return ""
         return str(entry.value).strip().lower()
+
+    def _known(self, entry: Entry) -> bool:
+        """Return whether a value is known; ask for it where it is not."""
+        if not entry.known:
+            self.ask(entry.key, f"{entry.written} = {shown(entry.value)} on {where(entry.line)}")
+        return entry.known
 
     def line(self, *keys: str) -> int:
         """Return the line of the entry that counts, 0 if there is none."""
         entry = self.entry(*keys)
         return entry.line if entry else 0
 
-    def unused(self) -> list[str]:
-        """Return what the file sets and nobody has asked for, as it is written there."""
-        left = [found[0] for key, found in self.by_key.items() if key not in self.asked]
-        return [entry.written for entry in left]
+    def unused(self) -> list[Entry]:
+        """Return what the file sets and nobody has asked for."""
+        left = [found[-1] for key, found in self.by_key.items() if key not in self.asked]
+        return [entry for entry in left if entry.line != DEFAULT]
 
     def ask(self, name: str, why: str = "") -> None:
         """Note that something is missing."""
         text = f"{name}: {why}" if why else name
         if not any(item.split(":")[0] == name for item in self.reading.missing):
             self.reading.missing.append(text)
+
+
+def same(one: object, other: object) -> bool:
+    """Return whether two values mean the same.
+
+    Args:
+        one: A value.
+        other: Another.
+    """
+    return str(one).strip().lower() == str(other).strip().lower()
+
+
+def is_auto(value: object) -> bool:
+    """Return whether a value is left to the software.
+
+    Args:
+        value: As the file has it.
+    """
+    return str(value)[:9].strip().lower() == "auto"
 
 
 def _whole(entry: Entry) -> int | None:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import re
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.model import Experts, LatentAttention, ModelShape
+from steptime.inputs.model import ModelShape
 from steptime.readers.entries import LARGEST, Entries
+from steptime.readers.megatron_experts import experts, latent
+from steptime.readers.patterns import layer_pattern
 from steptime.readers.reading import COMMAND_LINE
-from steptime.readers.safe import shown
 
 SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
 """What every description of a model gives."""
 
-_REPEATED = re.compile(r"\[([01](?:,[01])*)\](?:\*(\d{1,4}))?")
-_GATED = ("swiglu", "fast-swiglu", "geglu", "fast-geglu", "reglu", "fast-reglu")
-TOKENIZERS = {"gpt2bpetokenizer": 50257, "llama2tokenizer": 32000}
-"""Entries of the vocabularies that a tokenizer's type alone settles."""
+GATED = "swiglu fast-swiglu geglu fast-geglu reglu fast-reglu gated".split()
+PLAIN = (
+    "gelu relu squared-relu squared_relu squaredrelu relu2 plain openai-gelu gelu_new gelu_fast "
+    "fast_gelu quick_gelu silu swish gelu_pytorch_tanh"
+).split()
+"""Words for activations, with a gate and without."""
 
-VOCABULARIES = (
-    ("llama-3", 128256),
-    ("llama3", 128256),
-    ("llama-2", 32000),
-    ("llama2", 32000),
-    ("mixtral-8x22b", 32768),
-    ("mixtral", 32000),
-    ("mistral-7b", 32000),
-    ("qwen3", 151936),
-    ("qwen2", 151936),
-    ("deepseek-v3", 129280),
-    ("deepseek-v2", 102400),
-    ("gpt-oss", 201088),
-    ("gpt2", 50257),
-)
-"""Entries of the vocabularies that a tokenizer's name tells, the longer name first."""
+NEEDS_GROUP_FLAG = ("megatron", "mindspeed")
+"""Formats whose ``num_query_groups`` counts only beside ``group_query_attention``."""
 
 
 def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
@@ -59,7 +49,6 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
     gated = _gated(entries)
     ffn = _ffn(entries, hidden, gated)
     window, windowed = _window(entries, layers)
-    latent = _latent(entries)
     try:
         return ModelShape(
             name=_name(entries),
@@ -69,14 +58,14 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
             num_attention_heads=heads,
             num_query_groups=_groups(entries, heads),
             vocab_size=vocabulary,
-            head_dim=entries.count("head_dim", "kv_channels") or 0,
+            head_dim=entries.count("head_dim", "kv_channels", "head_dim") or 0,
             gated=gated,
             tied=_tied(entries),
             learned_positions=_positions(entries),
             window_size=window,
             windowed_layers=windowed,
-            experts=_experts(entries, layers, ffn),
-            latent_attention=latent,
+            experts=experts(entries, layers, ffn),
+            latent_attention=latent(entries),
         )
     except ConfigError as error:
         message = str(error)
@@ -85,7 +74,7 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
 
 
 def _ffn(entries: Entries, hidden: int, gated: bool) -> int:
-    ffn = entries.count("ffn_hidden_size", "ffn_hidden_size")
+    ffn = entries.count("ffn_hidden_size", "ffn_hidden_size", "intermediate_size")
     if ffn is None:
         # Megatron-LM keeps the parameter count of the plain network when it adds the gate.
         ffn = int((4 * hidden * 2 / 3) / 64) * 64 if gated else 4 * hidden
@@ -101,23 +90,15 @@ def _name(entries: Entries) -> str:
 
 def _vocabulary(entries: Entries, tp: int) -> int | None:
     """Return the rows of the embedding, padded as Megatron-LM pads them."""
-    padded = entries.count("padded_vocab_size", "padded_vocab_size")
+    padded = entries.count("padded_vocab_size", "padded_vocab_size", "pad_vocab_size_to")
     if padded:
         return padded
     plain = entries.count("vocab_size", "vocab_size", "override_vocab_size")
     if plain is None:
-        kind = entries.word("tokenizer_type", "library")
-        model = entries.word("tokenizer_model", "hf_tokenizer")
-        named = [size for name, size in VOCABULARIES if name in model]
-        if named:
-            plain = named[0]
-            entries.reading.assume("vocab_size", plain, f"the tokenizer {model[-60:]}")
-        elif kind in TOKENIZERS or (not kind and entries.entry("merge_file")):
-            plain = TOKENIZERS.get(kind, 50257)
-            entries.reading.assume("vocab_size", plain, f"the {kind or 'GPT-2'} vocabulary")
-        else:
-            entries.ask("vocab_size", "the tokenizer alone does not tell")
-            return None
+        plain = _of_tokenizer(entries)
+    if plain is None:
+        return None
+    plain += entries.count("extra_vocab_size", "extra_vocab_size", least=0) or 0
     step = entries.count("vocab_divisor", "make_vocab_size_divisible_by") or 128
     if entries.entry("should_pad_vocab") and not entries.flag("should_pad_vocab"):
         return plain
@@ -135,19 +116,48 @@ def _vocabulary(entries: Entries, tp: int) -> int | None:
     return rows
 
 
+def _of_tokenizer(entries: Entries) -> int | None:
+    """Return the entries of the vocabulary that the tokenizer tells; else ask for them."""
+    table = data_table("tokenizers.toml")
+    kind = entries.word("tokenizer_type", "library")
+    model = entries.entry("tokenizer_model", "hf_tokenizer", "tokenizer_name_or_path")
+    text = str(model.value).lower() if model is not None and model.known else ""
+    named = [size for name, size in table["names"].items() if name in text]
+    if named:
+        entries.reading.assume("vocab_size", named[0], f"the tokenizer {text[-60:]}")
+        return int(named[0])
+    if kind in table["types"] or (not kind and entries.entry("merge_file")):
+        size = int(table["types"].get(kind, table["names"]["gpt2"]))
+        entries.reading.assume("vocab_size", size, f"the {kind or 'GPT-2'} vocabulary")
+        return size
+    entries.ask("vocab_size", "the tokenizer alone does not tell")
+    return None
+
+
 def _gated(entries: Entries) -> bool:
-    return (
-        entries.flag("swiglu")
-        or entries.flag("gated_linear_unit")
-        or entries.flag("quick_geglu")
-        or entries.word("activation") in _GATED
-        or entries.word("activation_func") in _GATED
-    )
+    """Return whether the feed-forward network has a gate; refuse a word that does not tell."""
+    flags = ("swiglu", "gated_linear_unit", "quick_geglu", "geglu", "reglu")
+    on = [entries.flag(name) for name in flags]
+    entries.flag("squared_relu")
+    entries.flag("openai_gelu")
+    word = entries.word("activation", "activation_func", "hidden_act")
+    if any(on) or word in GATED:
+        return True
+    # A dump writes the path of a function.
+    if word and word not in PLAIN and "." not in word:
+        entry = entries.entry("activation", "activation_func", "hidden_act")
+        line = entry.line if entry else 0
+        raise ConfigError(
+            f"{entries.reading.at(line)}: activation {word[:40]!r} is not understood: with a gate "
+            f"or without? known: {', '.join(sorted((*GATED, *PLAIN)))}"
+        )
+    return False
 
 
 def _tied(entries: Entries) -> bool:
-    if entries.entry("share_embeddings_and_output_weights"):
-        return entries.flag("share_embeddings_and_output_weights")
+    shared = ("share_embeddings_and_output_weights", "tie_word_embeddings")
+    if entries.entry(*shared):
+        return entries.flag(*shared)
     return not entries.flag("untie_embeddings_and_output_weights")
 
 
@@ -155,9 +165,11 @@ def _positions(entries: Entries) -> int:
     """Return the rows of a learned position table: Megatron-LM's default has one."""
     kind = entries.word("position_embedding_type")
     rotary = entries.flag("use_rotary_position_embeddings")
-    if rotary or entries.flag("no_position_embedding") or kind not in ("", "learned_absolute"):
-        return 0
+    none = entries.flag("no_position_embedding") or entries.flag("use_alibi_position_embeddings")
     rows = entries.count("learned_positions", "max_position_embeddings")
+    if rotary or none or kind not in ("", "learned_absolute", "learned"):
+        entries.reading.facts.pop("learned_positions", None)
+        return 0
     if not kind:
         why = (
             "the default is a learned one, of max_position_embeddings rows"
@@ -169,85 +181,32 @@ def _positions(entries: Entries) -> int:
 
 
 def _groups(entries: Entries, heads: int) -> int:
-    groups = entries.count("num_query_groups", "num_query_groups")
+    groups = entries.count(
+        "num_query_groups", "num_query_groups", "num_key_value_heads", "n_head_kv"
+    )
     if entries.entry("group_query_attention"):
         return (groups or 1) if entries.flag("group_query_attention") else heads
+    needs_flag = entries.reading.kind in NEEDS_GROUP_FLAG and entries.entry("num_query_groups")
+    if groups and groups != heads and needs_flag:
+        entries.reading.notes.append(
+            "--num-query-groups does nothing without --group-query-attention: every head has its "
+            "own keys and values"
+        )
+        return heads
     return groups or heads
 
 
 def _window(entries: Entries, layers: int) -> tuple[int, int]:
+    """Return the window and how many layers have it."""
     entry = entries.entry("window_size")
+    skip = entries.entry("window_attn_skip_freq")
     if entry is None or not entry.known:
         return 0, 0
-    numbers = re.findall(r"\d{1,8}", str(entry.value)[:100])
-    if not numbers or int(numbers[0]) == 0:
+    numbers = re.findall(r"-?\d{1,8}", str(entry.value)[:100])
+    if not numbers or int(numbers[0]) <= 0:
         return 0, 0
-    skip = entries.count("window_skip", "window_attn_skip_freq")
-    return int(numbers[0]) + 1, layers - layers // skip if skip else layers
-
-
-def _experts(entries: Entries, layers: int, ffn: int) -> Experts | None:
-    number = entries.count("num_experts", "num_experts", "num_moe_experts", least=0)
-    if not number:
-        return None
-    width = entries.count("expert_ffn_hidden_size", "moe_ffn_hidden_size") or ffn
-    top_k = entries.count("top_k", "moe_router_topk")
-    if top_k is None:
-        top_k = 2
-        entries.reading.assume("top_k", 2, "Megatron-LM's default")
-    shared = entries.count(
-        "shared_ffn", "moe_shared_expert_intermediate_size", "shared_expert_intermediate_size"
-    )
-    if shared and shared % width:
-        entries.reading.assume("num_shared_experts", -(-shared // width), "rounded up")
-    return Experts(
-        num_experts=number,
-        top_k=top_k,
-        expert_ffn_hidden_size=width,
-        num_shared_experts=-(-shared // width) if shared else 0,
-        num_dense_layers=_dense_layers(entries, layers),
-    )
-
-
-def _dense_layers(entries: Entries, layers: int) -> int:
-    """Return the leading layers without experts, from ``moe_layer_freq``."""
-    entry = entries.entry("moe_layer_freq")
-    if entry is None or not entry.known:
-        return 0
-    at = f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}"
-    text = str(entry.value).strip().strip("'\"()").replace(" ", "")
-    if isinstance(entry.value, list):
-        pattern = [str(value) for value in entry.value[:10000]]
-    elif text.isdigit():
-        if int(text[:9]) != 1:
-            raise ConfigError(f"{at}: only models whose mixture layers follow the dense ones")
-        return 0
-    else:
-        pattern = []
-        for match in _REPEATED.finditer(text[:2000]):
-            pattern += match[1].split(",") * min(int(match[2] or 1), 10000)
-    if len(pattern) != layers:
-        raise ConfigError(f"{at} covers {len(pattern)} layers, but num_layers = {layers}")
-    dense = pattern.index("1") if "1" in pattern else layers
-    if "0" in pattern[dense:]:
-        raise ConfigError(f"{at}: only models whose mixture layers follow the dense ones")
-    return dense
-
-
-def _latent(entries: Entries) -> LatentAttention | None:
-    if not entries.flag("multi_latent_attention"):
-        return None
-
-    def size(key: str, default: int) -> int:
-        found = entries.count(key, key, least=0)
-        if found is None:
-            entries.reading.assume(key, default, "Megatron-LM's default")
-        return default if found is None else found
-
-    return LatentAttention(
-        q_lora_rank=entries.count("q_lora_rank", "q_lora_rank", least=0) or 0,
-        kv_lora_rank=size("kv_lora_rank", 32),
-        qk_nope_head_dim=size("qk_head_dim", 128),
-        qk_rope_head_dim=size("qk_pos_emb_head_dim", 64),
-        v_head_dim=size("v_head_dim", 128),
-    )
+    pattern = None if skip is None else layer_pattern(skip.value)
+    if pattern is not None:
+        return int(numbers[0]) + 1, min(sum(pattern), layers)
+    every = entries.count("window_skip", "window_attn_skip_freq")
+    return int(numbers[0]) + 1, layers - layers // every if every else layers

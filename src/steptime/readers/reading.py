@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.readers.safe import shown
 
 Value = int | str | bool
 COMMAND_LINE = -1
 """In place of a line: what the user sets when asking."""
+DEFAULT = -2
+"""In place of a line: what the software takes where the file is silent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +54,14 @@ class Reading:
 
     Attributes:
         path: The file.
-        kind: huggingface, megatron, torchtitan or nemo.
+        kind: The format: huggingface, or a key of ``data/formats``.
         model: The shape, or None where the file does not describe one.
         facts: What it states, by our name.
         assumptions: What was filled in.
         missing: What must still be asked for.
-        notes: Things in the file that the model leaves out.
+        notes: Things in the file that the model leaves out, what matters most first.
+        software: The family of software that runs it; empty for a model alone.
+        title: What to call the format.
     """
 
     path: str
@@ -69,6 +71,8 @@ class Reading:
     assumptions: list[Assumption] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    software: str = ""
+    title: str = ""
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""
@@ -116,77 +120,3 @@ def where(line: int) -> str:
         line: Of a `Fact` or an entry.
     """
     return "the command line" if line == COMMAND_LINE else f"line {line}"
-
-
-LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "ep", "etp")
-CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
-
-
-def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Batch]:
-    """Return the layout and the batch of a reading, with the gaps filled from ``given``.
-
-    Args:
-        reading: What the file said.
-        given: What its user adds: num_gpus, global_batch_size, seq_length...
-
-    Raises:
-        ConfigError: If something is still missing, or the numbers contradict each other.
-    """
-    whole = _Numbers(reading, given)
-    sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
-    each = reading.value("layers_per_stage")
-    if each is not None and reading.model is not None:
-        sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
-    micro = whole.need("micro_batch_size", 1)
-    dp = _replicas(whole, sizes)
-    accumulation = reading.value("gradient_accumulation")
-    if whole.get("global_batch_size") is None and accumulation is not None:
-        total = micro * dp * int(accumulation)
-    else:
-        total = whole.need("global_batch_size")
-    choices = {name: given.get(name, reading.value(name)) for name in CHOICES}
-    choices = {name: value for name, value in choices.items() if value is not None}
-    layout = Layout(**sizes, dp=dp, **choices)  # type: ignore[arg-type]
-    length = whole.need("seq_length")
-    batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
-    return layout, batch
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """Whole numbers of a reading; what its user adds comes first."""
-
-    reading: Reading
-    given: Mapping[str, Value]
-
-    def get(self, name: str, default: int | None = None) -> Any:
-        return self.given.get(name, self.reading.value(name, default))
-
-    def need(self, name: str, default: int | None = None) -> int:
-        value = self.get(name, default)
-        if value is None:
-            path = self.reading.path
-            raise ConfigError(f"{path} does not give {name}; add it on the command line")
-        return int(value)
-
-
-def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
-    """Return the data-parallel size: given, or what the GPUs leave."""
-    path = whole.reading.path
-    group = sizes["tp"] * sizes["cp"] * sizes["pp"]
-    if group < 1:
-        raise ConfigError(f"{path}: tp x cp x pp = {group} must be >= 1")
-    said = whole.get("dp")
-    if whole.get("num_gpus") is None:
-        return whole.need("num_gpus") if said is None else int(said)
-    gpus = whole.need("num_gpus")
-    if gpus % group:
-        raise ConfigError(
-            f"{path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
-            f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
-            f"the nearest number is {max(group, round(gpus / group) * group)}"
-        )
-    dp = gpus // group
-    if said is not None and int(said) != dp:
-        raise ConfigError(f"{path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}")
-    return dp

@@ -83,7 +83,7 @@ class Expander:
 
     def arguments(self) -> list[str]:
         """Return the arguments of the script that are given, in order."""
-        found = []
+        found: list[str] = []
         while (value := self.scalars.get(str(len(found) + 1))) is not None:
             found.append(value)
         return found

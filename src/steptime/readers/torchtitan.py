@@ -1,182 +1,181 @@
-"""Model, layout and batch from a torchtitan TOML file."""
+"""Model, layout and batch from torchtitan's keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model as preset_model
-from steptime.readers.entries import Entries, Entry
-from steptime.readers.huggingface import read_huggingface
-from steptime.readers.reading import Reading
-from steptime.readers.safe import LARGEST_TOML_BYTES, file_text, line_of, short, toml_object
+from steptime.inputs.presets import model_from_entry
+from steptime.readers.entries import Entries
+from steptime.readers.named_model import named_model
+from steptime.readers.safe import shown
 
-SECTIONS = ("model", "training", "parallelism", "experimental", "activation_checkpoint", "float8")
-SCHEDULES = {
-    "gpipe": "gpipe",
-    "1f1b": "1f1b",
-    "interleaved1f1b": "interleaved-1f1b",
-    "loopedbfs": "looped-bfs",
-    "interleavedzerobubble": "interleaved-zb",
-    "zbvzerobubble": "zb-v",
-    "dualpipev": "dualpipe-v",
-}
+_PLAIN_SCHEDULES = ("gpipe", "1f1b")
 
 
-def read_torchtitan(path: str | Path) -> Reading:
-    """Return what a torchtitan training file says.
+def rules(entries: Entries, folder: Path) -> None:
+    """Note model, layout and batch in the reading.
 
     Args:
-        path: The file.
+        entries: The file's keys.
+        folder: Where the file lies; a checkpoint's ``config.json`` may be beside it.
 
     Raises:
-        ConfigError: If it is no such file, or its numbers contradict each other.
+        ConfigError: If a word is not understood or sizes are absurd.
     """
-    name = short(Path(path))
-    text = file_text(path, most=LARGEST_TOML_BYTES)
-    table = toml_object(text, name)
-    if not any(isinstance(table.get(section), dict) for section in ("parallelism", "training")):
-        raise ConfigError(f"{name} has neither [training] nor [parallelism]: not torchtitan's")
-    reading = Reading(path=name, kind="torchtitan")
-    entries = Entries(reading, _entries(table, text), last_wins=False)
-    reading.model = _model(entries, Path(path))
+    entries.reading.model = _of_assets(entries, folder) or _of_flavor(entries)
     _layout(entries)
+    _recompute(entries)
+    _precision(entries)
     _batch(entries)
-    return reading
 
 
-def _entries(table: dict[str, Any], text: str) -> Iterator[Entry]:
-    """Yield the keys of the sections that matter, as ``section.key``."""
-    for section in SECTIONS:
-        keys = table.get(section)
-        if not isinstance(keys, dict):
-            continue
-        start = next(
-            (n for n, line in enumerate(text.splitlines(), 1) if line.strip() == f"[{section}]"), 0
-        )
-        for key, value in list(keys.items())[:500]:
-            plain = value if isinstance(value, (int, float, str, bool, list)) else str(type(value))
-            line = line_of(text, key, after=start)
-            yield Entry(f"{section}.{key}", plain, line, f"{section}.{key}"[:80])
-            if section in ("parallelism", "experimental"):
-                yield Entry(key, plain, line, f"{section}.{key}"[:80])
+def _of_assets(entries: Entries, folder: Path) -> Any:
+    """Return the shape of the checkpoint's folder, if it is here."""
+    assets = entries.entry("assets")
+    if assets is None or not (folder / str(assets.value)[:300] / "config.json").is_file():
+        return None
+    return named_model(entries, folder, "assets")
 
 
-def _model(entries: Entries, path: Path) -> Any:
-    """Return the shape: of the checkpoint's folder if it is here, else of a known name."""
-    folder = entries.entry("model.hf_assets_path", "model.tokenizer_path")
-    if folder is not None:
-        config = path.parent / str(folder.value)[:300] / "config.json"
-        try:
-            here = config.is_file()
-        except (OSError, ValueError):
-            here = False
-        if here:
-            return read_huggingface(config).model
-    family, flavor = entries.word("model.name"), entries.word("model.flavor")
-    if family and flavor:
-        for guess in (f"{family}-{flavor}", f"{family.replace('_', '-')}-{flavor}"):
-            try:
-                shape = preset_model(guess)
-            except ConfigError:
-                continue
-            line = entries.line("model.flavor")
+def _of_flavor(entries: Entries) -> Any:
+    """Return the shape of a flavor of torchtitan's registry."""
+    family, flavor = entries.word("model_name"), entries.word("flavor")
+    if not family:
+        entries.ask("model", "the file names none, with model.name and model.flavor")
+        return None
+    table = data_table("torchtitan_flavors.toml")
+    # Variants of a flavor differ in how attention is computed, not in sizes.
+    for ending in ("", *table["variants"]):
+        known = table.get(family, {}).get(flavor.removesuffix(ending) if ending else flavor)
+        if known is not None and (not ending or flavor.endswith(ending)):
+            line = entries.line("flavor")
+            if isinstance(known, str):
+                shape = preset_model(known)
+            else:
+                shape = model_from_entry({"name": f"{family} {flavor}", **known})
             entries.reading.assume("model", shape.name, f"model.name and flavor, line {line}")
             return shape
-        known = {("deepseek_v3", "671b"): "deepseek-v3", ("qwen3", "235b-a22b"): "qwen3-235b-a22b"}
-        if (family, flavor) in known:
-            entries.reading.assume("model", known[family, flavor], "model.name and flavor")
-            return preset_model(known[family, flavor])
-    if family:
-        entries.ask("model", f"no shape is known for model.name {family} {flavor}".rstrip())
-    else:
-        entries.ask("model", "the file names none, with model.name and model.flavor")
+    entries.ask("model", f"no shape is known for model.name {family} {flavor}".rstrip())
     return None
-
-
-def _degree(entries: Entries, name: str, *keys: str) -> int:
-    return entries.count(name, *keys) or 1
 
 
 def _layout(entries: Entries) -> None:
     reading = entries.reading
-    tp = _degree(entries, "tp", "tensor_parallel_degree")
-    _degree(entries, "cp", "context_parallel_degree")
-    pp = _degree(entries, "pp", "pipeline_parallel_degree")
-    _degree(entries, "ep", "expert_parallel_degree")
-    _degree(entries, "etp", "expert_tensor_parallel_degree")
-    replicas = _degree(entries, "dp_replicate", "data_parallel_replicate_degree")
-    shards = entries.entry("data_parallel_shard_degree", "data_parallel_degree")
-    rest = shards is None or str(shards.value).strip() == "-1"
-    if rest:
-        entries.ask("num_gpus", "data_parallel_shard_degree = -1 takes what the launcher gives")
-        reading.assume("zero_stage", 3, "data-parallel ranks shard weights unless told otherwise")
+    tp = entries.count("tp", "tensor_model_parallel_size") or 1
+    entries.count("cp", "context_parallel_size")
+    pp = entries.count("pp", "pipeline_model_parallel_size") or 1
+    entries.count("ep", "expert_model_parallel_size")
+    entries.count("etp", "expert_tensor_parallel_size")
+    copies = entries.count("dp_replicate", "dp_replicate") or 1
+    shards = entries.entry("dp_shard")
+    gpus = entries.count("num_gpus", "num_gpus")
+    if shards is None or str(shards.value).strip() == "-1":
+        if gpus is None:
+            entries.ask("num_gpus", "data_parallel_shard_degree = -1 takes what the launcher gives")
+        count = None
     else:
-        count = _degree(entries, "dp_shard", "data_parallel_shard_degree", "data_parallel_degree")
-        reading.state("dp", replicas * count, written="replicate x shard degree")
-        after = entries.word("fsdp_reshard_after_forward") or "default"
-        keeps = after == "never" or (after == "default" and pp > 1)
-        if count > 1:
-            reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
+        count = entries.count("dp_shard", "dp_shard") or 1
+        reading.state("dp", copies * count, written="replicate x shard degree")
+    after = entries.word("reshard")
+    keeps = after == "never" or (after == "default" and pp > 1)
+    if count != 1:
+        reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
+    if copies > 1 and count != 1:
+        reading.notes.append(
+            f"states are sharded over {count or 'the rest of the'} ranks and copied {copies} times"
+        )
     if tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
     if pp > 1:
-        _schedule(entries, pp)
-    # "none" is a mode here, not a gap.
-    modes = entries.by_key.get("activation_checkpoint.mode")
-    mode = str(modes[0].value).lower() if modes else "selective"
-    if mode in ("none", "selective", "full"):
-        reading.state("recompute", mode, line=entries.line("activation_checkpoint.mode"))
+        _schedule(entries)
     else:
-        line = entries.line("activation_checkpoint.mode")
-        raise ConfigError(
-            f"{reading.at(line)}: activation_checkpoint.mode must be none, selective or full"
-        )
-    converters = entries.entry("model.converters")
-    text = str(converters.value).lower() if converters else ""
-    precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else "bf16"
-    reading.assume("precision", precision, "model.converters")
+        entries.asked.update(("pipeline_schedule", "layers_per_stage", "pipeline_micro"))
 
 
-def _schedule(entries: Entries, pp: int) -> None:
+def _schedule(entries: Entries) -> None:
     """Note the pipeline's schedule and the chunks that a stage holds."""
     reading = entries.reading
-    name = entries.word("pipeline_parallel_schedule") or "1f1b"
-    schedule = SCHEDULES.get(name)
-    if schedule is None:
-        line = entries.line("pipeline_parallel_schedule")
-        raise ConfigError(
-            f"{reading.at(line)}: pipeline_parallel_schedule {name[:40]!r} is not known; "
-            f"known: {', '.join(SCHEDULES)}"
-        )
-    reading.state("schedule", schedule, line=entries.line("pipeline_parallel_schedule"))
-    if schedule in ("gpipe", "1f1b"):
+    schedule = entries.word("pipeline_schedule")
+    reading.state("schedule", schedule, line=entries.line("pipeline_schedule"))
+    if schedule in _PLAIN_SCHEDULES:
         return
     # Turned into chunks once the model is known: see `completed`.
-    if entries.count("layers_per_stage", "pipeline_parallel_layers_per_stage") is None:
+    if entries.count("layers_per_stage", "layers_per_stage") is None:
         reading.assume("vpp", 2, "two virtual stages a rank")
+
+
+def _recompute(entries: Entries) -> None:
+    """Note what is computed again: torchtitan's own selection is not Megatron-LM's."""
+    reading = entries.reading
+    mode, option = entries.word("recompute_mode"), entries.word("recompute_option")
+    line = entries.line("recompute_mode")
+    if mode != "selective":
+        _note(entries, "recompute", mode or "none", line)
+        return
+    if option in ("op", "") or line < 0:
+        _note(entries, "recompute", "selective", line)
+        if option == "op":
+            reading.state("recompute_per_op", True, line=entries.line("recompute_option"))
+            reading.notes.append(
+                "selective_ac_option = op: every other matrix product is computed again, not the "
+                "attention core alone"
+            )
+        return
+    if not option.isdigit() or not int(option):
+        line = entries.line("recompute_option")
+        raise ConfigError(
+            f"{reading.at(line)}: selective_ac_option = {shown(option)} is not understood; it is "
+            "op or a number of layers"
+        )
+    every = int(option)
+    reading.state("recompute_every_layers", every, line=entries.line("recompute_option"))
+    _note(entries, "recompute", "full", line)
+    if every > 1:
+        reading.notes.append(
+            f"selective_ac_option = {every}: one layer in {every} is computed again; taken as all"
+        )
+
+
+def _note(entries: Entries, name: str, value: str, line: int) -> None:
+    if line < 0:
+        entries.reading.assume(name, value, "torchtitan's default")
+    else:
+        entries.reading.state(name, value, line=line)
+
+
+def _precision(entries: Entries) -> None:
+    converters = entries.entry("converters")
+    text = str(converters.value).lower() if converters else ""
+    word = entries.word("param_type")
+    entries.entry("reduce_type")
+    precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
+    entries.reading.assume("precision", precision, "model.converters")
+    if precision == "fp32":
+        entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
 
 
 def _batch(entries: Entries) -> None:
     reading = entries.reading
-    local = entries.count("local_batch_size", "training.local_batch_size", "training.batch_size")
-    if entries.count("seq_length", "training.seq_len") is None:
+    local = entries.count("local_batch_size", "local_batch_size")
+    if entries.count("seq_length", "seq_length") is None:
         entries.ask("seq_length")
     if local is None:
         entries.ask("micro_batch_size")
         return
     micro = local
     if reading.value("pp", 1) > 1:
-        micro = entries.count("micro", "pipeline_parallel_microbatch_size") or 1
+        micro = entries.count("pipeline_micro", "pipeline_micro") or 1
         if local % micro:
             raise ConfigError(
                 f"{reading.path}: local batch {local} does not divide into micro-batches of {micro}"
             )
     reading.assume("micro_batch_size", micro, "local batch, cut by the pipeline if there is one")
-    total = entries.entry("training.global_batch_size")
+    total = entries.entry("global_batch_size")
     if total is not None and str(total.value).strip() != "-1":
-        entries.count("global_batch_size", "training.global_batch_size")
+        entries.count("global_batch_size", "global_batch_size")
     else:
         reading.assume("gradient_accumulation", local // micro, "no global batch size: one pass")

@@ -15,6 +15,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.safe import DEEPEST, shown
 
 MOST_LEAVES = 50_000
+_CODE = "tag:yaml.org,2002:python/object"
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*)?\.?\d[\d_]*([eE][-+]?\d{1,4})?\Z|[-+]?\d[\d_]*\.\Z")
 _WORDS: dict[str, bool | None] = {"null": None, "~": None, "none": None}
@@ -45,6 +46,10 @@ class _Open:
         line: Where it starts.
         key: The last key, or the number of the last item; None where a key comes next.
         values: Items of a list written in brackets, None for any other.
+        count: Items so far.
+        anchor: The name that an alias may use.
+        first: How many leaves there were before.
+        depth: How many keys lead here.
     """
 
     is_list: bool
@@ -52,6 +57,9 @@ class _Open:
     key: str | None = None
     values: list[object] | None = None
     count: int = field(default=0)
+    anchor: str | None = None
+    first: int = 0
+    depth: int = 0
 
 
 class _Walk:
@@ -61,6 +69,7 @@ class _Walk:
         self.name = name
         self.leaves: list[Leaf] = []
         self.anchors: dict[str, object] = {}
+        self.mappings: dict[str, tuple[int, int, int]] = {}
         self.open: list[_Open] = []
 
     def refuse(self, line: int, why: str) -> ConfigError:
@@ -70,23 +79,51 @@ class _Walk:
         """Take one event."""
         line = event.start_mark.line + 1
         kind = type(event).__name__
+        if str(getattr(event, "tag", None) or "").startswith(_CODE):
+            raise self.refuse(line, "a tag that makes a Python object; a launch file holds data")
         if kind in ("MappingStartEvent", "SequenceStartEvent"):
-            self._start(line, is_list=kind[0] == "S", in_brackets=event.flow_style)
+            self._start(
+                line, is_list=kind[0] == "S", in_brackets=event.flow_style, anchor=event.anchor
+            )
         elif kind in ("MappingEndEvent", "SequenceEndEvent"):
             self._end()
         elif kind == "AliasEvent":
-            if event.anchor not in self.anchors:
-                raise self.refuse(line, f"alias {shown('*' + event.anchor)} names no single value")
-            self._value(self.anchors[event.anchor], line)
+            self._alias(event.anchor, line)
         elif kind == "ScalarEvent":
             self._scalar(event, line)
 
-    def _start(self, line: int, *, is_list: bool, in_brackets: bool) -> None:
+    def _alias(self, anchor: str, line: int) -> None:
+        """Put in a value, or the values of a mapping, that stands under a name."""
+        if anchor in self.anchors:
+            self._value(self.anchors[anchor], line)
+            return
+        if anchor not in self.mappings:
+            raise self.refuse(line, f"alias {shown('*' + anchor)} names no single value")
+        first, last, depth = self.mappings[anchor]
+        self._enter(line)
+        outer = tuple(one.key for one in self.open if one.key is not None)
+        for leaf in self.leaves[first:last]:
+            self._keep(Leaf((*outer, *leaf.path[depth:]), leaf.value, leaf.line))
+        self._leave()
+
+    def _keep(self, leaf: Leaf) -> None:
+        """Keep a leaf; what is merged into a mapping stands in it."""
+        if len(self.leaves) >= MOST_LEAVES:
+            raise self.refuse(leaf.line, f"over {MOST_LEAVES} values")
+        path = tuple(key for key in leaf.path if key != "<<")
+        self.leaves.append(Leaf(path, leaf.value, leaf.line))
+
+    def _start(self, line: int, *, is_list: bool, in_brackets: bool, anchor: str | None) -> None:
+        if is_list and not self.open:
+            raise self.refuse(line, "expected 'key: value', got a list")
         if len(self.open) >= DEEPEST:
             raise self.refuse(line, f"nested over {DEEPEST} deep")
         self._enter(line)
         values: list[object] | None = [] if is_list and in_brackets else None
-        self.open.append(_Open(is_list, line, values=values))
+        depth = sum(one.key is not None for one in self.open)
+        self.open.append(
+            _Open(is_list, line, values=values, anchor=anchor, first=len(self.leaves), depth=depth)
+        )
 
     def _enter(self, line: int) -> None:
         """Name the place of what comes now: an item's number, or the key before it."""
@@ -103,6 +140,8 @@ class _Walk:
         # A list that holds lists has given each of its values already.
         if closed.values and len(closed.values) == closed.count:
             self._leaf(closed.values, closed.line)
+        if closed.anchor and not closed.is_list:
+            self.mappings[closed.anchor] = (closed.first, len(self.leaves), closed.depth)
         self._leave()
 
     def _leave(self) -> None:
@@ -135,10 +174,8 @@ class _Walk:
         self._leave()
 
     def _leaf(self, value: object, line: int) -> None:
-        if len(self.leaves) >= MOST_LEAVES:
-            raise self.refuse(line, f"over {MOST_LEAVES} values")
         path = tuple(one.key for one in self.open if one.key is not None)
-        self.leaves.append(Leaf(path, value, line))
+        self._keep(Leaf(path, value, line))
 
 
 def _plain(text: str) -> object:
