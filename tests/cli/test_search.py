@@ -132,7 +132,7 @@ def test_emitted_mixture_reads_back_as_the_same_model(
 def test_a_configuration_file_is_a_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = json.loads((Path(__file__).parents[1] / "inputs" / "hub_configs.json").read_text())
+    rows = json.loads((Path(__file__).parents[1] / "readers" / "hub_configs.json").read_text())
     path = tmp_path / "config.json"
     path.write_text(json.dumps(rows[0]["config"]))
     arguments = ["-a", "h100", "--gpus", "8", "-B", "32", "-s", "4096", "--json"]

@@ -104,6 +104,25 @@ def test_every_wrapper_of_a_language_model_is_read(tmp_path: Path) -> None:
     assert any("only the language model" in note for note in reading.notes)
 
 
+def test_layers_with_and_without_experts_may_alternate(tmp_path: Path) -> None:
+    keys = sizes("qwen3_moe", 4, 64, 128, 4, 100, num_experts=4, decoder_sparse_step=2)
+    reading = read_huggingface(
+        write(tmp_path, {**keys, "num_experts_per_tok": 2, "moe_intermediate_size": 32})
+    )
+    assert reading.model is not None
+    assert reading.model.experts is not None
+    assert reading.model.experts.num_dense_layers == 2
+    assert any("alternate" in note for note in reading.notes)
+
+
+def test_a_text_part_is_found_in_a_wrapper_that_nobody_knows(tmp_path: Path) -> None:
+    inner = sizes("qwen3", 36, 2560, 9728, 32, 151936, num_key_value_heads=8, head_dim=128)
+    keys = {"model_type": "see9", "architectures": ["Seer"], "text_config": inner}
+    model = read_huggingface(write(tmp_path, keys)).model
+    assert model is not None
+    assert (model.num_layers, model.qk_norm, model.qkv_bias) == (36, True, False)
+
+
 def test_sizes_that_a_family_leaves_out_are_assumed(tmp_path: Path) -> None:
     # As the smaller files of this family are: no heads, no vocabulary.
     inner = {"model_type": "gemma3_text", "num_hidden_layers": 34, "hidden_size": 2560}
@@ -168,7 +187,7 @@ def test_a_folder_gives_its_name_and_what_is_assumed_is_said(tmp_path: Path) -> 
     [
         (
             {"model_type": "mamba2"},
-            r"config.json:2: architecture 'mamba2' is not known here; known",
+            r"config.json:2: architecture 'mamba2': state-space layers are not modelled",
         ),
         ({"architectures": ["WhisperForAudio"]}, "architecture 'WhisperForAudio' is not known"),
         ({}, "neither model_type nor architectures"),
@@ -195,20 +214,14 @@ def test_a_folder_gives_its_name_and_what_is_assumed_is_said(tmp_path: Path) -> 
             sizes("mixtral", 2, 64, 128, 4, 100, num_local_experts=4, num_experts_per_tok=9),
             "top_k=9",
         ),
+        ({"model_type": "llm9"}, "architecture 'llm9' is not known here; known: RefinedWeb"),
         (
-            sizes(
-                "qwen3_moe",
-                2,
-                64,
-                128,
-                4,
-                100,
-                num_experts=4,
-                num_experts_per_tok=2,
-                moe_intermediate_size=32,
-                decoder_sparse_step=2,
-            ),
-            "decoder_sparse_step = 2: only",
+            sizes("qwen3", 2, 64, 128, 4, 100, global_head_dim=32),
+            "global_head_dim = 32: attention of two widths",
+        ),
+        (
+            {"model_type": "x", "text_config": {"model_type": "qwen3_next"}},
+            "architecture 'qwen3_next': layers of several kinds",
         ),
         (
             sizes("qwen3", 2, 64, 128, 4, 100, layer_types=["linear_attention"] * 2),

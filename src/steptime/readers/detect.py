@@ -90,7 +90,7 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     entries = tree_entries(leaves, form, given, name)
     source = Source(path=path, name=name, form=form, entries=entries, given=given)
     reading, asked = launch_reading(source)
-    check_settings(given, text, name, asked)
+    check_settings(given, text, name, asked | set(form.keys))
     return reading
 
 
@@ -120,7 +120,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     )
     reading, asked = launch_reading(source)
     _ask_for_arguments(reading, script)
-    check_settings(given, text, name, asked)
+    check_settings(given, text, name, asked | set(form.keys))
     return reading
 
 

@@ -27,6 +27,7 @@ class Entry:
         written: The name as the file has it, with its section.
         known: False if the value depends on what the file does not set.
         name: Path of keys in small letters, by which the format classes it.
+        is_meant: Whether the value is what a word of the format stands for.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Entry:
     written: str
     known: bool = True
     name: str = ""
+    is_meant: bool = False
 
 
 class Entries:
@@ -72,7 +74,7 @@ class Entries:
         if word in _NOTHING and word not in words:
             return entry
         if word in words:
-            return replace(entry, value=words[word])
+            return replace(entry, value=words[word], is_meant=True)
         known = ", ".join(sorted(words))
         raise ConfigError(
             f"{self.reading.at(entry.line)}: {entry.written} = {shown(entry.value)} is not "
@@ -87,7 +89,8 @@ class Entries:
             value: Its value.
             why: Where it comes from.
         """
-        self.by_key.setdefault(key, []).append(Entry(key, value, DEFAULT, why))
+        entry = Entry(key, value, DEFAULT, why, is_meant=key in self.values)
+        self.by_key.setdefault(key, []).append(entry)
 
     def entry(self, *keys: str) -> Entry | None:
         """Return the entry that counts among those with one of the names; None if none is set.
@@ -103,7 +106,8 @@ class Entries:
             entry
             for key in keys
             for entry in self.by_key.get(key, [])
-            if not (entry.value is None or str(entry.value).strip().lower() in _NOTHING)
+            if entry.is_meant
+            or not (entry.value is None or str(entry.value).strip().lower() in _NOTHING)
         ]
         if not found:
             return None

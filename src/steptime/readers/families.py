@@ -6,7 +6,7 @@ ordinary kind is one more row; what differs in shape is a ``Family`` field.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,13 @@ class Family:
         ffn_halved: Whether the key holds the width of gate and up projection together.
         fixed_head_dim: Head width that the architecture sets where the key is absent.
         defaults: Other sizes that files of this family leave out, by our name.
+        fixed_shared: Shared experts of every model of the family.
+        step: Key of how often a layer has experts; 1 is each.
+        norm: rmsnorm or layernorm.
+        linear_bias: Whether every matrix has a bias.
+        qkv_bias: Whether queries, keys and values have a bias.
+        qk_norm: Whether queries and keys are normalized.
+        told: What of the family is not modelled.
     """
 
     gated: bool = True
@@ -59,10 +66,19 @@ class Family:
     ffn_halved: bool = False
     fixed_head_dim: int = 0
     defaults: tuple[tuple[str, int], ...] = ()
+    fixed_shared: int = 0
+    step: str = ""
+    norm: str = "rmsnorm"
+    linear_bias: bool = False
+    qkv_bias: bool = False
+    qk_norm: bool = False
+    told: str = ""
 
 
 _GPT2 = Family(
     gated=False,
+    norm="layernorm",
+    linear_bias=True,
     tied=True,
     layers=("n_layer", "num_hidden_layers"),
     hidden=("n_embd", "hidden_size"),
@@ -78,8 +94,13 @@ _DEEPSEEK = Family(
     dense_layers=("first_k_dense_replace",),
     latent=True,
 )
+_SPARSE_DEEPSEEK = replace(
+    _DEEPSEEK,
+    told="attention is taken over all keys; the indexer that picks some is not counted",
+)
 _FALCON = Family(
     gated=False,
+    norm="layernorm",
     tied=True,
     layers=("num_hidden_layers", "n_layer"),
     heads=("num_attention_heads", "n_head"),
@@ -93,35 +114,39 @@ FAMILIES: dict[str, Family] = {
     "llama": Family(),
     "mistral": Family(window="all"),
     "ministral": Family(window="all"),
-    "qwen": Family(groups=(), ffn_halved=True),
-    "qwen2": Family(window="upper"),
-    "qwen3": Family(window="upper"),
+    "qwen": Family(groups=(), ffn_halved=True, qkv_bias=True),
+    "qwen2": Family(window="upper", qkv_bias=True),
+    "qwen3": Family(window="upper", qk_norm=True),
     "gemma": Family(tied=True),
     "gemma2": Family(tied=True, window="alternate", fixed_head_dim=256),
     "gemma3_text": Family(
         tied=True,
+        qk_norm=True,
         window="pattern",
         fixed_head_dim=256,
         defaults=(("num_attention_heads", 8), ("num_query_groups", 4), ("vocab_size", 262208)),
     ),
-    "phi": Family(gated=False),
+    "phi": Family(gated=False, norm="layernorm", linear_bias=True),
     "phi3": Family(window="all"),
     "olmo": Family(),
-    "olmo2": Family(),
-    "olmo3": Family(window="pattern4"),
+    "olmo2": Family(qk_norm=True),
+    "olmo3": Family(window="pattern4", qk_norm=True),
     "granite": Family(),
     "stablelm": Family(),
-    "cohere": Family(tied=True),
+    "cohere": Family(tied=True, norm="layernorm"),
+    "cohere2": Family(tied=True, norm="layernorm", window="pattern4"),
     "glm": Family(),
     "glm4": Family(),
     "smollm3": Family(tied=True),
     "seed_oss": Family(),
     "internlm2": Family(),
-    "nemotron": Family(gated=False),
-    "starcoder2": Family(gated=False, tied=True, window="all"),
+    "nemotron": Family(gated=False, norm="layernorm"),
+    "starcoder2": Family(gated=False, tied=True, window="all", norm="layernorm", linear_bias=True),
     "gpt2": _GPT2,
     "gpt_bigcode": Family(
         gated=False,
+        norm="layernorm",
+        linear_bias=True,
         tied=True,
         layers=("n_layer",),
         hidden=("n_embd",),
@@ -133,6 +158,8 @@ FAMILIES: dict[str, Family] = {
     ),
     "gptj": Family(
         gated=False,
+        norm="layernorm",
+        linear_bias=True,
         layers=("n_layer",),
         hidden=("n_embd",),
         heads=("n_head",),
@@ -140,9 +167,11 @@ FAMILIES: dict[str, Family] = {
         ffn=("n_inner",),
         ffn_ratio=4,
     ),
-    "gpt_neox": Family(gated=False, groups=()),
+    "gpt_neox": Family(gated=False, groups=(), norm="layernorm", linear_bias=True),
     "opt": Family(
         gated=False,
+        norm="layernorm",
+        linear_bias=True,
         tied=True,
         groups=(),
         ffn=("ffn_dim",),
@@ -151,6 +180,8 @@ FAMILIES: dict[str, Family] = {
     ),
     "bloom": Family(
         gated=False,
+        norm="layernorm",
+        linear_bias=True,
         tied=True,
         layers=("n_layer", "num_hidden_layers"),
         hidden=("hidden_size", "n_embed"),
@@ -164,6 +195,7 @@ FAMILIES: dict[str, Family] = {
     "RefinedWebModel": _FALCON,
     "mpt": Family(
         gated=False,
+        norm="layernorm",
         tied=True,
         layers=("n_layers",),
         hidden=("d_model",),
@@ -188,39 +220,72 @@ FAMILIES: dict[str, Family] = {
     "qwen2_moe": Family(
         experts=("num_experts",), shared_ffn=("shared_expert_intermediate_size",), window="upper"
     ),
-    "qwen3_moe": Family(experts=("num_experts",), window="upper"),
+    "qwen3_moe": Family(experts=("num_experts",), window="upper", qk_norm=True),
     "glm4_moe": Family(
         experts=("n_routed_experts",),
         shared=("n_shared_experts",),
         dense_layers=("first_k_dense_replace",),
     ),
+    "llama4_text": Family(
+        ffn=("intermediate_size_mlp",),
+        experts=("num_local_experts",),
+        expert_ffn=("intermediate_size",),
+        fixed_shared=1,
+        step="interleave_moe_layer_step",
+        window="chunks",
+        told="layers that attend within chunks are taken as windowed",
+    ),
+    "minimax_m2": Family(
+        experts=("num_local_experts",), expert_ffn=("intermediate_size",), qk_norm=True
+    ),
+    "mimo": Family(qkv_bias=True),
+    "gpt_neo": Family(
+        gated=False,
+        tied=True,
+        layers=("num_layers",),
+        heads=("num_heads",),
+        groups=(),
+        ffn=("intermediate_size",),
+        ffn_ratio=4,
+        positions=("max_position_embeddings",),
+        window="neo",
+        norm="layernorm",
+        linear_bias=True,
+    ),
+    "granitemoeshared": Family(
+        experts=("num_local_experts",),
+        expert_ffn=("intermediate_size",),
+        shared_ffn=("shared_intermediate_size",),
+    ),
+    "ernie4_5": Family(tied=True),
+    "exaone4": Family(window="pattern4", qk_norm=True),
+    "hunyuan_v1_dense": Family(qk_norm=True),
+    "deepseek_v32": _SPARSE_DEEPSEEK,
+    "glm_moe_dsa": _SPARSE_DEEPSEEK,
     "deepseek_v2": _DEEPSEEK,
     "deepseek_v3": _DEEPSEEK,
     "kimi_k2": _DEEPSEEK,
 }
 
-# A wrapper around a language model whose sizes stand in ``text_config``.
-WRAPPERS = {
-    "gemma3": "gemma3_text",
-    "mistral3": "mistral",
-    "llava": "llama",
-    "pixtral": "mistral",
-}
-
-# ``architectures`` of files that lack ``model_type``.
-CLASSES = {
-    "LlamaForCausalLM": "llama",
-    "MistralForCausalLM": "mistral",
-    "MixtralForCausalLM": "mixtral",
-    "Qwen2ForCausalLM": "qwen2",
-    "Qwen3ForCausalLM": "qwen3",
-    "Qwen3MoeForCausalLM": "qwen3_moe",
-    "GPT2LMHeadModel": "gpt2",
-    "GPTNeoXForCausalLM": "gpt_neox",
-    "FalconForCausalLM": "falcon",
-    "DeepseekV2ForCausalLM": "deepseek_v2",
-    "DeepseekV3ForCausalLM": "deepseek_v3",
-    "GemmaForCausalLM": "gemma",
-    "Gemma2ForCausalLM": "gemma2",
-    "GptOssForCausalLM": "gpt_oss",
+# Text parts and relatives that are built like another family.
+FAMILIES |= {
+    alias: FAMILIES[known]
+    for alias, known in {
+        "qwen3_vl_text": "qwen3",
+        "qwen3_vl_moe_text": "qwen3_moe",
+        "qwen3_omni_moe_text": "qwen3_moe",
+        "qwen2_vl": "qwen2",
+        "qwen2_vl_text": "qwen2",
+        "qwen2_5_vl": "qwen2",
+        "qwen2_5_vl_text": "qwen2",
+        "qwen2_5_omni_text": "qwen2",
+        "ministral3": "mistral",
+        "phi4": "phi3",
+        "deepseek_vl_v2": "deepseek_v2",
+        "glm4v_text": "glm4",
+        "glm4v_moe_text": "glm4_moe",
+        "yi": "llama",
+        "internlm": "llama",
+        "internlm3": "llama",
+    }.items()
 }

@@ -27,6 +27,7 @@ class Format:
         software: The family of software that reads it.
         signature: Sets of names; a file that has all names of a set is of this format.
         sections: Sections whose keys keep their own, last name; ``*`` for all but ``aside``.
+        over: Keys that count in a section alone where a file has that section.
         aside: Sections whose keys may share a name with a layout's but mean something else.
         keys: Our names for the file's names.
         values: What a word stands for, by our name; a word that is not here is refused.
@@ -43,6 +44,7 @@ class Format:
     signature: tuple[tuple[str, ...], ...] = ()
     sections: tuple[str, ...] = ()
     aside: tuple[str, ...] = ()
+    over: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -77,7 +79,7 @@ def _format(kind: str) -> Format:
     table = data_table(f"{FOLDER}/{kind}.toml")
     base = _format(table["like"]) if "like" in table else None
     merged: dict[str, Any] = {}
-    for name in ("values", "defaults", "told", "refused", "programs"):
+    for name in ("values", "defaults", "told", "refused", "programs", "over"):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
     keys = dict(base.keys) if base else {}
     for ours, theirs in table.get("keys", {}).items():

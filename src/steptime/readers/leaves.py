@@ -92,6 +92,17 @@ def plain_name(path: tuple[str, ...]) -> str:
     return ".".join(parts)[-_LONGEST_NAME:]
 
 
+def _overruled(form: Format, names: list[str]) -> dict[str, str]:
+    """Return the section that counts alone for a key, for the sections that a file has."""
+    sections = {part for name in names for part in name.split(".")[:-1]}
+    return {
+        key: section
+        for section, keys in form.over.items()
+        if section in sections
+        for key in keys.split()
+    }
+
+
 def tree_entries(
     leaves: list[Leaf], form: Format, given: Mapping[str, str], file: str
 ) -> Iterator[Entry]:
@@ -109,9 +120,12 @@ def tree_entries(
     if len(leaves) > MOST_KEYS:
         raise ConfigError(f"{file}: over {MOST_KEYS} keys; a launch file has far fewer")
     resolver = Resolver({".".join(leaf.path): leaf.value for leaf in leaves}, given)
-    for leaf in leaves:
-        name = plain_name(leaf.path)
+    named = [(leaf, plain_name(leaf.path)) for leaf in leaves]
+    over = _overruled(form, [name for _, name in named])
+    for leaf, name in named:
         parts = name.split(".")
+        if parts[-1] in over and over[parts[-1]] not in parts[:-1]:
+            continue
         value, known = resolver.value(leaf.value, leaf.path)
         key = form.our_name(parts) or f"?{name}"
         yield Entry(key, value, leaf.line, ".".join(leaf.path)[-80:], known, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries
+from steptime.readers.patterns import stages_of
 from steptime.readers.precision import precision
 from steptime.readers.safe import shown
 
@@ -86,7 +87,7 @@ def _chunks(entries: Entries) -> None:
     cut = entries.entry("pipeline_model_parallel_layout")
     if cut is not None and cut.known:
         # Bars part the chunks of all stages.
-        number = len(cut.value) if isinstance(cut.value, list) else str(cut.value).count("|") + 1
+        number = stages_of(cut.value)
         reading.state("uneven_stages", True, line=cut.line, written=cut.written)
         if number > 1 and number % stages == 0:
             chunks = number // stages

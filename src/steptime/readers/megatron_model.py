@@ -116,12 +116,16 @@ def _vocabulary(entries: Entries, tp: int) -> int | None:
     return rows
 
 
+_TOKENIZERS = ("tokenizer_model", "hf_tokenizer", "tokenizer_name_or_path", "tokenizer_path")
+
+
 def _of_tokenizer(entries: Entries) -> int | None:
     """Return the entries of the vocabulary that the tokenizer tells; else ask for them."""
     table = data_table("tokenizers.toml")
-    kind = entries.word("tokenizer_type", "library")
-    model = entries.entry("tokenizer_model", "hf_tokenizer", "tokenizer_name_or_path")
-    text = str(model.value).lower() if model is not None and model.known else ""
+    kind = entries.word("tokenizer_type") or entries.word("library")
+    entries.word("library")
+    found = [entries.entry(name) for name in (*_TOKENIZERS, "tokenizer_type", "vocab_file")]
+    text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
     named = [size for name, size in table["names"].items() if name in text]
     if named:
         entries.reading.assume("vocab_size", named[0], f"the tokenizer {text[-60:]}")

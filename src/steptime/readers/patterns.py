@@ -55,3 +55,27 @@ def _term(pieces: list[str], at: int, depth: int) -> tuple[list[int], int]:
         found = (found * min(int(pieces[at + 1]), MOST_LAYERS))[:MOST_LAYERS]
         at += 2
     return found, at
+
+
+_GROUP = re.compile(r"\(([^()]{0,200})\)\*(\d{1,4})")
+
+
+def stages_of(value: object) -> int:
+    """Return how many chunks of layers a pipeline layout has: bars part them.
+
+    Args:
+        value: A list of chunks, or a text such as ``Et*3|(tt|)*29m|L``.
+
+    References:
+        megatronlm2026, megatron/core/transformer/pipeline_parallel_layer_layout.py.
+    """
+    if isinstance(value, list):
+        return len(value)
+    text = str(value)[:2000]
+    for _ in range(10):
+        match = _GROUP.search(text)
+        if match is None or len(text) > 20 * MOST_LAYERS:
+            break
+        repeated = match[1] * min(int(match[2]), MOST_LAYERS)
+        text = text[: match.start()] + repeated[: 20 * MOST_LAYERS] + text[match.end() :]
+    return text.count("|") + 1
