@@ -25,14 +25,21 @@ _TAILS = re.compile(
 """Ends of a checkpoint's name that tell how it was trained, not its shape."""
 
 
+_SQUEEZED, _AS_IT_IS = re.compile(r"[-_ ]"), re.compile(r"(?!)")
+"""What a name may have or lack and still mean the same."""
+
+
 def _key_of(table: dict[str, Any], kind: str, name: str) -> str:
     if name in table:
         return name
     if not isinstance(name, str):
         check_choice(kind, name, table)
+    squeezed = _SQUEEZED if kind == "model" else _AS_IT_IS
     for folded in _forms(name) if kind == "model" else (name.strip().lower(),):
         for key, entry in table.items():
-            if folded == key or any(folded == alias.lower() for alias in entry["aliases"]):
+            if squeezed.sub("", folded) in {
+                squeezed.sub("", known.lower()) for known in (key, *entry["aliases"])
+            }:
                 return key
     listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
     hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
@@ -48,7 +55,7 @@ def _forms(name: str) -> list[str]:
     forms = [name.strip().lower(), text, text.removeprefix("meta-")]
     while (match := _TAILS.search(forms[-1])) is not None:
         forms.append(forms[-1][: match.start()])
-    return list(dict.fromkeys([*forms, *(form.replace("llama-", "llama") for form in forms)]))
+    return list(dict.fromkeys(forms))
 
 
 def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:

@@ -11,6 +11,9 @@ from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.safe import short, shown
 
 _OFF = ("", "false", "none", "null", "0", "no", "off", "[]", "0.0", "-1", "disabled")
+_ONE_IS_OFF = ("parallel", "partition")
+"""Parts of names whose number 1 means that nothing is cut."""
+
 _TOLD = 12
 _LONGEST = 120
 
@@ -87,11 +90,14 @@ def _on(entries: Entries) -> list[Entry]:
     return [
         entry
         for entry in entries.unused()
-        if entry.line != COMMAND_LINE
-        and entry.name
-        and str(entry.value).strip().lower()[:20] not in _OFF
-        and entry.value != []
+        if entry.line != COMMAND_LINE and entry.name and not _is_off(entry)
     ]
+
+
+def _is_off(entry: Entry) -> bool:
+    word = str(entry.value).strip().lower()[:20]
+    one = word == "1" and any(part in entry.name for part in _ONE_IS_OFF)
+    return one or word in _OFF or entry.value == []
 
 
 def _class_of(entry: Entry, classes: dict[str, str]) -> str | None:

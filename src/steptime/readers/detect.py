@@ -14,7 +14,14 @@ from steptime.readers.leaves import file_leaves, plain_name, tree_entries
 from steptime.readers.primus import unwrapped
 from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
-from steptime.readers.script import asked_for, batch_system, flags, launcher, training_words
+from steptime.readers.script import (
+    asked_for,
+    batch_system,
+    batch_variables,
+    flags,
+    launcher,
+    training_words,
+)
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import Script, followed
 from steptime.readers.yaml_lines import Leaf
@@ -100,7 +107,7 @@ def _form(leaves: Iterable[Leaf]) -> Format | None:
 
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
-    script = followed(text, name, given)
+    script = followed(text, name, batch_variables(text) | dict(given))
     found = training_words(script, _wanted())
     entries = list(flags(found.words, text))
     form = recognised(entry.name for entry in entries)

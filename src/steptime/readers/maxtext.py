@@ -56,15 +56,27 @@ def _model(entries: Entries, folder: Path) -> None:
     entries.put("should_pad_vocab", False, "MaxText pads nothing")
     if entries.word("attention_type") == "mla":
         entries.put("multi_latent_attention", True, "attention_type")
-    elif entries.word("attention_type") == "windows" and entries.entry("window_size") is None:
-        entries.ask("window_size", "attention_type = local_sliding without sliding_window_size")
+    _windows(entries)
     if any(entries.entry(size) is not None for size in SHAPE):
         entries.put("share_embeddings_and_output_weights", False, "MaxText's default")
         reading.model = megatron_model(entries, 1)
     else:
-        reading.model = named_model(entries, folder, "model_name")
+        reading.model = named_model(entries, folder, "model_name", "primus_model")
     if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
         entries.ask("model", "the file gives neither its sizes nor model_name")
+
+
+def _windows(entries: Entries) -> None:
+    """Take a window where the decoder's block or the kind of attention has one."""
+    every = entries.word("decoder_block")
+    if entries.word("attention_type") == "windows":
+        if entries.entry("window_size") is None:
+            entries.ask("window_size", "attention_type = local_sliding without its size")
+    elif every not in ("", "0"):
+        # One layer of the block's cycle attends to all keys.
+        entries.put("window_attn_skip_freq", int(every), "decoder_block")
+    else:
+        entries.by_key.pop("window_size", None)
 
 
 def _mesh(entries: Entries) -> None:

@@ -63,9 +63,14 @@ def _shared(entries: Entries, width: int) -> int:
 
 def _dense_layers(entries: Entries, layers: int) -> int:
     """Return how many layers have no experts; which ones is told where they do not lead."""
-    first = entries.count("num_dense_layers", "first_k_dense_replace", "moe_first_k_dense", least=0)
+    names = ("first_k_dense_replace", "moe_first_k_dense", "num_dense_layers")
+    first = entries.count("num_dense_layers", *names, least=-1)
+    if first is not None and first < 0:
+        # -1 turns it off.
+        entries.reading.facts.pop("num_dense_layers", None)
+        first = 0
     every = entries.entry("moe_layer_freq", "expert_interval", "moe_layer_frequency")
-    if every is None or not every.known:
+    if every is None or not every.known or str(every.value).strip() == "-1":
         return min(first or 0, layers)
     at = f"{entries.reading.at(every.line)}: {every.written} = {shown(every.value)}"
     text = str(every.value).strip().strip("'\"()").replace(" ", "")

@@ -12,12 +12,18 @@ SIZES = (
     ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp", "model_parallel_size")),
     ("cp", ("context_parallel_size", "cp")),
     ("pp", ("pipeline_model_parallel_size", "pp")),
-    ("ep", ("expert_model_parallel_size", "ep")),
+    ("ep", ("expert_model_parallel_size", "ep", "moe_expert_parallel_size")),
 )
 _SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
 _SHARDED_OPTIMIZERS = ("distributed_fused_adam", "mcore_distributed_optim", "megatron_distributed")
 _GRANULARITY = ("selective", "full")
 _SCHEDULES = {"dualpipev": "dualpipe-v"}
+_SWITCHED = {
+    "enable_zbh1_pipeline": ("zb-h1", 1),
+    "enable_zbh1_exact_semantics": ("zb-h1", 1),
+    "zero_bubble_v_schedule": ("zb-v", 2),
+}
+"""Switches that choose a schedule, and the chunks that it has."""
 
 
 def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
@@ -67,7 +73,7 @@ def _chunks(entries: Entries) -> None:
     each = entries.count("layers_per_chunk", "num_layers_per_virtual_pipeline_stage")
     stages = reading.value("pp", 1)
     if each is not None:
-        layers = reading.value("num_layers")
+        layers = reading.value("layers_with_empty", reading.value("num_layers"))
         if layers is None:
             entries.ask("num_layers", "to turn layers per virtual stage into chunks")
             return
@@ -99,6 +105,13 @@ def _chunks(entries: Entries) -> None:
     elif word:
         line = entries.line("schedules_method")
         raise ConfigError(f"{reading.at(line)}: schedules_method {shown(word)} is not modelled")
+    elif any(entries.flag(name) for name in _SWITCHED):
+        name = next(name for name in _SWITCHED if entries.flag(name))
+        schedule, held = _SWITCHED[name]
+        reading.state("schedule", schedule, line=entries.line(name), written=name)
+        if held > 1:
+            reading.facts.pop("vpp", None)
+            reading.state("vpp", held, line=entries.line(name), written=name)
     elif chunks is not None and chunks > 1:
         reading.assume("schedule", "interleaved-1f1b", "several chunks a device")
 
@@ -142,6 +155,7 @@ def noop_layers(entries: Entries) -> None:
     entries.by_key["num_layers"] = []
     entries.put("num_layers", real, f"{layers.value} less {empty} that do nothing")
     entries.reading.state("uneven_stages", True, line=entry.line, written=entry.written)
+    entries.reading.state("layers_with_empty", int(str(layers.value)), line=entry.line)
 
 
 def sharding(entries: Entries) -> None:
@@ -151,6 +165,9 @@ def sharding(entries: Entries) -> None:
         entries: The file's keys.
     """
     reading = entries.reading
+    kind = entries.word("optimizer")
+    if kind and "adam" not in kind:
+        reading.notes.append(f"optimizer = {kind}: its states are taken as Adam's")
     stage = entries.count("zero_stage", "zero_stage", least=0)
     if stage is not None:
         if stage > 3:
@@ -160,9 +177,6 @@ def sharding(entries: Entries) -> None:
     fsdp = entries.flag("use_megatron_fsdp", "use_custom_fsdp")
     optimizer = entries.word("optimizer_name")
     distributed = entries.flag("use_distributed_optimizer")
-    kind = entries.word("optimizer")
-    if kind and "adam" not in kind:
-        reading.notes.append(f"optimizer = {kind}: its states are taken as Adam's")
     if entries.flag("use_torch_fsdp2") or entries.flag("fsdp"):
         written, stage = "use_torch_fsdp2", 3
     elif fsdp:
@@ -180,6 +194,7 @@ def sharding(entries: Entries) -> None:
     elif any(name in optimizer for name in _SHARDED_OPTIMIZERS):
         written, stage = "optimizer_name", 1
     else:
+        reading.assume("zero_stage", 0, "nothing in the file shares states over ranks")
         return
     reading.state("zero_stage", stage, line=entries.line(written), written=written)
     parts = entries.count("optimizer_instances", "num_distributed_optimizer_instances")
@@ -213,6 +228,8 @@ def recompute(entries: Entries) -> None:
         kind, key = "full", old[0]
     modules = entries.entry("recompute_modules")
     if not kind:
+        if not any(gap.startswith(keys) for gap in reading.missing):
+            reading.assume("recompute", "none", "nothing in the file asks for it")
         return
     line = entries.line(key, *keys)
     if kind not in _GRANULARITY:

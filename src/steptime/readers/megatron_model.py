@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
@@ -21,6 +22,15 @@ PLAIN = (
     "fast_gelu quick_gelu silu swish gelu_pytorch_tanh"
 ).split()
 """Words for activations, with a gate and without."""
+
+_NORMS = {
+    "rmsnorm": "rmsnorm",
+    "layernorm": "layernorm",
+    "layernorm1p": "layernorm",
+    "lowprecisionlayernorm": "layernorm",
+}
+MEGATRON_DEFAULTS = ("megatron", "megatron-deepspeed", "mindspeed", "nemo")
+"""Formats whose software has layer norms and biases unless told otherwise."""
 
 NEEDS_GROUP_FLAG = ("megatron", "mindspeed")
 """Formats whose ``num_query_groups`` counts only beside ``group_query_attention``."""
@@ -66,6 +76,7 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
             windowed_layers=windowed,
             experts=experts(entries, layers, ffn),
             latent_attention=latent(entries),
+            **_traits(entries),
         )
     except ConfigError as error:
         message = str(error)
@@ -91,6 +102,7 @@ def _name(entries: Entries) -> str:
 def _vocabulary(entries: Entries, tp: int) -> int | None:
     """Return the rows of the embedding, padded as Megatron-LM pads them."""
     padded = entries.count("padded_vocab_size", "padded_vocab_size", "pad_vocab_size_to")
+    entries.asked.add("make_vocab_size_divisible_by")
     if padded:
         return padded
     plain = entries.count("vocab_size", "vocab_size", "override_vocab_size")
@@ -198,6 +210,20 @@ def _groups(entries: Entries, heads: int) -> int:
         )
         return heads
     return groups or heads
+
+
+def _traits(entries: Entries) -> dict[str, Any]:
+    """Return norm, biases and normalized queries, as far as the file or its software says."""
+    norm = _NORMS.get(entries.word("normalization").replace("_", ""), "")
+    is_megatron = entries.reading.kind in MEGATRON_DEFAULTS
+    bias = entries.entry("add_bias_linear")
+    plain = entries.flag("disable_bias_linear") or not is_megatron
+    return {
+        "norm": norm or ("layernorm" if is_megatron else ""),
+        "linear_bias": entries.flag("add_bias_linear") if bias is not None else not plain,
+        "qkv_bias": entries.flag("add_qkv_bias"),
+        "qk_norm": any([entries.flag("qk_layernorm"), entries.flag("use_qk_norm")]),
+    }
 
 
 def _window(entries: Entries, layers: int) -> tuple[int, int]:

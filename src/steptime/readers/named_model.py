@@ -12,7 +12,8 @@ from steptime.readers.huggingface import read_huggingface
 from steptime.readers.reading import where
 from steptime.readers.safe import shown
 
-NAMES = ("hf_model_id", "hf_path", "model_id", "hf_pretrained_model_path")
+NAMES = ("hf_model_id", "hf_path", "model_id", "hf_pretrained_model_path", "primus_model")
+"""Keys that name a model; the first that is set counts."""
 
 
 def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None:
@@ -26,10 +27,11 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
     Raises:
         ConfigError: If a ``config.json`` beside the file cannot be read.
     """
-    entry = entries.entry(*(keys or NAMES))
-    if entry is None or not entry.known:
+    found = [entries.entry(key) for key in keys or NAMES]
+    entry = next((one for one in found if one is not None and one.known), None)
+    if entry is None:
         return None
-    text = str(entry.value)[:300]
+    text = str(entry.value)[:300].removesuffix(".yaml")
     beside = folder / text / "config.json"
     try:
         is_here = beside.is_file()

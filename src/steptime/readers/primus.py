@@ -44,17 +44,20 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
     for leaf in inside:
         if leaf.path[2] == "model":
             # llama3.1_8B.yaml is a file of Primus; its name tells the model.
-            named = str(leaf.value).removesuffix(".yaml").replace("_", "-")
-            out.append(Leaf(("model_name",), named, leaf.line))
-            out.append(Leaf(("hf_model_id",), named, leaf.line))
+            named = str(leaf.value).removesuffix(".yaml")
+            out.append(Leaf(("primus_model",), named, leaf.line))
         elif leaf.path[2] == "overrides":
             out.append(Leaf(leaf.path[3:], leaf.value, leaf.line))
     software = _SOFTWARE.get(word, form.software)
-    defaults = dict(form.defaults) | ({"bf16": True} if form.kind == "megatron-bridge" else {})
+    keys = dict(form.keys) | {"primus_model": "primus_model"}
+    is_megatron = form.kind == "megatron-bridge"
+    own = format_named("primus").defaults if is_megatron else {}
+    defaults = {**form.defaults, **own}
     return replace(
         form,
-        kind=form.kind if form.kind != "megatron-bridge" else "primus",
-        title=f"Primus YAML of {form.title}",
+        kind="primus" if is_megatron else form.kind,
+        title=f"Primus YAML ({word})",
         software=software,
         defaults=defaults,
+        keys=keys,
     ), out

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from steptime.readers.entries import Entry
-from steptime.readers.shell import Script
+from steptime.readers.shell import Script, before_redirection
 from steptime.readers.shell_expand import is_known, readable
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
@@ -55,7 +55,7 @@ def training_words(script: Script, wanted: frozenset[str]) -> Words:
         return Words(best[:_MOST_WORDS], " ".join(best[:40]))
     loose: list[str] = []
     for value in script.variables.values():
-        words = _before_redirection(value.split())
+        words = before_redirection(value.split())
         if "--" in value and _hits(words, wanted):
             loose.extend(words)
     for values in script.arrays.values():
@@ -79,13 +79,6 @@ def _hits(words: list[str], wanted: frozenset[str]) -> int:
         if word[:1] == "-" or "=" in word:
             found += name.lstrip("-+~").replace("-", "_").lower() in wanted
     return found
-
-
-def _before_redirection(words: list[str]) -> list[str]:
-    for place, word in enumerate(words):
-        if word in ("&>", ">", ">>", "|", "2>&1", "&&", ";"):
-            return words[:place]
-    return words
 
 
 def flags(words: list[str], text: str) -> Iterator[Entry]:
@@ -177,6 +170,19 @@ def batch_system(text: str) -> Iterator[Entry]:
         yield Entry("slurm_nodes", str(found["nodes"][0]), found["nodes"][1], "#SBATCH nodes")
     if each is not None:
         yield Entry("slurm_gpus_per_node", str(each[0]), each[1], "#SBATCH GPUs a node")
+
+
+def batch_variables(text: str) -> dict[str, str]:
+    """Return what a batch system sets in the environment, as far as the header tells it.
+
+    Args:
+        text: The script.
+    """
+    found = {entry.key: str(entry.value) for entry in batch_system(text)}
+    nodes, each = found.get("slurm_nodes"), found.get("slurm_gpus_per_node")
+    out = dict.fromkeys(("SLURM_NNODES", "SLURM_JOB_NUM_NODES"), nodes)
+    out |= dict.fromkeys(("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"), each)
+    return {name: value for name, value in out.items() if value is not None}
 
 
 def asked_for(script: Script) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from steptime.inputs.errors import ConfigError
 from steptime.readers.shell_expand import Expander, is_known, readable
 from steptime.readers.shell_test import holds
 from steptime.readers.shell_words import Lexer, Token
@@ -80,6 +81,18 @@ def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
     script.variables = dict(runner.expander.scalars)
     script.arrays = runner.expander.arrays
     return script
+
+
+def before_redirection(words: list[str]) -> list[str]:
+    """Return the words up to where output goes elsewhere or another command starts.
+
+    Args:
+        words: Of a text that was not cut into tokens.
+    """
+    for place, word in enumerate(words):
+        if word in ("&>", ">", ">>", "|", "2>&1", "&&", ";"):
+            return words[:place]
+    return words
 
 
 class _Runner:
@@ -240,11 +253,15 @@ class _Runner:
         """Follow the command that a text holds, on the line where the text is used."""
         if self.depth >= _DEEPEST:
             return
+        try:
+            found = Lexer(self.expander.spend(text), self.expander.name).tokens()
+        except ConfigError:
+            # What stayed unknown may have cut a quote or a bracket: its words are all there is.
+            words = before_redirection(text.split())
+            self.script.commands += [Command(line, words)] if words else []
+            return
         self.depth += 1
-        tokens = [
-            Token(one.kind, one.text, line, one.words)
-            for one in Lexer(self.expander.spend(text), self.expander.name).tokens()
-        ]
+        tokens = [Token(one.kind, one.text, line, one.words) for one in found]
         outer = self.blocks, self.on, self.truth, self.join
         self.blocks, self.join = [], ""
         self.run(tokens)

@@ -44,6 +44,8 @@ def _of_assets(entries: Entries, folder: Path) -> Any:
 def _of_flavor(entries: Entries) -> Any:
     """Return the shape of a flavor of torchtitan's registry."""
     family, flavor = entries.word("model_name"), entries.word("flavor")
+    if not family and entries.entry("primus_model") is not None:
+        return named_model(entries, Path(), "primus_model")
     if not family:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
