@@ -98,7 +98,10 @@ def test_what_is_emitted_reads_back_as_the_same_layout(
 
 def test_torchtitan_shards_what_the_layout_shards() -> None:
     batch = Batch(global_batch_size=64, seq_length=8192)
-    layouts = {stage: Layout(tp=2, dp=8, zero_stage=stage) for stage in (0, 1, 2, 3)}
+    layouts = {
+        stage: Layout(tp=2, dp=8, zero_stage=stage, sequence_parallel=True)
+        for stage in (0, 1, 2, 3)
+    }
     degrees = {0: (8, 1), 2: (1, 8), 3: (1, 8)}
     for stage, (replicate, shard) in degrees.items():
         text = emitted("torchtitan", model("llama3-8b"), layouts[stage], batch)
@@ -146,7 +149,7 @@ def test_a_configuration_file_is_a_model(
         (["--gpus", "0"], "num_gpus must be >= 1, got 0"),
         (["--json", "--csv"], "exclude each other"),
         (["--price-per-gpu-hour", "2"], "needs --tokens"),
-        (["--emit", "deepspeed"], "unknown format 'deepspeed'"),
+        (["--emit", "jax"], "unknown format 'jax'"),
         (["--recompute", "some"], "unknown recompute 'some'"),
         (["--top", "0"], "top must be >= 1"),
         (["--tokens", "-1"], "tokens must be a number > 0"),

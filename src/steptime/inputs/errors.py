@@ -99,7 +99,7 @@ def same_in_sense(asked: str, known: str) -> bool:
         return False
     # A letter is all that parts an a100 from an h100.
     least = 1.0 if max(map(len, words)) < 4 else 0.75
-    return difflib.SequenceMatcher(None, *words).ratio() >= least
+    return difflib.SequenceMatcher(None, words[0], words[1]).ratio() >= least
 
 
 def alike(asked: str, choices: Iterable[str], most: int = 8) -> str:

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format, pattern
+from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.safe import short, shown
 
@@ -33,7 +34,7 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
         if why is not None:
             raise ConfigError(
                 f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: {why}; "
-                "an answer without it would be wrong, so there is none"
+                f"without it, ask: {predict_line()}"
             )
 
 

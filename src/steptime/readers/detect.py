@@ -11,6 +11,7 @@ from steptime.readers.formats import Format, formats, recognised, titles
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries
+from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
 from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
@@ -23,15 +24,11 @@ from steptime.readers.script import (
     training_words,
 )
 from steptime.readers.settings import check_settings
-from steptime.readers.shell import Script, followed
+from steptime.readers.shell import followed
+from steptime.readers.shell_script import Script
 from steptime.readers.yaml_lines import Leaf
 
 SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
-LINE = (
-    "steptime predict --model NAME --accelerator h100 --tp 1 --pp 1 --dp 8 --zero 1 "
-    "--seq-length 4096 --micro-batch-size 1 --global-batch-size 64"
-)
-"""What to fill in where a file cannot be read."""
 
 
 def read_configuration(
@@ -82,7 +79,7 @@ def unknown(name: str, why: str) -> ConfigError:
         why: What it lacks.
     """
     return ConfigError(
-        f"{name} {why}; read are: {titles()}, and a model's config.json; or ask: {LINE}"
+        f"{name} {why}; read are: {titles()}, and a model's config.json; or ask: {predict_line()}"
     )
 
 
@@ -124,6 +121,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         notes=list(dict.fromkeys(script.notes))[:10],
         is_command=True,
         program=found.program,
+        files=script.files,
     )
     reading, asked = launch_reading(source)
     _ask_for_arguments(reading, script)

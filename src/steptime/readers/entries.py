@@ -62,6 +62,7 @@ class Entries:
         self.values = values or {}
         self.by_key: dict[str, list[Entry]] = {}
         self.asked: set[str] = set()
+        self.files: Mapping[str, str] = {}
         for entry in found:
             self.by_key.setdefault(entry.key, []).append(self._meant(entry))
 

@@ -14,6 +14,7 @@ from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import megatron_layout, noop_layers
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.named_model import named_model
+from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import Reading
 from steptime.readers.settings import set_entries
 from steptime.readers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
@@ -32,6 +33,7 @@ class Source:
         notes: What was noted while it was cut.
         is_command: Whether a later key replaces an earlier one, as on a command line.
         program: The words that start the program; empty for a file of keys.
+        files: Texts that a script writes, by name.
     """
 
     path: Path
@@ -42,6 +44,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     is_command: bool = False
     program: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 def launch_reading(source: Source) -> tuple[Reading, set[str]]:
@@ -57,6 +60,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     reading = Reading(path=source.name, kind=form.kind, title=form.title, software=form.software)
     found = [*source.entries, *set_entries(source.given, form)]
     entries = Entries(reading, found, last_wins=source.is_command, values=form.values)
+    entries.files = source.files
     for key, value in form.defaults.items():
         if entries.entry(key) is None:
             meant = form.values.get(key, {}).get(str(value).strip().lower(), value)
@@ -99,9 +103,12 @@ def _sharded(entries: Entries, folder: Path) -> None:
     reading.model = megatron_model(entries, 1) or named_model(entries, folder)
     if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
         sized = any(size in reading.facts for size in SHAPE)
-        why = "its sizes are not all given" if sized else f"{reading.title} without a model's name"
+        why = "its sizes are not all given" if sized else f"{reading.title} names none"
         entries.ask("model", why)
     sharded_layout(entries, folder)
+    for place, gap in enumerate(reading.missing):
+        if gap.startswith("model: "):
+            reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
 
 
 RULES: Mapping[str, Callable[[Entries, Path], None]] = {

@@ -216,11 +216,11 @@ def _traits(entries: Entries) -> dict[str, Any]:
     """Return norm, biases and normalized queries, as far as the file or its software says."""
     norm = _NORMS.get(entries.word("normalization").replace("_", ""), "")
     is_megatron = entries.reading.kind in MEGATRON_DEFAULTS
-    bias = entries.entry("add_bias_linear")
+    bias = entries.entry("add_bias_linear", "bias")
     plain = entries.flag("disable_bias_linear") or not is_megatron
     return {
         "norm": norm or ("layernorm" if is_megatron else ""),
-        "linear_bias": entries.flag("add_bias_linear") if bias is not None else not plain,
+        "linear_bias": entries.flag("add_bias_linear", "bias") if bias is not None else not plain,
         "qkv_bias": entries.flag("add_qkv_bias"),
         "qk_norm": any([entries.flag("qk_layernorm"), entries.flag("use_qk_norm")]),
     }

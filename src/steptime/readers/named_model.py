@@ -8,9 +8,9 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.readers.entries import Entries
-from steptime.readers.huggingface import read_huggingface
+from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.reading import where
-from steptime.readers.safe import shown
+from steptime.readers.safe import json_object, shown
 
 NAMES = ("hf_model_id", "hf_path", "model_id", "hf_pretrained_model_path", "primus_model")
 """Keys that name a model; the first that is set counts."""
@@ -37,7 +37,10 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
         is_here = beside.is_file()
     except (OSError, ValueError):
         is_here = False
-    if is_here:
+    written = entries.files.get(f"{text.rstrip('/')}/config.json")
+    if written is not None:
+        shape = shape_reading(json_object(written, text), written, f"{text}/config.json").model
+    elif is_here:
         shape = read_huggingface(beside).model
     else:
         try:

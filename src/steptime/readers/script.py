@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from steptime.readers.entries import Entry
-from steptime.readers.shell import Script, before_redirection
 from steptime.readers.shell_expand import is_known, readable
+from steptime.readers.shell_script import Script, before_redirection
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
 _PAIR = re.compile(r"[+~]{0,2}([A-Za-z_][\w.-]*)=(.*)\Z", re.DOTALL)

@@ -77,12 +77,13 @@ def deepspeed_file(entries: Entries, folder: Path) -> None:
         there = (folder / name).is_file()
     except (OSError, ValueError):
         there = False
-    if not there or not entry.known:
+    written = entries.files.get(name)
+    if (not there and written is None) or not entry.known:
         if entries.entry("zero_stage") is None:
             why = f"{entry.written} = {shown(name)} is not beside this file"
             entries.ask("zero_stage", why)
         return
-    text = file_text(folder / name, most=LARGEST_LAUNCH_BYTES)
+    text = written or file_text(folder / name, most=LARGEST_LAUNCH_BYTES)
     keys = {
         "zero_optimization.stage": "zero_stage",
         "bf16.enabled": "bf16",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.shell_expand import Expander, is_known, readable
+from steptime.readers.shell_expand import Expander, is_known
+from steptime.readers.shell_script import Command, Script, before_redirection
 from steptime.readers.shell_test import holds
 from steptime.readers.shell_words import Lexer, Token
 
@@ -26,14 +27,6 @@ _DEEPEST = 4
 
 
 @dataclass(slots=True)
-class Command:
-    """One command with its arguments expanded."""
-
-    line: int
-    words: list[str]
-
-
-@dataclass(slots=True)
 class _Block:
     """An ``if``, ``case``, ``for`` or ``while`` that is open."""
 
@@ -42,25 +35,6 @@ class _Block:
     taken: bool = False
     subject: str = ""
     line: int = 0
-
-
-@dataclass(slots=True)
-class Script:
-    """What a script amounts to.
-
-    Attributes:
-        commands: Every command that is reached.
-        variables: Every scalar at the end.
-        arrays: Every array at the end.
-        notes: Branches that could not be decided.
-        asks: Names that those branches depend on, which the script's user gives.
-    """
-
-    commands: list[Command] = field(default_factory=list)
-    variables: dict[str, str] = field(default_factory=dict)
-    arrays: dict[str, list[str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    asks: list[str] = field(default_factory=list)
 
 
 def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
@@ -76,23 +50,14 @@ def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
         ConfigError: If a quote or a bracket is never closed, or variables grow without end.
     """
     runner = _Runner(name, given)
-    runner.run(Lexer(text, name).tokens())
+    lexer = Lexer(text, name)
+    tokens = lexer.tokens()
+    runner.bodies = lexer.bodies
+    runner.run(tokens)
     script = runner.script
     script.variables = dict(runner.expander.scalars)
     script.arrays = runner.expander.arrays
     return script
-
-
-def before_redirection(words: list[str]) -> list[str]:
-    """Return the words up to where output goes elsewhere or another command starts.
-
-    Args:
-        words: Of a text that was not cut into tokens.
-    """
-    for place, word in enumerate(words):
-        if word in ("&>", ">", ">>", "|", "2>&1", "&&", ";"):
-            return words[:place]
-    return words
 
 
 class _Runner:
@@ -107,6 +72,7 @@ class _Runner:
         self.truth: bool | None = None
         self.join = ""
         self.depth = 0
+        self.bodies: list[str] = []
 
     def run(self, tokens: list[Token]) -> None:
         """Follow all tokens."""
@@ -218,6 +184,7 @@ class _Runner:
                 continue
             if token.kind == "mark":
                 # A redirection's target is no argument.
+                self._written(tokens[place:])
                 break
             if not words and token.text in _DECLARE:
                 declares = True
@@ -237,6 +204,17 @@ class _Runner:
         else:
             self.truth = {"true": True, "false": False}.get(words[0])
             self._simple(tokens[0].line, words)
+
+    def _written(self, tokens: list[Token]) -> None:
+        """Keep the text that a here-document writes into a file."""
+        numbers = [one.words[0] for one in tokens if one.kind == "mark" and one.words]
+        places = [at for at, one in enumerate(tokens) if one.text in (">", ">>")]
+        if not numbers or not places or places[0] + 1 >= len(tokens) or self.depth:
+            return
+        name = self.expander.text(tokens[places[0] + 1].text)
+        if int(numbers[0]) < len(self.bodies):
+            body = self.expander.spend(self.bodies[int(numbers[0])])
+            self.script.files[name] = self.expander.document(body)
 
     def _simple(self, line: int, words: list[str]) -> None:
         """Follow a command that is neither an assignment nor a test."""
@@ -285,6 +263,3 @@ class _Runner:
             [*self.expander.arrays.get(name, []), *values] if append else values
         )
         self.expander.scalars.pop(name, None)
-
-
-__all__ = ["Command", "Script", "followed", "readable"]

@@ -81,6 +81,16 @@ class Expander:
         parts = self._parts(word, 0)
         return "".join(" ".join(t) if isinstance(t, list) else t for t, _ in parts)
 
+    def document(self, body: str) -> str:
+        """Return a here-document with its variables put in.
+
+        Args:
+            body: Its text.
+        """
+        # Quotes are plain letters there.
+        kept = body.replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'")
+        return self.text(kept)
+
     def arguments(self) -> list[str]:
         """Return the arguments of the script that are given, in order."""
         found: list[str] = []

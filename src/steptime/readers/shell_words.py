@@ -20,7 +20,7 @@ class Token:
         kind: word, array (``NAME=(...)``) or mark (an operator or a line's end).
         text: The word with its quotes, the array's ``NAME=``, or the operator.
         line: Where it starts.
-        words: What an array holds.
+        words: What an array holds; for a here-document, its number.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Lexer:
         self.text = text.replace("\r\n", "\n").replace("\\\n", "\v")
         self.name, self.at, self.line = name, 0, 1
         self.heredocs: list[str] = []
+        self.bodies: list[str] = []
 
     def tokens(self) -> list[Token]:
         """Return all tokens of the script."""
@@ -88,17 +89,20 @@ class Lexer:
             if self.text.startswith(text, self.at):
                 self._step(len(text))
                 if text in ("<<", "<<-"):
+                    place = (str(len(self.bodies) + len(self.heredocs)),)
                     self._step(len(self.text[self.at :]) - len(self.text[self.at :].lstrip(" \t")))
                     word = self._word().text
                     self.heredocs.append(word.strip("'\"\\"))
+                    return Token("mark", text, line, place)
                 return Token("mark", text, line)
         text = self.text[self.at]
         self._step()
         return Token("mark", text, line)
 
     def _skip_heredocs(self) -> None:
-        """Jump over the bodies of here-documents that this line opened."""
+        """Keep the bodies of here-documents that this line opened, and go on behind them."""
         for end in self.heredocs:
+            start = self.at
             while self.at < len(self.text):
                 stop = self.text.find("\n", self.at)
                 stop = len(self.text) if stop < 0 else stop
@@ -106,6 +110,7 @@ class Lexer:
                 self._step(stop - self.at + 1)
                 if body.strip() == end:
                     break
+            self.bodies.append(self.text[start : self.at].rpartition(end)[0])
         self.heredocs.clear()
 
     def _word(self) -> Token:
