@@ -70,13 +70,13 @@ def _windows(entries: Entries) -> None:
     """Take a window where the decoder's block or the kind of attention has one."""
     every = entries.word("decoder_block")
     if entries.word("attention_type") == "windows":
-        if entries.entry("window_size") is None:
-            entries.ask("window_size", "attention_type = local_sliding without its size")
+        if entries.entry("window_tokens") is None:
+            entries.ask("window_tokens", "attention_type = local_sliding without its size")
     elif every not in ("", "0"):
         # One layer of the block's cycle attends to all keys.
         entries.put("window_attn_skip_freq", int(every), "decoder_block")
     else:
-        entries.by_key.pop("window_size", None)
+        entries.by_key.pop("window_tokens", None)
 
 
 def _mesh(entries: Entries) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries
+from steptime.readers.megatron_experts import NUMBER
 from steptime.readers.patterns import stages_of
 from steptime.readers.precision import precision
 from steptime.readers.safe import shown
@@ -51,7 +52,7 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
                 reading.assume(name, 1, why)
     if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
         tp = reading.value("tp", 1)
-        experts = reading.value("ep", 1) > 1 or entries.entry("num_experts") is not None
+        experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
         if experts and tp > 1:
             reading.assume("etp", tp, "Megatron-LM's default is tp")
     _chunks(entries)

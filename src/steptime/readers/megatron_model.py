@@ -228,15 +228,22 @@ def _traits(entries: Entries) -> dict[str, Any]:
 
 def _window(entries: Entries, layers: int) -> tuple[int, int]:
     """Return the window and how many layers have it."""
-    entry = entries.entry("window_size")
+    size = _window_size(entries)
     skip = entries.entry("window_attn_skip_freq")
-    if entry is None or not entry.known:
-        return 0, 0
-    numbers = re.findall(r"-?\d{1,8}", str(entry.value)[:100])
-    if not numbers or int(numbers[0]) <= 0:
+    if not size:
         return 0, 0
     pattern = None if skip is None else layer_pattern(skip.value)
     if pattern is not None:
-        return int(numbers[0]) + 1, min(sum(pattern), layers)
+        return size, min(sum(pattern), layers)
     every = entries.count("window_skip", "window_attn_skip_freq")
-    return int(numbers[0]) + 1, layers - layers // every if every else layers
+    return size, layers - layers // every if every else layers
+
+
+def _window_size(entries: Entries) -> int:
+    """Return the keys that a query sees: Megatron-LM counts those before it."""
+    whole = entries.count("window_size", "window_tokens", least=0)
+    entry = entries.entry("window_size")
+    if entry is None or not entry.known:
+        return whole or 0
+    numbers = re.findall(r"-?\d{1,8}", str(entry.value)[:100])
+    return int(numbers[0]) + 1 if numbers and int(numbers[0]) > 0 else 0
