@@ -20,11 +20,18 @@ from steptime.readers.safe import LARGEST_LAUNCH_BYTES
 
 FILES = Path(__file__).parent / "launch"
 CONFIGS = json.loads((Path(__file__).parent / "hub_configs.json").read_text())
+CASES = Path(__file__).parent / "cases"
 SEEDS = {
     ".json": json.dumps(CONFIGS[-1]["config"], indent=1).encode(),
     ".sh": (FILES / "llama70b.sh").read_bytes(),
     ".yaml": (FILES / "deepseek.yaml").read_bytes(),
     ".toml": (FILES / "llama405b.toml").read_bytes(),
+    "-launch.json": (CASES / "deepspeed.json").read_bytes(),
+    "-nanotron.yaml": (CASES / "nanotron.yaml").read_bytes(),
+    "-neox.yml": (CASES / "gpt-neox.yml").read_bytes(),
+    "-nemo.yaml": (CASES / "nemo1-tokenizer.yaml").read_bytes(),
+    "-axolotl.yaml": (CASES / "axolotl.yaml").read_bytes(),
+    "-eval.sh": (CASES / "eval-redirect.sh").read_bytes(),
 }
 TEN_MB = 10_000_000
 PIECES = b"\" ' { [ ${ $( - \xff \0 nan 1e999 null true : # *a &a \\ 999999999999999999999".split()
@@ -128,6 +135,20 @@ HOSTILE = {
     "heredoc.sh": b"cat <<E\n" * 100_000,
     "flags.sh": b"t.py --num-layers 2 " + b"--a 1 " * 150_000,
     "comments.sh": b"#" * 900_000,
+    "many-flags.sh": b"t.py --num-layers 2 " + b" ".join(b"--f%d 1" % i for i in range(20_000)),
+    "evals.sh": b"A='eval $A; eval $A'\n" + b"eval $A\n" * 20_000,
+    "shifts.sh": b"shift\n" * 30_000 + b"t.py --num-layers $1\n",
+    "documents.sh": b"".join(b"cat > f%d <<E\n$A$A\nE\n" % i for i in range(9_000)),
+    "layout.sh": b"t.py --num-layers 4 --pipeline-model-parallel-layout '"
+    + b"((t|)*9999" * 15_000 + b"'",
+    "pattern.sh": b"t.py --num-layers 4 --hidden-size 4 --num-attention-heads 1 --vocab-size 8 "
+    b"--num-experts 4 --moe-layer-freq '" + b"(" * 900 + b"[1]" + b"*9999)" * 900 + b"'",
+    "merges.yaml": b"a0: &a0 {x: 1, y: 2}\n"
+    + b"".join(b"a%d: &a%d {<<: *a%d, z: *a%d}\n" % (i, i, i - 1, i - 1) for i in range(1, 999)),
+    "unknown.yaml": b"tp: 1\n" + b"".join(b"k%d_lora_loss_x: 1\n" % i for i in range(2_900)),
+    "more-unknown.yaml": b"tp: 1\n" + b"".join(b"k%d: 1\n" % i for i in range(20_000)),
+    "launch-keys.json": b'{"train_batch_size":8,"zero_optimization":{'
+    + b",".join(b'"k%d":1' % i for i in range(15_000)) + b"}}",
     "backslashes.sh": b"\\\n" * 450_000,
     "random.sh": bytes(range(1, 256)) * 3000,
     "binary.json": bytes(range(256)) * 40_000,

@@ -70,7 +70,9 @@ class Entries:
         """Return an entry with its word replaced by what the word stands for."""
         words = self.values.get(entry.key)
         word = str(entry.value).strip().lower()
-        if words is None or not entry.known or entry.value is None or is_auto(word):
+        if words is None or not entry.known or is_auto(word):
+            return entry
+        if entry.value is None and word not in words:
             return entry
         if word in _NOTHING and word not in words:
             return entry
@@ -218,7 +220,8 @@ class Entries:
     def unused(self) -> list[Entry]:
         """Return what the file sets and nobody has asked for."""
         left = [found[-1] for key, found in self.by_key.items() if key not in self.asked]
-        return [entry for entry in left if entry.line != DEFAULT]
+        # A word that the format has a meaning for was understood, whatever came of it.
+        return [entry for entry in left if entry.line != DEFAULT and not entry.is_meant]
 
     def ask(self, name: str, why: str = "") -> None:
         """Note that something is missing."""

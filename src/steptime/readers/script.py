@@ -93,6 +93,8 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
     for place, word in enumerate(spread):
         flag, equals, inline = word.partition("=")
         pair = _PAIR.match(word)
+        if flag in _LAUNCHER:
+            continue
         if word[:2] == "--" and _FLAG.match(flag):
             name = flag.lstrip("-")
             value: object = inline if equals else True

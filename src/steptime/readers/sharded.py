@@ -105,6 +105,9 @@ def stages(entries: Entries) -> None:
     """
     reading = entries.reading
     kind = entries.word("distributed_type")
+    reading.software = {"deepspeed": "deepspeed", "megatron": "megatron"}.get(
+        kind, reading.software
+    )
     strategy = entries.entry("sharding_strategy", "dp_kind")
     words = entries.word("sharding_words").replace(",", " ").replace("[", " ").split()
     reshard = entries.entry("reshard")

@@ -24,6 +24,7 @@ _BRACKETS = ("[", "[[", "]", "]]")
 _TELLING = ("echo", "printf")
 _DEEPEST = 4
 """How many times the text of one command may hold another: eval, bash -c."""
+_MOST_TEXTS = 200
 
 
 @dataclass(slots=True)
@@ -71,7 +72,7 @@ class _Runner:
         self.on = True
         self.truth: bool | None = None
         self.join = ""
-        self.depth = 0
+        self.depth = self.texts = 0
         self.bodies: list[str] = []
 
     def run(self, tokens: list[Token]) -> None:
@@ -229,7 +230,8 @@ class _Runner:
 
     def _within(self, line: int, text: str) -> None:
         """Follow the command that a text holds, on the line where the text is used."""
-        if self.depth >= _DEEPEST:
+        self.texts += 1
+        if self.depth >= _DEEPEST or self.texts > _MOST_TEXTS:
             return
         try:
             found = Lexer(self.expander.spend(text), self.expander.name).tokens()
