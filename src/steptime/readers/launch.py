@@ -11,8 +11,9 @@ from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
-from steptime.readers.megatron_layout import megatron_layout, noop_layers
+from steptime.readers.megatron_layout import megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
+from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import Reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries
 from steptime.readers.megatron_experts import NUMBER
-from steptime.readers.patterns import stages_of
+from steptime.readers.megatron_stages import stages
 from steptime.readers.precision import precision
 from steptime.readers.safe import shown
 
@@ -18,13 +18,6 @@ SIZES = (
 _SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
 _SHARDED_OPTIMIZERS = ("distributed_fused_adam", "mcore_distributed_optim", "megatron_distributed")
 _GRANULARITY = ("selective", "full")
-_SCHEDULES = {"dualpipev": "dualpipe-v"}
-_SWITCHED = {
-    "enable_zbh1_pipeline": ("zb-h1", 1),
-    "enable_zbh1_exact_semantics": ("zb-h1", 1),
-    "zero_bubble_v_schedule": ("zb-v", 2),
-}
-"""Switches that choose a schedule, and the chunks that it has."""
 
 
 def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
@@ -55,8 +48,7 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
         experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
         if experts and tp > 1:
             reading.assume("etp", tp, "Megatron-LM's default is tp")
-    _chunks(entries)
-    _stages(entries)
+    stages(entries)
     sharding(entries)
     recompute(entries)
     precision(entries)
@@ -66,97 +58,10 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
             reading.state("sequence_parallel", True, line=line, written="sequence_parallel")
 
 
-def _chunks(entries: Entries) -> None:
-    """Note the model chunks of a device, which Megatron-LM can give in four ways."""
-    reading = entries.reading
-    names = ("virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank", "vp")
-    chunks = entries.count("vpp", *names)
-    each = entries.count("layers_per_chunk", "num_layers_per_virtual_pipeline_stage")
-    stages = reading.value("pp", 1)
-    if each is not None:
-        layers = reading.value("layers_with_empty", reading.value("num_layers"))
-        if layers is None:
-            entries.ask("num_layers", "to turn layers per virtual stage into chunks")
-            return
-        line = entries.line("num_layers_per_virtual_pipeline_stage")
-        if layers % (stages * each):
-            raise ConfigError(
-                f"{reading.at(line)}: {each} layers per virtual stage x pp = {stages} "
-                f"do not divide num_layers = {layers}"
-            )
-        chunks = layers // (stages * each)
-        reading.state("vpp", chunks, line=line, written="layers per virtual stage")
-    entries.count(
-        "microbatch_group",
-        "microbatch_group_size_per_virtual_pipeline_stage",
-        "microbatch_group_size_per_vp_stage",
-    )
-    cut = entries.entry("pipeline_model_parallel_layout")
-    if cut is not None and cut.known:
-        # Bars part the chunks of all stages.
-        number = stages_of(cut.value)
-        reading.state("uneven_stages", True, line=cut.line, written=cut.written)
-        if number > 1 and number % stages == 0:
-            chunks = number // stages
-            reading.state("vpp", chunks, line=cut.line, written=cut.written)
-    word = entries.word("schedules_method")
-    if word in _SCHEDULES:
-        reading.state("schedule", _SCHEDULES[word], line=entries.line("schedules_method"))
-        reading.state("vpp", 2, line=entries.line("schedules_method"), written=word)
-    elif word:
-        line = entries.line("schedules_method")
-        raise ConfigError(f"{reading.at(line)}: schedules_method {shown(word)} is not modelled")
-    elif any(entries.flag(name) for name in _SWITCHED):
-        name = next(name for name in _SWITCHED if entries.flag(name))
-        schedule, held = _SWITCHED[name]
-        reading.state("schedule", schedule, line=entries.line(name), written=name)
-        if held > 1:
-            reading.facts.pop("vpp", None)
-            reading.state("vpp", held, line=entries.line(name), written=name)
-    elif chunks is not None and chunks > 1:
-        reading.assume("schedule", "interleaved-1f1b", "several chunks a device")
-
-
-def _stages(entries: Entries) -> None:
-    """Note what of a file says that layers need not divide over the stages."""
-    reading = entries.reading
-    ends = sum(
-        entries.flag(f"account_for_{end}_in_pipeline_split") for end in ("embedding", "loss")
-    )
-    method = entries.word("pp_partition_method")
-    if "embedding" in method:
-        ends = 2
-    if ends:
-        line = entries.line("pp_partition_method", "account_for_embedding_in_pipeline_split")
-        reading.state("counted_ends", ends, line=line, written="ends that count as a layer")
-    for name in (
-        "decoder_first_pipeline_num_layers",
-        "decoder_last_pipeline_num_layers",
-        "num_layers_in_first_pipeline_stage",
-        "num_layers_in_last_pipeline_stage",
-        "num_layer_list",
-    ):
-        if name in entries.by_key and any(one.value for one in entries.by_key[name]):
-            line = entries.by_key[name][-1].line
-            reading.state("uneven_stages", True, line=line, written="stages")
-
-
-def noop_layers(entries: Entries) -> None:
-    """Take away the layers that only fill up stages.
-
-    Args:
-        entries: The file's keys.
-    """
-    entry = entries.entry("noop_layers")
-    layers = entries.entry("num_layers")
-    if entry is None or layers is None or not entry.known or not str(layers.value).isdigit():
-        return
-    empty = len([word for word in str(entry.value).split(",") if word.strip()])
-    real = int(str(layers.value)) - empty
-    entries.by_key["num_layers"] = []
-    entries.put("num_layers", real, f"{layers.value} less {empty} that do nothing")
-    entries.reading.state("uneven_stages", True, line=entry.line, written=entry.written)
-    entries.reading.state("layers_with_empty", int(str(layers.value)), line=entry.line)
+def _other_optimizer(entries: Entries) -> None:
+    kind = entries.word("optimizer")
+    if kind and "adam" not in kind:
+        entries.reading.notes.append(f"optimizer = {kind}: its states are taken as Adam's")
 
 
 def sharding(entries: Entries) -> None:
@@ -166,9 +71,7 @@ def sharding(entries: Entries) -> None:
         entries: The file's keys.
     """
     reading = entries.reading
-    kind = entries.word("optimizer")
-    if kind and "adam" not in kind:
-        reading.notes.append(f"optimizer = {kind}: its states are taken as Adam's")
+    _other_optimizer(entries)
     stage = entries.count("zero_stage", "zero_stage", least=0)
     if stage is not None:
         if stage > 3:

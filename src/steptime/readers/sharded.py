@@ -109,24 +109,14 @@ def stages(entries: Entries) -> None:
         kind, reading.software
     )
     strategy = entries.entry("sharding_strategy", "dp_kind")
-    words = entries.word("sharding_words").replace(",", " ").replace("[", " ").split()
+    words = _words(entries)
     reshard = entries.entry("reshard")
     if entries.count("zero_stage", "zero_stage", least=0) is not None:
         pass
     elif strategy is not None:
         _strategy(entries, strategy.value, strategy.line, strategy.written)
     elif words and words[0].strip("'\"") not in ("false", "none", ""):
-        word = next(
-            (one.strip("'\",]") for one in words if one.strip("'\",]") in (*_STAGES, *_HYBRID)), ""
-        )
-        known = _STAGES.get(word, _HYBRID.get(word))
-        if known is None and reshard is None and words[0] != "true":
-            line = entries.line("sharding_words")
-            raise ConfigError(
-                f"{reading.at(line)}: fsdp = {shown(' '.join(words))} is not understood; known: "
-                f"{', '.join((*_STAGES, *_HYBRID))}"
-            )
-        _strategy(entries, word or 3, entries.line("sharding_words"), "fsdp")
+        _strategy(entries, _word_of(entries, words), entries.line("sharding_words"), "fsdp")
     elif kind == "fsdp" or reshard is not None:
         # FSDP 1 writes its strategy's name here; FSDP 2 whether weights go after the forward.
         text = str(reshard.value).lower() if reshard is not None else "true"
@@ -145,6 +135,28 @@ def stages(entries: Entries) -> None:
         and reading.software in BF16_SHARDS
     ):
         bf16_shards(entries)
+
+
+def _words(entries: Entries) -> list[str]:
+    """Return the words of a trainer's ``fsdp``, which is a text or a list."""
+    entry = entries.entry("sharding_words")
+    if entry is None or not entry.known:
+        return []
+    listed = entry.value if isinstance(entry.value, list) else [entry.value]
+    text = " ".join(str(one).lower() for one in listed[:20])
+    return text.replace(",", " ").replace("[", " ").replace("]", " ").split()
+
+
+def _word_of(entries: Entries, words: list[str]) -> object:
+    """Return the strategy among the words of a trainer's ``fsdp``."""
+    plain = [one.strip("'\",]") for one in words]
+    word = next((one for one in plain if one in (*_STAGES, *_HYBRID)), "")
+    if not word and entries.entry("reshard") is None and plain[0] not in ("true", "auto_wrap"):
+        raise ConfigError(
+            f"{entries.reading.at(entries.line('sharding_words'))}: fsdp = "
+            f"{shown(' '.join(words))} is not understood; known: {', '.join((*_STAGES, *_HYBRID))}"
+        )
+    return word or 3
 
 
 BF16_SHARDS = ("deepspeed", "gpt-neox", "megatron-deepspeed")
