@@ -62,12 +62,17 @@ def _choices(reading: Reading, given: Mapping[str, Value]) -> dict[str, Value]:
 
 def _check_gaps(reading: Reading, given: Mapping[str, Value]) -> None:
     """Refuse a file that sets something to what it does not tell: that is not "off"."""
+    open_gaps: dict[str, str] = {}
     for gap in reading.missing:
         name, colon, why = gap.partition(": ")
         is_of_model = reading.model is not None and name not in (*LAYOUT_FIELDS, *CHOICES)
-        if not colon or name in given or name in _OPTIONS or is_of_model:
-            continue
-        raise ConfigError(f"{reading.path} does not give {name}: {why}; add --set {name}=VALUE")
+        if colon and name not in given and name not in _OPTIONS and not is_of_model:
+            open_gaps[name] = why
+    if open_gaps:
+        way = " ".join(f"--set {name}=VALUE" for name in list(open_gaps)[:6])
+        whys = "; ".join(dict.fromkeys(open_gaps.values()))[:500]
+        names = ", ".join(list(open_gaps)[:6])
+        raise ConfigError(f"{reading.path} does not give {names}: {whys}; add {way}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,14 @@ from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
 
 _AXES = ("data", "fsdp", "tensor", "pipeline", "context", "expert")
-_OURS = {"tensor": "tp", "pipeline": "pp", "context": "cp"}
+_OURS = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep"}
+_SAID = {
+    "tp": "tensor_model_parallel_size",
+    "pp": "pipeline_model_parallel_size",
+    "cp": "context_parallel_size",
+    "ep": "expert_model_parallel_size",
+}
+"""Names under which a user sets an axis that the file leaves open."""
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -68,7 +75,12 @@ def _model(entries: Entries, folder: Path) -> None:
 
 def _windows(entries: Entries) -> None:
     """Take a window where the decoder's block or the kind of attention has one."""
-    every = entries.word("decoder_block")
+    every, _, parts = entries.word("decoder_block").partition("/")
+    layers = entries.entry("num_layers")
+    if parts not in ("", "1") and layers is not None and str(layers.value).isdigit():
+        whole = int(str(layers.value)) * int(parts)
+        entries.by_key["num_layers"] = []
+        entries.put("num_layers", whole, f"{layers.written} of {parts} layers each")
     if entries.word("attention_type") == "windows":
         if entries.entry("window_tokens") is None:
             entries.ask("window_tokens", "attention_type = local_sliding without its size")
@@ -82,34 +94,22 @@ def _windows(entries: Entries) -> None:
 def _mesh(entries: Entries) -> None:
     """Note the axes; the one that is -1 takes what the others leave."""
     reading = entries.reading
-    sizes: dict[str, int] = {}
-    is_open = []
-    for axis in _AXES:
-        size = 1
-        for part in ("dcn", "ici"):
-            entry = entries.entry(f"{part}_{axis}")
-            if entry is not None and str(entry.value).strip() == "-1":
-                is_open.append(f"{part}_{axis}")
-            else:
-                size *= entries.count(f"{part}_{axis}", f"{part}_{axis}") or 1
-        sizes[axis] = size
-    for part in ("dcn", "ici"):
-        if len([name for name in is_open if name.startswith(part)]) > 1:
-            raise ConfigError(f"{reading.path}: more than one of {part}_* is -1: {is_open}")
+    sizes, is_open = _axes(entries)
     for axis, ours in _OURS.items():
-        if sizes[axis] > 1:
-            reading.state(ours, sizes[axis], written=f"ici x dcn {axis}")
-    if sizes["expert"] > 1:
-        reading.state("ep", sizes["expert"], written="ici x dcn expert")
+        key, names = f"ici or dcn {axis}", _SAID[ours]
+        if entries.count(ours, names) is None and sizes[axis] > 1:
+            reading.state(ours, sizes[axis], written=key)
+        elif any(name.endswith(axis) for name in is_open) and entries.entry(names) is None:
+            entries.ask(ours, f"the {axis} axis takes what the launcher gives")
     # An axis that nobody sets is 1, but for the two that MaxText leaves open.
-    given = any(f"{part}_{axis}" in entries.by_key for part in ("ici", "dcn") for axis in _AXES)
     open_fsdp = any("fsdp" in name for name in is_open) or "ici_fsdp" not in entries.by_key
-    shards = sizes["fsdp"] > 1 or open_fsdp
-    why = "an fsdp axis shares weights" if shards else "no fsdp axis"
+    experts = reading.value("ep", 1) > 1 or any("expert" in name for name in is_open)
+    shards = sizes["fsdp"] > 1 or open_fsdp or experts
+    why = "the fsdp and expert axes share weights" if shards else "no fsdp axis"
     reading.assume("zero_stage", 3 if shards else 0, why)
-    if sizes["tensor"] > 1:
+    if reading.value("tp", 1) > 1:
         reading.assume("sequence_parallel", False, "the tensor axis does not cut the sequence")
-    if is_open or not given or open_fsdp:
+    if is_open or open_fsdp:
         if reading.value("num_gpus") is None:
             entries.ask("num_gpus", "an axis of the mesh takes what the launcher gives")
         return
@@ -120,6 +120,26 @@ def _mesh(entries: Entries) -> None:
         reading.missing[:] = [gap for gap in reading.missing if not gap.startswith("num_gpus")]
     if sizes["data"] > 1 and shards:
         reading.state("dp_replicate", sizes["data"], written="ici x dcn data")
+
+
+def _axes(entries: Entries) -> tuple[dict[str, int], list[str]]:
+    """Return the size of each axis within and across slices together, and which are open."""
+    sizes: dict[str, int] = {}
+    is_open: list[str] = []
+    for axis in _AXES:
+        sizes[axis] = 1
+        for part in ("dcn", "ici"):
+            entry = entries.entry(f"{part}_{axis}")
+            if entry is not None and str(entry.value).strip() == "-1":
+                is_open.append(f"{part}_{axis}")
+            else:
+                sizes[axis] *= entries.count(f"{part}_{axis}", f"{part}_{axis}") or 1
+    for part in ("dcn", "ici"):
+        if len([name for name in is_open if name.startswith(part)]) > 1:
+            raise ConfigError(
+                f"{entries.reading.path}: more than one axis of {part} is -1: {', '.join(is_open)}"
+            )
+    return sizes, is_open
 
 
 def _recompute(entries: Entries) -> None:

@@ -33,16 +33,15 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
     """
     reading = entries.reading
     for name, keys in SIZES:
-        if entries.count(name, *keys) is None and not any(
-            text.startswith(f"{name}:") for text in reading.missing
-        ):
-            why = (
-                "the software's default"
-                if steps_known
-                else "not in this file; a recipe's may differ"
-            )
-            if name in ("tp", "pp") or not steps_known:
-                reading.assume(name, 1, why)
+        size = entries.count(name, *keys)
+        if size is not None or any(text.startswith(f"{name}:") for text in reading.missing):
+            continue
+        if name in ("tp", "pp") and not steps_known:
+            entries.ask(name, "the recipe that this file changes may have its own")
+        elif name in ("tp", "pp"):
+            reading.assume(name, 1, "the software's default")
+        elif not steps_known:
+            reading.assume(name, 1, "not in this file; a recipe's may differ")
     if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
         tp = reading.value("tp", 1)
         experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None

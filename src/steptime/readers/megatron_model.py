@@ -16,7 +16,8 @@ from steptime.readers.reading import COMMAND_LINE
 SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
 """What every description of a model gives."""
 
-GATED = "swiglu fast-swiglu geglu fast-geglu reglu fast-reglu gated".split()
+_ACTIVATIONS = ("activation", "activation_func", "hidden_act", "glu_activation")
+GATED = "liglu swiglu fast-swiglu geglu fast-geglu reglu fast-reglu gated".split()
 PLAIN = (
     "gelu relu squared-relu squared_relu squaredrelu relu2 plain openai-gelu gelu_new gelu_fast "
     "fast_gelu quick_gelu silu swish gelu_pytorch_tanh"
@@ -156,12 +157,12 @@ def _gated(entries: Entries) -> bool:
     on = [entries.flag(name) for name in flags]
     entries.flag("squared_relu")
     entries.flag("openai_gelu")
-    word = entries.word("activation", "activation_func", "hidden_act")
+    word = entries.word(*_ACTIVATIONS)
     if any(on) or word in GATED:
         return True
     # A dump writes the path of a function.
     if word and word not in PLAIN and "." not in word:
-        entry = entries.entry("activation", "activation_func", "hidden_act")
+        entry = entries.entry(*_ACTIVATIONS)
         line = entry.line if entry else 0
         raise ConfigError(
             f"{entries.reading.at(line)}: activation {word[:40]!r} is not understood: with a gate "

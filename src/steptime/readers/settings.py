@@ -15,6 +15,16 @@ from steptime.readers.safe import short
 ARGUMENT = re.compile(r"\d{1,3}|@")
 """An argument of a script by its position, or all of them."""
 
+SHORT = {
+    "tp": "tensor_model_parallel_size",
+    "pp": "pipeline_model_parallel_size",
+    "cp": "context_parallel_size",
+    "ep": "expert_model_parallel_size",
+    "etp": "expert_tensor_parallel_size",
+    "vpp": "virtual_pipeline_model_parallel_size",
+}
+"""The project's own short names, by the names that the readers ask for."""
+
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
 
@@ -34,7 +44,7 @@ def check_settings(
     """
     if not given:
         return
-    asked = set(arguments)
+    asked = {*arguments, *SHORT}
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     words = {word for line in lines for word in _WORD.findall(line.replace("-", "_"))}
     words |= {word.lstrip("_") for word in words}
@@ -55,6 +65,10 @@ def set_entries(given: Mapping[str, str], form: Format) -> list[Entry]:
         form: The file's format.
     """
     return [
-        Entry(form.keys.get(key.lower(), key), value, COMMAND_LINE, f"--set {key}")
-        for key, value in given.items()
+        Entry(_ours(key, form), value, COMMAND_LINE, f"--set {key}") for key, value in given.items()
     ]
+
+
+def _ours(key: str, form: Format) -> str:
+    own = form.keys.get(key.lower())
+    return own if own is not None else SHORT.get(key, key)
