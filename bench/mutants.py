@@ -40,7 +40,6 @@ ROOMS = {
     "formulas": ("formulas", "evidence", "planning"),
     "pipeline": ("pipeline", "cli/test_schedule.py", "formulas/test_schedule.py"),
     "planning": ("planning", "cli/test_search.py"),
-    "inputs/readers": ("inputs", "cli/test_explain.py"),
     "readers": ("readers", "cli/test_explain.py"),
 }
 Found = tuple[str, Mutant]

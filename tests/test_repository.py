@@ -16,7 +16,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = (
-    *("formulas", "inputs", "pipeline", "parallel", "answer", "evidence", "planning"),
+    *("formulas", "inputs", "pipeline", "readers", "parallel", "answer", "evidence", "planning"),
     *("book", "cli"),
 )
 LOGIC = (
@@ -172,7 +172,7 @@ class Gate:
 sys.meta_path.insert(0, Gate())
 import steptime, steptime.evidence, steptime.planning, steptime.cli
 count = 0
-for room in ("inputs", "formulas", "pipeline", "answer"):
+for room in ("inputs", "formulas", "pipeline", "readers", "answer"):
     package = importlib.import_module(f"steptime.{room}")
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
         importlib.import_module(module.name)

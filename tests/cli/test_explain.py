@@ -10,7 +10,7 @@ import pytest
 
 from steptime.cli.main import run
 
-FILES = Path(__file__).parents[1] / "inputs" / "launch"
+FILES = Path(__file__).parents[1] / "readers" / "launch"
 
 
 def explain(capsys: pytest.CaptureFixture[str], name: str, *arguments: str) -> dict[str, object]:
@@ -70,7 +70,7 @@ def test_gaps_can_be_filled(capsys: pytest.CaptureFixture[str]) -> None:
         (["llama70b.sh", "--set", "vocab_size=1e9"], "must be a whole number, got '1e9'"),
         (["llama70b.sh", "--set", "vocab_size=1000000000"], "got 1000000000"),
         (["llama70b.sh", "--set", "vocab_size=0"], "steptime: command line: --set vocab_size"),
-        (["llama405b.toml", "--set", "foo=1"], "--set is for launch scripts and YAML files"),
+        (["llama405b.toml", "--set", "foo=1"], "llama405b.toml has no such name"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from steptime.inputs.stack import FACT_NAMES, stacks
 Call = Callable[..., tuple[int, str, str]]
 JOB = ("-m", "mixtral-8x7b", "-a", "h100", "-s", "4096", "-B", "128")
 CUT = ("--tp", "2", "--dp", "16", "--ep", "8", "--zero", "1", "--recompute", "none")
-LAUNCH = str(Path(__file__).parents[1] / "inputs" / "launch" / "llama70b.sh")
+LAUNCH = str(Path(__file__).parents[1] / "readers" / "launch" / "llama70b.sh")
 ANSWERING = {
     "predict": ("predict", *JOB, *CUT),
     "memory": ("memory", *JOB, *CUT),

@@ -131,8 +131,9 @@ def test_python_gives_the_same(steptime: Call) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "llama3-40b"}, "did you mean 'llama3-405b'?"),
-        ({"accelerator": "h10"}, "did you mean 'h100'?"),
+        ({"model": "llama3-400b"}, "did you mean 'llama3-405b'?"),
+        ({"model": "llama3-40b"}, "one of its family: llama3-8b, llama3-70b, llama3-405b?"),
+        ({"accelerator": "h10"}, "did you mean one of its family: h100, "),
         ({"tp": "0"}, "tp must be >= 1, got 0"),
         ({"tp": "-8"}, "tp must be >= 1, got -8"),
         ({"tp": "7"}, "tp=7 does not divide the 128 attention heads"),

@@ -13,8 +13,8 @@ from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
-from steptime.inputs.readers import completed, read_configuration
 from steptime.planning.emit import emitted
+from steptime.readers import completed, read_configuration
 
 BASE = ["search", "-m", "llama3-8b", "-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
 
@@ -98,7 +98,10 @@ def test_what_is_emitted_reads_back_as_the_same_layout(
 
 def test_torchtitan_shards_what_the_layout_shards() -> None:
     batch = Batch(global_batch_size=64, seq_length=8192)
-    layouts = {stage: Layout(tp=2, dp=8, zero_stage=stage) for stage in (0, 1, 2, 3)}
+    layouts = {
+        stage: Layout(tp=2, dp=8, zero_stage=stage, sequence_parallel=True)
+        for stage in (0, 1, 2, 3)
+    }
     degrees = {0: (8, 1), 2: (1, 8), 3: (1, 8)}
     for stage, (replicate, shard) in degrees.items():
         text = emitted("torchtitan", model("llama3-8b"), layouts[stage], batch)
@@ -132,7 +135,7 @@ def test_emitted_mixture_reads_back_as_the_same_model(
 def test_a_configuration_file_is_a_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = json.loads((Path(__file__).parents[1] / "inputs" / "hub_configs.json").read_text())
+    rows = json.loads((Path(__file__).parents[1] / "readers" / "hub_configs.json").read_text())
     path = tmp_path / "config.json"
     path.write_text(json.dumps(rows[0]["config"]))
     arguments = ["-a", "h100", "--gpus", "8", "-B", "32", "-s", "4096", "--json"]
@@ -146,7 +149,7 @@ def test_a_configuration_file_is_a_model(
         (["--gpus", "0"], "num_gpus must be >= 1, got 0"),
         (["--json", "--csv"], "exclude each other"),
         (["--price-per-gpu-hour", "2"], "needs --tokens"),
-        (["--emit", "deepspeed"], "unknown format 'deepspeed'"),
+        (["--emit", "jax"], "unknown format 'jax'"),
         (["--recompute", "some"], "unknown recompute 'some'"),
         (["--top", "0"], "top must be >= 1"),
         (["--tokens", "-1"], "tokens must be a number > 0"),

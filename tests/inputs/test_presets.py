@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,30 @@ def test_own_files(tmp_path: Path) -> None:
     )
     assert model(str(shape)).head_dim == 16
     assert model(str(shape)).name == "my_model"
+    shape.write_text("[mine]\n" + shape.read_text())
+    assert model(str(shape)).name == "mine"
+
+
+def test_a_checkpoint_has_the_shape_of_its_model() -> None:
+    assert model("meta-llama/Meta-Llama-3-8B-Instruct") == model("llama3-8b")
+    assert model("Qwen/Qwen2.5-7B-Instruct") == model("qwen2.5-7b")
+    assert model("google/gemma-2-9b-it") == model("gemma2-9b")
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [
+        ("qwen3-320b", "one of its family: qwen3-30b-a3b, qwen3-235b-a22b, qwen3-0.6b"),
+        ("lama3-8b", "did you mean 'llama3-8b'"),
+        ("nobody/nothing", "a config.json or a TOML file of a model will do too"),
+    ],
+)
+def test_a_hint_is_about_sense_not_letters(asked: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(hint)):
+        model(asked)
+    with pytest.raises(ConfigError) as refused:
+        accelerator("h20")
+    assert "h200'" not in str(refused.value)
 
 
 # refusal
@@ -147,12 +172,21 @@ def test_accelerator_files_that_contradict_themselves(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("num_layers = 4\n", "missing"),
-        ("nonsense = 4\n", "unexpected keyword"),
+        (
+            "num_layers = 4\n",
+            "shape.toml: missing hidden_size, ffn_hidden_size, num_attention_heads, "
+            "num_query_groups, vocab_size",
+        ),
+        ("num_layers = 4\nnonsense = 4\n", "shape.toml:2: nonsense is no field; known: name, "),
+        (
+            "[mine]\nnum_layer = 4\n",
+            "shape.toml:2: num_layer is no field; did you mean 'num_layers'",
+        ),
+        ("experts = 3\n[b]\nx = 1\n", "shape.toml:2: b is no field"),
         (
             "num_layers = 0\nhidden_size = 64\nffn_hidden_size = 256\nnum_attention_heads = 4\n"
             "num_query_groups = 2\nvocab_size = 100\n",
-            "num_layers must be >= 1, got 0",
+            "shape.toml:1: num_layers must be >= 1, got 0",
         ),
     ],
 )

@@ -1,63 +1,219 @@
-"""Flags of other tools, written out by hand."""
+"""What is emitted trains that model, and reads back as the same record."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
-from steptime.inputs.layout import Batch, Layout
-from steptime.inputs.presets import model
-from steptime.planning.emit import emitted
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import PRECISIONS, Batch, Layout, check_layout
+from steptime.inputs.model import Experts, LatentAttention, ModelShape
+from steptime.inputs.presets import model, model_names
+from steptime.planning.emit import FORMATS, emitted
+from steptime.planning.emit.torchtitan import flavor_of
+from steptime.readers import completed, read_configuration
 
-BATCH = Batch(global_batch_size=64, seq_length=8192)
+SUFFIX = {"torchtitan": ".toml", "megatron-bridge": ".yaml", "nemo": ".yaml", "nanotron": ".yaml"}
+EXPERTS = st.builds(
+    Experts,
+    num_experts=st.sampled_from((8, 64)),
+    top_k=st.sampled_from((1, 2, 6)),
+    expert_ffn_hidden_size=st.sampled_from((256, 1408)),
+    num_shared_experts=st.integers(0, 2),
+    num_dense_layers=st.integers(0, 3),
+)
+LATENT = LatentAttention(
+    q_lora_rank=0, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128
+)
+FLAVORS = tuple(name for name in model_names() if flavor_of(model(name)))
+Q = settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
+)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> ModelShape:
+    """Draw a model; its vocabulary divides over any tensor-parallel ranks, as real ones do."""
+    layers = draw(st.sampled_from((8, 24, 32, 61)))
+    gated = draw(st.booleans())
+    window = draw(st.sampled_from((0, 128, 4096)))
+    latent = draw(st.sampled_from((None, None, LATENT)))
+    heads = draw(st.sampled_from((16, 32)))
+    return ModelShape(
+        name="drawn",
+        num_layers=layers,
+        hidden_size=2048,
+        ffn_hidden_size=draw(st.sampled_from((5632, 8192))),
+        num_attention_heads=heads,
+        num_query_groups=heads if latent else draw(st.sampled_from((2, 8, heads))),
+        head_dim=draw(st.sampled_from((2048 // heads, 128))),
+        vocab_size=draw(st.sampled_from((32768, 128 * 1024, 151936 // 128 * 128))),
+        gated=gated,
+        tied=draw(st.booleans()),
+        learned_positions=0 if gated else draw(st.sampled_from((0, 2048))),
+        window_size=window,
+        windowed_layers=draw(st.integers(1, layers)) if window else 0,
+        experts=draw(st.none() | EXPERTS) if layers > 3 else None,
+        latent_attention=latent,
+        norm=draw(st.sampled_from(("rmsnorm", "layernorm"))),
+        linear_bias=draw(st.booleans()),
+        qkv_bias=False,
+        qk_norm=draw(st.booleans()),
+    )
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> Layout:
+    tp = draw(st.sampled_from((1, 2, 4)))
+    pp = draw(st.sampled_from((1, 1, 2, 4)))
+    vpp = draw(st.sampled_from((1, 2))) if pp > 1 else 1
+    return Layout(
+        tp=tp,
+        cp=draw(st.sampled_from((1, 1, 2))),
+        pp=pp,
+        vpp=vpp,
+        dp=draw(st.sampled_from((1, 2, 8, 12))),
+        ep=draw(st.sampled_from((1, 1, 2, 4))),
+        etp=draw(st.sampled_from((1, tp))),
+        sequence_parallel=tp > 1 and draw(st.booleans()),
+        zero_stage=draw(st.integers(0, 3)),
+        recompute=draw(st.sampled_from(("none", "selective", "full"))),
+        precision=draw(st.sampled_from(PRECISIONS)),
+        schedule="interleaved-1f1b"
+        if vpp > 1
+        else draw(st.sampled_from(("1f1b", "1f1b", "gpipe"))),
+    )
+
+
+def suited(kind: str, layout: Layout, shape: ModelShape) -> tuple[Layout, ModelShape]:
+    """Return what was drawn as far as the framework has keys for it."""
+    if shape.experts is None:
+        layout = replace(layout, ep=1, etp=1)
+    if layout.pp == 1:
+        layout = replace(layout, schedule="1f1b")
+    if kind in ("megatron", "megatron-bridge", "nemo") and layout.schedule == "gpipe":
+        layout = replace(layout, schedule="1f1b")
+    llama = replace(
+        shape,
+        gated=True,
+        learned_positions=0,
+        latent_attention=None,
+        linear_bias=False,
+        norm="rmsnorm",
+    )
+    whole = "full" if layout.recompute == "selective" else layout.recompute
+    if kind == "torchtitan":
+        layout = replace(
+            layout,
+            sequence_parallel=layout.tp > 1,
+            zero_stage=max(2, layout.zero_stage) if layout.zero_stage else 0,
+            precision=layout.precision if layout.precision in ("fp8", "mxfp8") else "bf16",
+        )
+    elif kind == "nemo":
+        layout = replace(
+            layout,
+            etp=layout.tp if shape.experts else 1,
+            zero_stage=layout.zero_stage if layout.zero_stage != 2 else 3,
+            precision="bf16" if layout.precision in ("mxfp8", "nvfp4") else layout.precision,
+        )
+        shape = replace(shape, latent_attention=None)
+    elif kind == "nanotron":
+        shape = replace(llama, experts=None, qk_norm=False, head_dim=0)
+        shape = replace(shape, windowed_layers=shape.num_layers if shape.window_size else 0)
+        shape = replace(shape, head_dim=2048 // shape.num_attention_heads)
+        one = replace(layout, vpp=1, ep=1, etp=1, precision="bf16", recompute=whole)
+        schedule = "1f1b" if layout.vpp > 1 else layout.schedule
+        layout = replace(one, zero_stage=min(1, layout.zero_stage), schedule=schedule)
+    elif kind == "deepspeed":
+        experts = shape.experts and replace(shape.experts, num_shared_experts=0, num_dense_layers=0)
+        shape = replace(llama, experts=experts, qk_norm=shape.qk_norm or experts is not None)
+        layout = Layout(
+            dp=layout.dp,
+            zero_stage=layout.zero_stage or 1,
+            recompute=whole,
+            precision="fp16" if layout.precision == "fp16" else "bf16",
+        )
+    return layout, shape
+
+
+# --- invariant
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@Q
+@given(data=st.data())
+def test_what_is_emitted_reads_back_as_the_same_record(
+    kind: str, data: st.DataObject, tmp_path: Path
+) -> None:
+    own = st.sampled_from(FLAVORS).map(model) if kind == "torchtitan" else shapes()
+    shape, layout = data.draw(own), data.draw(layouts())
+    micro = data.draw(st.sampled_from((1, 2)))
+    steps = layout.pp * data.draw(st.integers(1, 4))
+    layout, shape = suited(kind, layout, shape)
+    batch = Batch(
+        global_batch_size=micro * layout.dp * steps, seq_length=4096, micro_batch_size=micro
+    )
+    try:
+        check_layout(shape, layout, batch)
+        text = emitted(kind, shape, layout, batch)
+    except ConfigError:
+        assume(False)
+    path = tmp_path / f"emitted{SUFFIX.get(kind, '.sh')}"
+    path.write_text(text)
+    assert f"{layout.num_devices} GPUs" in text
+    reading = read_configuration(path)
+    gpus = {} if kind in ("megatron", "nemo", "deepspeed") else {"num_gpus": layout.num_devices}
+    found, total = completed(reading, gpus)
+    # Without ranks to share with, nothing is shared whatever the stage.
+    stage = found.zero_stage if layout.dp == 1 else layout.zero_stage
+    assert found == replace(layout, zero_stage=stage)
+    assert total == batch
+    assert reading.model is not None
+    traits = {"name": "", "source": "", "norm": shape.norm, "qkv_bias": shape.qkv_bias}
+    assert replace(reading.model, **traits) == replace(shape, **traits)
+    assert not [note for note in reading.notes if note.startswith("not used")]
+
+
+# --- published: every model that can be named
+
+
+@pytest.mark.parametrize("name", ["llama3-8b", "qwen3-8b"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_named_model_is_emitted_with_its_traits(name: str, kind: str) -> None:
+    batch = Batch(global_batch_size=64, seq_length=4096)
+    layout = Layout(dp=8, zero_stage=3 if kind in ("torchtitan", "deepspeed") else 1)
+    if (name, kind) == ("qwen3-8b", "nanotron"):
+        with pytest.raises(ConfigError, match="normalized queries"):
+            emitted(kind, model(name), layout, batch)
+        return
+    text = emitted(kind, model(name), layout, batch)
+    said = ("--qk-layernorm", "qk_layernorm: true", '"qwen3"', 'name = "qwen3"')
+    assert any(word in text for word in said) == (name == "qwen3-8b")
+
+
+# --- refusal
 
 
 @pytest.mark.parametrize(
-    ("layout", "there", "not_there"),
+    ("kind", "layout", "message"),
     [
-        (Layout(), (), ("--num-virtual", "--account-for", "--sequence-parallel", "--use-")),
-        # 32 layers over 4 stages of 2 chunks: 4 each.
-        (
-            Layout(pp=4, vpp=2, schedule="interleaved-1f1b"),
-            ("--num-virtual-stages-per-pipeline-rank 2",),
-            ("--account-for",),
-        ),
-        (Layout(pp=4), (), ("--num-virtual", "--account-for")),
-        (Layout(tp=2, sequence_parallel=True), ("--sequence-parallel",), ()),
-        (Layout(dp=2, zero_stage=1), ("--use-distributed-optimizer",), ("--use-megatron-fsdp",)),
-        (Layout(dp=2, zero_stage=0), (), ("--use-distributed-optimizer", "--use-megatron-fsdp")),
-        (
-            Layout(dp=2, zero_stage=3),
-            ("--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"),
-            ("--use-distributed-optimizer",),
-        ),
-        (Layout(recompute="full"), ("--recompute-granularity full",), ()),
-        (Layout(recompute="none"), (), ("--recompute",)),
+        ("megatron", Layout(pp=2, schedule="zb-h1"), "Megatron-LM does not run schedule='zb-h1'"),
+        ("megatron", Layout(pp=4, vpp=2, schedule="interleaved-1f1b"), "refuses 2 micro-batches"),
+        ("torchtitan", Layout(tp=2), "torchtitan cuts the sequence wherever it cuts tensors"),
+        ("torchtitan", Layout(dp=2, zero_stage=1), "torchtitan has no ZeRO-1"),
+        ("deepspeed", Layout(tp=2), "over data-parallel ranks only"),
+        ("deepspeed", Layout(dp=2), "shares its states at stage 0 too"),
+        ("nanotron", Layout(zero_stage=3), "nanotron shares no gradients or weights"),
+        ("nemo", Layout(precision="nvfp4"), "NeMo 1 has no precision='nvfp4'"),
     ],
 )
-def test_megatron_flags_by_hand(
-    layout: Layout, there: tuple[str, ...], not_there: tuple[str, ...]
-) -> None:
-    lines = emitted("megatron", model("llama3-8b"), layout, BATCH).splitlines()
-    for flag in there:
-        assert flag in lines
-    for flag in not_there:
-        assert not [line for line in lines if line.startswith(flag)]
-
-
-def test_stages_that_layers_do_not_fill_count_embedding_and_loss() -> None:
-    # 126 layers and 2 more, over 16 stages: 8 each.
-    lines = emitted("megatron", model("llama3-405b"), Layout(pp=16), BATCH).splitlines()
-    assert "--account-for-embedding-in-pipeline-split" in lines
-    assert "--account-for-loss-in-pipeline-split" in lines
-
-
-def test_torchtitan_chunks_by_hand() -> None:
-    interleaved = Layout(pp=4, vpp=2, schedule="interleaved-1f1b", zero_stage=0)
-    text = emitted("torchtitan", model("llama3-8b"), interleaved, BATCH)
-    # 32 layers over 8 chunks.
-    assert "pipeline_parallel_layers_per_stage = 4\n" in text
-    plain = emitted("torchtitan", model("llama3-8b"), Layout(pp=4, zero_stage=0), BATCH)
-    assert "layers_per_stage" not in plain
-    assert "pipeline_parallel_schedule" in plain
-    alone = emitted("torchtitan", model("llama3-8b"), Layout(zero_stage=0), BATCH)
-    assert "pipeline_parallel_schedule" not in alone
+def test_what_a_framework_cannot_run_is_refused(kind: str, layout: Layout, message: str) -> None:
+    batch = Batch(global_batch_size=2, seq_length=4096)
+    with pytest.raises(ConfigError, match=message):
+        emitted(kind, model("llama3-8b"), layout, batch)

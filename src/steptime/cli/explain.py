@@ -14,9 +14,9 @@ from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.predict import print_time, print_verdict
 from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.readers import Reading, read_configuration
-from steptime.inputs.readers.reading import where
 from steptime.inputs.training_step import shape_named
+from steptime.readers import Reading, read_configuration
+from steptime.readers.reading import where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation

@@ -89,9 +89,11 @@ def broken_rules(job: Job) -> list[Number]:
         job: Only counts of model, batch and layout are read.
     """
     dense = where(job.num_experts > 0.0, 0.0, 1.0)
+    # A stage may hold the embedding alone, or the head, where those count as layers.
+    chunks = job.pp * job.vpp
     return [
         leaves_rest(job.global_batch_size, job.dp * job.micro_batch_size),
-        where(job.pp > job.num_layers, 1.0, 0.0),
+        where(job.pp > job.num_layers + 2.0 * ends_count(job.num_layers, chunks), 1.0, 0.0),
         where(job.vpp > ceil_div(job.num_layers, job.pp), 1.0, 0.0),
         leaves_rest(job.num_attention_heads, job.tp),
         leaves_rest(job.seq_length, job.cp),

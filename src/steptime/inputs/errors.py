@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable
 
 LARGEST_COUNT = 10**12
@@ -73,3 +74,56 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")
+
+
+_TYPO = 0.05
+"""Share by which a number may be off and still be a slip of the hand."""
+
+
+def same_in_sense(asked: str, known: str) -> bool:
+    """Return whether two names differ like a slip of the hand, not like two things.
+
+    The numbers of a name tell its size: qwen3-32b is no qwen3-235b, an h20 no h200. So letters
+    must be close, and each number within a few percent.
+
+    Args:
+        asked: What was typed.
+        known: A name that there is.
+    """
+    numbers = [[float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)] for text in (asked, known)]
+    words = [re.sub(r"[^a-z]", "", text.lower()) for text in (asked, known)]
+    if len(numbers[0]) != len(numbers[1]):
+        return False
+    pairs = zip(*numbers, strict=True)
+    if any(abs(left - right) > _TYPO * max(left, right) for left, right in pairs):
+        return False
+    # A letter is all that parts an a100 from an h100.
+    least = 1.0 if max(map(len, words)) < 4 else 0.75
+    return difflib.SequenceMatcher(None, words[0], words[1]).ratio() >= least
+
+
+def alike(asked: str, choices: Iterable[str], most: int = 8) -> str:
+    """Return a hint: the name that was meant, else those of its family, else nothing.
+
+    Args:
+        asked: What was typed.
+        choices: Every name that there is.
+        most: Names to tell.
+    """
+    known = list(choices)
+    text = asked[:80].lower().rsplit("/", 1)[-1]
+    close = difflib.get_close_matches(text, known, n=12, cutoff=0.4)
+    meant = [name for name in close if same_in_sense(text, name)]
+    if meant:
+        return f"did you mean {meant[0]!r}?"
+    for part in (r"[a-z]+[\d.]*", r"[a-z]+"):
+        head = re.match(part, text)
+        family = [name for name in known if head and _head(part, name) == head[0]]
+        if family:
+            return f"did you mean one of its family: {', '.join(family[:most])}?"
+    return ""
+
+
+def _head(part: str, name: str) -> str:
+    found = re.match(part, name.lower())
+    return found[0] if found else ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.fact import Fact
+
+NORMS = ("rmsnorm", "layernorm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,10 @@ class ModelShape:
         source: Key in ``references.bib`` and place in it.
         facts: What this model changes of the software that trains it.
         zero_stage: What data parallelism shards by its own report; None where it does not say.
+        norm: rmsnorm or layernorm; empty where nothing says.
+        linear_bias: Whether every matrix has a bias.
+        qkv_bias: Whether queries, keys and values have a bias.
+        qk_norm: Whether queries and keys are normalized.
     """
 
     name: str
@@ -107,8 +113,14 @@ class ModelShape:
     source: str = ""
     facts: tuple[Fact, ...] = ()
     zero_stage: int | None = None
+    norm: str = ""
+    linear_bias: bool = False
+    qkv_bias: bool = False
+    qk_norm: bool = False
 
     def __post_init__(self) -> None:
+        if self.norm:
+            check_choice("norm", self.norm, NORMS)
         for field in (
             "num_layers",
             "hidden_size",

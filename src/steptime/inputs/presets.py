@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
-from steptime.inputs.errors import ConfigError, check_choice, check_number
+from steptime.inputs.errors import ConfigError, alike, check_choice, check_number
 from steptime.inputs.fact import facts_from
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
+from steptime.inputs.own_model import NOTES, placed, shape_entry
 
 _TERA, _GIGA = 1e12, 1e9
 _MEBI = 2.0**20
@@ -20,18 +22,45 @@ _RATES = (
     *("peak_tflop_per_s", "hbm_gbyte", "hbm_gbyte_per_s"),
     *("nvlink_gbyte_per_s_both", "network_gbit_per_s"),
 )
-_MODEL_NOTES = ("aliases", "params_billion", "zero_source")
+_MODEL_HINT = "a config.json or a TOML file of a model will do too; steptime models lists names"
+_TAILS = re.compile(
+    r"-(?:hf|base|it|pt|chat|instruct|instruct-2\d{3}|chat-hf|original|bf16|v0\.[12]|[24]k|128k|"
+    r"32k-base|16k|pretrain|sft|2407|2507)\Z"
+)
+"""Ends of a checkpoint's name that tell how it was trained, not its shape."""
+
+
+_SQUEEZED, _AS_IT_IS = re.compile(r"[-_ ]"), re.compile(r"(?!)")
+"""What a name may have or lack and still mean the same."""
 
 
 def _key_of(table: dict[str, Any], kind: str, name: str) -> str:
     if name in table:
         return name
-    folded = name.strip().lower() if isinstance(name, str) else name
-    for key, entry in table.items():
-        if folded == key or any(folded == alias.lower() for alias in entry["aliases"]):
-            return key
-    check_choice(kind, name, table)
-    raise AssertionError("check_choice refuses what is not in the table")
+    if not isinstance(name, str):
+        check_choice(kind, name, table)
+    squeezed = _SQUEEZED if kind == "model" else _AS_IT_IS
+    for folded in _forms(name) if kind == "model" else (name.strip().lower(),):
+        for key, entry in table.items():
+            if squeezed.sub("", folded) in {
+                squeezed.sub("", known.lower()) for known in (key, *entry["aliases"])
+            }:
+                return key
+    listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
+    hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
+    raise ConfigError(f"unknown {kind} {name[:80]!r}; {'; '.join(filter(None, hints))}")
+
+
+def _forms(name: str) -> list[str]:
+    """Return the forms of a model's name to look up: as it is, then without what tells no shape.
+
+    ``meta-llama/Llama-3.1-8B-Instruct`` is the organization, the model, and how it was trained.
+    """
+    text = name.strip()[:200].rstrip("/").rsplit("/", 1)[-1].lower().replace("_", "-")
+    forms = [name.strip().lower(), text, text.removeprefix("meta-")]
+    while (match := _TAILS.search(forms[-1])) is not None:
+        forms.append(forms[-1][: match.start()])
+    return list(dict.fromkeys(forms))
 
 
 def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
@@ -137,7 +166,7 @@ def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     Raises:
         ConfigError: If a field is missing, unknown or out of range.
     """
-    fields = {key: value for key, value in entry.items() if key not in _MODEL_NOTES}
+    fields = {key: value for key, value in entry.items() if key not in NOTES}
     try:
         if "experts" in fields:
             fields["experts"] = Experts(**fields["experts"])
@@ -161,7 +190,11 @@ def model(name: str) -> ModelShape:
         ConfigError: If there is no such model; the nearest name is offered.
     """
     if isinstance(name, str) and name.endswith(".toml"):
-        return model_from_entry({"name": Path(name).stem, **read_toml(Path(name))})
+        entry = shape_entry(Path(name))
+        try:
+            return model_from_entry(entry)
+        except ConfigError as error:
+            raise placed(error, Path(name)) from None
     return _known_model(name)
 
 

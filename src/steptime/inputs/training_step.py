@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 
 from steptime.formulas.schedule_rules import chunks_held
@@ -70,11 +71,10 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     if not isinstance(name, (str, Path)):
         raise ConfigError(f"model must be a name, a file or a ModelShape, got {name!r:.80}")
     name = str(name)
-    if name.endswith(".json"):
-        from steptime.inputs.readers.huggingface import read_huggingface
-
-        shape = read_huggingface(name).model
-        if shape is None:
+    if isinstance(name, str) and name.endswith(".json"):
+        # Files of other tools are read in a room above this one, so it is found by its name.
+        shape = import_module("steptime.readers.huggingface").read_huggingface(name).model
+        if not isinstance(shape, ModelShape):
             raise ConfigError(f"{name}: describes no model shape")
         return shape
     return model_preset(name)

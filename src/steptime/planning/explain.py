@@ -14,13 +14,14 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
-from steptime.inputs.readers.reading import Reading, Value, completed
 from steptime.inputs.said import Said
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
+from steptime.readers.completed import completed
+from steptime.readers.reading import Reading, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,120 @@
+"""A script that trains with DeepSpeed's ZeRO through accelerate and Hugging Face's trainer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout, num_microbatches
+from steptime.inputs.model import ModelShape
+from steptime.planning.emit.names import headline, servers
+
+_PRECISIONS = ("bf16", "fp16")
+
+
+def deepspeed_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
+    """Return a script that writes the model's and DeepSpeed's files, and starts the training.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If the trainer cannot run the layout, or there is no such architecture.
+    """
+    _check(layout)
+    nodes, _ = servers(layout)
+    states: dict[str, Any] = {
+        "train_batch_size": batch.global_batch_size,
+        "train_micro_batch_size_per_gpu": batch.micro_batch_size,
+        "gradient_accumulation_steps": num_microbatches(layout, batch),
+        "zero_optimization": {"stage": layout.zero_stage, "overlap_comm": True},
+        layout.precision: {"enabled": True},
+    }
+    lines = [
+        "#!/bin/bash",
+        f"# {headline(model, layout)}",
+        "mkdir -p model",
+        "cat > model/config.json <<'EOF'",
+        json.dumps(_config(model, batch), indent=2),
+        "EOF",
+        "cat > ds_config.json <<'EOF'",
+        json.dumps(states, indent=2),
+        "EOF",
+        f"accelerate launch --num_machines {nodes} --num_processes {layout.num_devices} \\",
+        "    --use_deepspeed --deepspeed_config_file ds_config.json run_clm.py \\",
+        "    --deepspeed ds_config.json \\",
+        "    --model_name_or_path model \\",
+        f"    --per_device_train_batch_size {batch.micro_batch_size} \\",
+        f"    --gradient_accumulation_steps {num_microbatches(layout, batch)} \\",
+        f"    --block_size {batch.seq_length} \\",
+        f"    --{layout.precision} true \\",
+        f"    --gradient_checkpointing {str(layout.recompute == 'full').lower()}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _check(layout: Layout) -> None:
+    """Refuse what the trainer has no option for."""
+    if (layout.tp, layout.pp, layout.cp, layout.ep) != (1, 1, 1, 1):
+        raise ConfigError(
+            "DeepSpeed's ZeRO under a trainer cuts over data-parallel ranks only; choose a layout "
+            "with tp, pp, cp and ep of 1, or emit megatron"
+        )
+    if layout.recompute == "selective":
+        raise ConfigError("the trainer has no selective recomputation; use none or full")
+    if layout.precision not in _PRECISIONS:
+        raise ConfigError(f"the trainer has no precision={layout.precision!r}; use bf16 or fp16")
+    if layout.zero_stage == 0 and layout.precision == "bf16" and layout.dp > 1:
+        raise ConfigError(
+            "DeepSpeed's bf16 optimizer shares its states at stage 0 too; choose --zero 1"
+        )
+
+
+def _config(model: ModelShape, batch: Batch) -> dict[str, Any]:
+    """Return the keys of a ``config.json``, of the family that is built like the model."""
+    keys: dict[str, Any] = {
+        "model_type": _family(model),
+        "num_hidden_layers": model.num_layers,
+        "hidden_size": model.hidden_size,
+        "intermediate_size": model.ffn_hidden_size,
+        "num_attention_heads": model.num_attention_heads,
+        "num_key_value_heads": model.num_query_groups,
+        "head_dim": model.head_dim,
+        "vocab_size": model.vocab_size,
+        "tie_word_embeddings": model.tied,
+        "max_position_embeddings": batch.seq_length,
+        "torch_dtype": "bfloat16",
+    }
+    if model.window_size:
+        kinds = ["sliding_attention"] * model.windowed_layers
+        kinds += ["full_attention"] * (model.num_layers - model.windowed_layers)
+        keys |= {"sliding_window": model.window_size, "layer_types": kinds}
+    if model.experts:
+        keys |= {
+            "num_experts": model.experts.num_experts,
+            "num_experts_per_tok": model.experts.top_k,
+            "moe_intermediate_size": model.experts.expert_ffn_hidden_size,
+        }
+    return keys
+
+
+def _family(model: ModelShape) -> str:
+    """Return the architecture that is built like a model; refuse what none here is like."""
+    experts = model.experts
+    if model.latent_attention or not model.gated or model.learned_positions or model.linear_bias:
+        raise ConfigError(
+            f"no architecture is known that trains {model.name} under a trainer; emit megatron"
+        )
+    if experts is not None:
+        if experts.num_shared_experts or experts.num_dense_layers or not model.qk_norm:
+            raise ConfigError(
+                "of mixtures, only such without shared experts and dense layers, and with "
+                f"normalized queries, are emitted; {model.name} is another: emit megatron"
+            )
+        return "qwen3_moe"
+    if model.qk_norm:
+        return "qwen3"
+    return "qwen2" if model.qkv_bias else "llama"

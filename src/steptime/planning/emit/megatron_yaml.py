@@ -1,0 +1,162 @@
+"""Files of frameworks that are built on Megatron-LM: Megatron-Bridge and NeMo 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.model import ModelShape
+from steptime.planning.emit.names import (
+    Names,
+    check_megatron,
+    headline,
+    layout_names,
+    model_names,
+    norm_of,
+    servers,
+)
+
+_BRIDGE_PRECISION = {
+    "bf16": "bf16_mixed",
+    "fp16": "fp16_mixed",
+    "fp8": "bf16_with_fp8_delayed_scaling_mixed",
+    "mxfp8": "bf16_with_mxfp8_mixed",
+    "nvfp4": "bf16_with_nvfp4_mixed",
+}
+_SHARDING = {0: "no_shard", 1: "optim", 2: "optim_grads", 3: "optim_grads_params"}
+_RENAMED = {"num_experts": "num_moe_experts"}
+
+
+def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+    """Return the overrides of a container of Megatron-Bridge.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If Megatron-Bridge cannot run the layout.
+    """
+    check_megatron("Megatron-Bridge", model, layout, batch)
+    many = layout.dp * layout.cp > 1
+    return _yaml(
+        headline(model, layout),
+        {
+            "model": {
+                **_model(model, layout, batch),
+                "gated_linear_unit": model.gated,
+                "add_bias_linear": model.linear_bias,
+                "seq_length": batch.seq_length,
+            },
+            "train": {
+                "micro_batch_size": batch.micro_batch_size,
+                "global_batch_size": batch.global_batch_size,
+            },
+            "dataset": {"seq_length": batch.seq_length},
+            "ddp": {
+                "use_distributed_optimizer": layout.zero_stage > 0,
+                "use_megatron_fsdp": layout.zero_stage > 1,
+                "data_parallel_sharding_strategy": _SHARDING[layout.zero_stage],
+                "overlap_grad_reduce": many,
+                "overlap_param_gather": many and layout.zero_stage > 0,
+            },
+            "mixed_precision": _BRIDGE_PRECISION[layout.precision],
+        },
+    )
+
+
+def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+    """Return a training file of NeMo 1.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If NeMo 1 cannot run the layout, or has no such model.
+    """
+    check_megatron("NeMo 1", model, layout, batch)
+    _check_nemo(model, layout)
+    nodes, each = servers(layout)
+    names = _model(model, layout, batch)
+    names = {name.replace("recompute_", _KEPT): value for name, value in names.items()}
+    names.pop("expert_tensor_parallel_size", None)
+    names["override_vocab_size"] = names.pop("vocab_size")
+    rms = norm_of(model) == "rmsnorm"
+    return _yaml(
+        headline(model, layout),
+        {
+            "trainer": {
+                "num_nodes": nodes,
+                "devices": each,
+                "precision": "16" if layout.precision == "fp16" else "bf16",
+            },
+            "model": {
+                "mcore_gpt": True,
+                "micro_batch_size": batch.micro_batch_size,
+                "global_batch_size": batch.global_batch_size,
+                "encoder_seq_length": batch.seq_length,
+                **names,
+                "normalization": "rmsnorm" if rms else "layernorm",
+                "activation": "fast-swiglu" if model.gated else "gelu",
+                "bias": model.linear_bias,
+                "transformer_engine": True,
+                "fp8": layout.precision == "fp8",
+                "fsdp": layout.zero_stage == 3,
+                "optim": {
+                    "name": "distributed_fused_adam" if layout.zero_stage == 1 else "fused_adam",
+                    "overlap_grad_sync": True,
+                    "overlap_param_sync": True,
+                },
+            },
+        },
+    )
+
+
+_KEPT = "activations_checkpoint_"
+
+
+def _check_nemo(model: ModelShape, layout: Layout) -> None:
+    """Refuse what NeMo 1 has no key for."""
+    if model.latent_attention is not None:
+        raise ConfigError("NeMo 1 has no latent attention; emit megatron or megatron-bridge")
+    if layout.precision not in ("bf16", "fp16", "fp8"):
+        raise ConfigError(f"NeMo 1 has no precision={layout.precision!r}; use fp8 or bf16")
+    if layout.zero_stage == 2:
+        raise ConfigError("NeMo 1 shares no gradients without weights; choose --zero 1 or --zero 3")
+    if model.experts is not None and layout.etp != layout.tp:
+        raise ConfigError(
+            f"NeMo 1 cuts experts over tp={layout.tp} ranks, not over etp={layout.etp}; "
+            "emit megatron"
+        )
+
+
+def _model(model: ModelShape, layout: Layout, batch: Batch) -> Names:
+    names = {**layout_names(model, layout), **model_names(model, layout, batch)}
+    names["share_embeddings_and_output_weights"] = model.tied
+    return {_RENAMED.get(name, name): value for name, value in names.items()}
+
+
+def _yaml(head: str, sections: dict[str, Any]) -> str:
+    return f"# {head}\n" + "\n".join(_lines(sections, 0)) + "\n"
+
+
+def _lines(table: dict[str, Any], depth: int) -> list[str]:
+    lines = []
+    for name, value in table.items():
+        pad = "  " * depth
+        if isinstance(value, dict):
+            lines += [f"{pad}{name}:", *_lines(value, depth + 1)]
+        else:
+            lines.append(f"{pad}{name}: {_scalar(value)}")
+    return lines
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    # A pattern over layers would be read as a list.
+    return f'"{value}"' if isinstance(value, str) and value[:1] in "[E" else str(value)

@@ -1,0 +1,190 @@
+"""A model, a layout and a batch under Megatron-LM's names, which several frameworks share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steptime.formulas.validity import ends_count
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.model import ModelShape
+from steptime.readers.framework_rules import check_framework
+from steptime.readers.reading import Reading
+
+Names = dict[str, Any]
+_DIVISORS = (128, 64, 32, 16, 8, 4, 2)
+_SCHEDULES = ("1f1b", "interleaved-1f1b")
+
+
+def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) -> None:
+    """Refuse what Megatron-LM and what is built on it cannot run.
+
+    Args:
+        title: What to call the framework.
+        model: The shape.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: With the reason.
+    """
+    if layout.schedule not in _SCHEDULES:
+        raise ConfigError(f"{title} does not run schedule={layout.schedule!r}; use 1f1b")
+    own = Reading(path="this layout", kind="", title=title, software="megatron", model=model)
+    # Stages of unequal length are written out, so only micro-batches can be in the way.
+    own.state("uneven_stages", True)
+    check_framework(own, layout, batch)
+
+
+def norm_of(model: ModelShape) -> str:
+    """Return the norm: what the model says, else what goes with its feed-forward network.
+
+    Args:
+        model: The shape.
+    """
+    return model.norm or ("rmsnorm" if model.gated else "layernorm")
+
+
+def servers(layout: Layout) -> tuple[int, int]:
+    """Return the nodes and the GPUs of each: eight where that divides.
+
+    Args:
+        layout: Gives the devices.
+    """
+    total = layout.num_devices
+    each = next(size for size in (8, 4, 2, 1) if total % size == 0)
+    return (1, total) if total <= 8 else (total // each, each)
+
+
+def headline(model: ModelShape, layout: Layout) -> str:
+    """Return what a file starts with: the model, and its GPUs.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+    """
+    return (
+        f"{model.name}: {layout.num_devices} GPUs = tp {layout.tp} x cp {layout.cp} x "
+        f"pp {layout.pp} x dp {layout.dp}"
+    )
+
+
+def layout_names(model: ModelShape, layout: Layout) -> Names:
+    """Return what cuts the model.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+    """
+    names: Names = {
+        "tensor_model_parallel_size": layout.tp,
+        "context_parallel_size": layout.cp,
+        "pipeline_model_parallel_size": layout.pp,
+        "sequence_parallel": layout.sequence_parallel and layout.tp > 1,
+        **_stages(model, layout),
+    }
+    if model.experts:
+        names["expert_model_parallel_size"] = layout.ep
+        names["expert_tensor_parallel_size"] = layout.etp
+    if layout.recompute != "none":
+        names["recompute_granularity"] = layout.recompute
+    if layout.recompute == "full":
+        names |= {"recompute_method": "uniform", "recompute_num_layers": 1}
+    return names
+
+
+def _stages(model: ModelShape, layout: Layout) -> Names:
+    """Return how layers are cut into chunks; written out where they do not divide."""
+    chunks = layout.pp * layout.vpp
+    layers = model.num_layers
+    held: Names = {"virtual_pipeline_model_parallel_size": layout.vpp} if layout.vpp > 1 else {}
+    if layers % chunks == 0:
+        return held
+    if ends_count(float(layers), float(chunks)):
+        ends = ("embedding", "loss")
+        return {f"account_for_{end}_in_pipeline_split": True for end in ends} | held
+    whole, rest = divmod(layers, chunks)
+    counts = [whole + (place < rest) for place in range(chunks)]
+    parts = [f"t*{count}" if count else "" for count in counts]
+    return {"pipeline_model_parallel_layout": "E" + "|".join(parts) + "L"}
+
+
+def model_names(model: ModelShape, layout: Layout, batch: Batch) -> Names:
+    """Return the sizes and traits of a model.
+
+    Args:
+        model: The shape.
+        layout: Gives the ranks over which the vocabulary is cut.
+        batch: Gives the sequence length.
+    """
+    names: Names = {
+        "num_layers": model.num_layers,
+        "hidden_size": model.hidden_size,
+        "ffn_hidden_size": model.ffn_hidden_size,
+        "num_attention_heads": model.num_attention_heads,
+        "num_query_groups": model.num_query_groups,
+        "kv_channels": model.head_dim,
+        "vocab_size": model.vocab_size,
+        "make_vocab_size_divisible_by": vocabulary_step(model, layout),
+        "max_position_embeddings": model.learned_positions or batch.seq_length,
+        "position_embedding_type": "learned_absolute" if model.learned_positions else "rope",
+        "normalization": "RMSNorm" if norm_of(model) == "rmsnorm" else "LayerNorm",
+        "add_qkv_bias": model.qkv_bias and not model.linear_bias,
+        "qk_layernorm": model.qk_norm,
+        **_window(model),
+        **_experts(model),
+    }
+    latent = model.latent_attention
+    if latent:
+        names |= {"multi_latent_attention": True, "kv_lora_rank": latent.kv_lora_rank}
+        names |= {"q_lora_rank": latent.q_lora_rank} if latent.q_lora_rank else {}
+        names |= {
+            "qk_head_dim": latent.qk_nope_head_dim,
+            "qk_pos_emb_head_dim": latent.qk_rope_head_dim,
+            "v_head_dim": latent.v_head_dim,
+        }
+    return names
+
+
+def vocabulary_step(model: ModelShape, layout: Layout) -> int:
+    """Return the largest customary step to which padding leaves the vocabulary as it is.
+
+    Args:
+        model: The shape.
+        layout: Gives the ranks over which it is cut.
+    """
+    return next((s for s in _DIVISORS if model.vocab_size % (s * layout.tp) == 0), 1)
+
+
+def _window(model: ModelShape) -> Names:
+    """Return the window, and which layers have it."""
+    if not model.window_size or not model.windowed_layers:
+        return {}
+    layers, windowed = model.num_layers, model.windowed_layers
+    names: Names = {"window_size": [model.window_size - 1, 0]}
+    if windowed == layers:
+        return names
+    # One layer in so many attends to all keys, where that gives the count.
+    every = next((n for n in range(2, layers + 1) if layers - layers // n == windowed), 0)
+    names["window_attn_skip_freq"] = every or f"[1]*{windowed}+[0]*{layers - windowed}"
+    return names
+
+
+def _experts(model: ModelShape) -> Names:
+    experts = model.experts
+    if experts is None:
+        return {}
+    names: Names = {
+        "num_experts": experts.num_experts,
+        "moe_router_topk": experts.top_k,
+        "moe_ffn_hidden_size": experts.expert_ffn_hidden_size,
+        "moe_grouped_gemm": True,
+        "moe_token_dispatcher_type": "alltoall",
+    }
+    if experts.num_shared_experts:
+        width = experts.num_shared_experts * experts.expert_ffn_hidden_size
+        names["moe_shared_expert_intermediate_size"] = width
+    dense = experts.num_dense_layers
+    if dense:
+        names["moe_layer_freq"] = f"[0]*{dense}+[1]*{model.num_layers - dense}"
+    return names

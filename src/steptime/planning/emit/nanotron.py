@@ -1,0 +1,83 @@
+"""A training file of nanotron."""
+
+from __future__ import annotations
+
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout, num_microbatches
+from steptime.inputs.model import ModelShape
+from steptime.planning.emit.names import headline, norm_of, vocabulary_step
+
+_ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
+
+
+def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+    """Return the file.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If nanotron cannot run the layout, or has no such model.
+    """
+    _check(model, layout)
+    window = [f"    sliding_window_size: {model.window_size}"] if model.window_size else []
+    lines = [
+        f"# {headline(model, layout)}",
+        "model:",
+        "  dtype: bfloat16",
+        f"  make_vocab_size_divisible_by: {vocabulary_step(model, layout)}",
+        "  model_config:",
+        "    is_llama_config: true",
+        "    hidden_act: silu",
+        f"    hidden_size: {model.hidden_size}",
+        f"    intermediate_size: {model.ffn_hidden_size}",
+        f"    max_position_embeddings: {batch.seq_length}",
+        f"    num_attention_heads: {model.num_attention_heads}",
+        f"    num_hidden_layers: {model.num_layers}",
+        f"    num_key_value_heads: {model.num_query_groups}",
+        f"    tie_word_embeddings: {str(model.tied).lower()}",
+        f"    vocab_size: {model.vocab_size}",
+        *window,
+        "optimizer:",
+        f"  zero_stage: {layout.zero_stage}",
+        "  accumulate_grad_in_fp32: true",
+        "parallelism:",
+        f"  dp: {layout.dp}",
+        f"  pp: {layout.pp}",
+        f"  tp: {layout.tp}",
+        f"  context_parallel_size: {layout.cp}",
+        f"  pp_engine: {_ENGINES[layout.schedule]}",
+        f"  tp_mode: {'REDUCE_SCATTER' if layout.sequence_parallel else 'ALL_REDUCE'}",
+        f"  tp_linear_async_communication: {str(layout.sequence_parallel).lower()}",
+        f"  recompute_layer: {str(layout.recompute == 'full').lower()}",
+        "tokens:",
+        f"  batch_accumulation_per_replica: {num_microbatches(layout, batch)}",
+        f"  micro_batch_size: {batch.micro_batch_size}",
+        f"  sequence_length: {batch.seq_length}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _check(model: ModelShape, layout: Layout) -> None:
+    """Refuse what nanotron has no key for."""
+    is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
+    plain = not (model.linear_bias or model.qkv_bias or model.qk_norm)
+    if not is_llama or not plain or model.experts or model.latent_attention:
+        raise ConfigError(
+            f"nanotron's Llama has no biases, normalized queries, experts or latent attention, as "
+            f"{model.name} has; emit megatron"
+        )
+    if model.head_dim * model.num_attention_heads != model.hidden_size:
+        raise ConfigError(f"nanotron's heads are hidden_size / heads wide, not {model.head_dim}")
+    if model.window_size and model.windowed_layers != model.num_layers:
+        raise ConfigError("nanotron has a window in every layer or in none; emit megatron")
+    if layout.schedule not in _ENGINES:
+        raise ConfigError(f"nanotron does not run schedule={layout.schedule!r}; use 1f1b or gpipe")
+    if layout.zero_stage > 1:
+        raise ConfigError("nanotron shares no gradients or weights; choose --zero 0 or --zero 1")
+    if layout.recompute == "selective":
+        raise ConfigError("nanotron has no selective recomputation; use none or full")
+    if layout.precision != "bf16":
+        raise ConfigError(f"nanotron has no precision={layout.precision!r}; use bf16")

@@ -1,0 +1,136 @@
+"""A training file of torchtitan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.model import ModelShape
+from steptime.inputs.presets import model as preset_model
+from steptime.inputs.presets import model_from_entry
+from steptime.pipeline.schedules import SCHEDULES as ALL
+from steptime.planning.emit.names import headline
+
+SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
+_CONVERTERS = {"bf16": "", "fp8": "float8", "mxfp8": "mx"}
+
+
+def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+    """Return the file.
+
+    Args:
+        model: The shape; one that torchtitan's registry has is named by its flavor.
+        layout: The layout.
+        batch: The batch.
+
+    Raises:
+        ConfigError: If torchtitan has no such schedule, sharding or precision.
+    """
+    _check(layout)
+    local = batch.micro_batch_size
+    if layout.pp > 1:
+        local = batch.global_batch_size // layout.dp
+    converter = _CONVERTERS[layout.precision]
+    kept = ['selective_ac_option = "op"'] if layout.recompute == "selective" else []
+    lines = [
+        f"# {headline(model, layout)}",
+        "[model]",
+        *_flavor_lines(model),
+        *([f'converters = ["{converter}"]'] if converter else []),
+        "",
+        "[training]",
+        f"local_batch_size = {local}",
+        f"global_batch_size = {batch.global_batch_size}",
+        f"seq_len = {batch.seq_length}",
+        "",
+        "[parallelism]",
+        *_parallelism(model, layout, batch),
+        "",
+        "[activation_checkpoint]",
+        f'mode = "{layout.recompute}"',
+        *kept,
+        "",
+        "[compile]",
+        "enable = true",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _check(layout: Layout) -> None:
+    """Refuse what torchtitan has no key for."""
+    if layout.schedule not in SCHEDULES:
+        known = ", ".join(SCHEDULES)
+        raise ConfigError(f"torchtitan does not run {layout.schedule!r}; it runs {known}")
+    if layout.zero_stage == 1 and layout.dp > 1:
+        raise ConfigError(
+            "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
+            "choose a layout with --zero 3, or with --zero 0 where it fits"
+        )
+    if layout.tp > 1 and not layout.sequence_parallel:
+        raise ConfigError(
+            "torchtitan cuts the sequence wherever it cuts tensors; choose a layout with "
+            "sequence parallelism"
+        )
+    if layout.precision not in _CONVERTERS:
+        raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
+
+
+def flavor_of(model: ModelShape) -> tuple[str, str] | None:
+    """Return the name and flavor of torchtitan's registry that has this shape; None if none has.
+
+    Args:
+        model: The shape.
+    """
+    plain = replace(model, name="", source="")
+    for family, flavors in data_table("torchtitan_flavors.toml").items():
+        for flavor, known in flavors.items() if isinstance(flavors, dict) else ():
+            shape = (
+                preset_model(known)
+                if isinstance(known, str)
+                else model_from_entry({"name": "", **known})
+            )
+            if replace(shape, name="", source="") == plain:
+                return family, flavor
+    return None
+
+
+def _flavor_lines(model: ModelShape) -> list[str]:
+    """Return the lines that name the model, or say what a flavor of it has."""
+    known = flavor_of(model)
+    if known is not None:
+        return [f'name = "{known[0]}"', f'flavor = "{known[1].upper()}"']
+    sizes = (
+        f"num_layers {model.num_layers}, hidden_size {model.hidden_size}, ffn_hidden_size "
+        f"{model.ffn_hidden_size}, heads {model.num_attention_heads}, groups "
+        f"{model.num_query_groups}, vocab_size {model.vocab_size}"
+    )
+    return [f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}"]
+
+
+def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
+    """Return the lines of the section that cuts the model."""
+    replicate, shard = (1, layout.dp) if layout.zero_stage > 1 else (layout.dp, 1)
+    lines = [
+        f"data_parallel_replicate_degree = {replicate}",
+        f"data_parallel_shard_degree = {shard}",
+        f"tensor_parallel_degree = {layout.tp}",
+        f"context_parallel_degree = {layout.cp}",
+        f"pipeline_parallel_degree = {layout.pp}",
+    ]
+    if layout.zero_stage > 1:
+        after = "always" if layout.zero_stage == 3 else "never"
+        lines.append(f'fsdp_reshard_after_forward = "{after}"')
+    if layout.pp > 1:
+        lines += [
+            f'pipeline_parallel_schedule = "{SCHEDULES[layout.schedule]}"',
+            f"pipeline_parallel_microbatch_size = {batch.micro_batch_size}",
+        ]
+    if layout.vpp > 1:
+        each = -(-model.num_layers // (layout.pp * layout.vpp))
+        lines.append(f"pipeline_parallel_layers_per_stage = {each}")
+    if model.experts:
+        lines.append(f"expert_parallel_degree = {layout.ep}")
+        lines.append(f"expert_tensor_parallel_degree = {layout.etp}")
+    return lines

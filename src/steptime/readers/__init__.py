@@ -1,0 +1,15 @@
+"""Start from files that people already have: model configurations and launch files."""
+
+from steptime.readers.completed import completed
+from steptime.readers.detect import read_configuration
+from steptime.readers.huggingface import read_huggingface
+from steptime.readers.reading import Assumption, Fact, Reading
+
+__all__ = [
+    "Assumption",
+    "Fact",
+    "Reading",
+    "completed",
+    "read_configuration",
+    "read_huggingface",
+]

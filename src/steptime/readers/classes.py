@@ -1,0 +1,109 @@
+"""What a file sets and nothing here has used: refused, told or left out, by its class."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from steptime.inputs.errors import ConfigError
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.formats import Format, pattern
+from steptime.readers.predict_line import predict_line
+from steptime.readers.reading import COMMAND_LINE
+from steptime.readers.safe import short, shown
+
+_OFF = ("", "false", "none", "null", "0", "no", "off", "[]", "0.0", "-1", "disabled")
+_ONE_IS_OFF = ("parallel", "partition")
+"""Parts of names whose number 1 means that nothing is cut."""
+
+_TOLD = 12
+_LONGEST = 120
+
+
+def refuse_by_name(entries: Entries, form: Format) -> None:
+    """Refuse a file with a key that changes the answer too much to leave it out.
+
+    Args:
+        entries: The file's keys.
+        form: Its format.
+
+    Raises:
+        ConfigError: With the key.
+    """
+    for entry in _on(entries):
+        why = _class_of(entry, dict(form.refused))
+        if why is not None:
+            raise ConfigError(
+                f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: {why}; "
+                f"without it, ask: {predict_line()}"
+            )
+
+
+def tell_unused(entries: Entries, form: Format) -> None:
+    """Note what was not used: what changes the answer first, then what is not known here.
+
+    Args:
+        entries: The file's keys.
+        form: Its format.
+    """
+    told: dict[str, list[str]] = {}
+    unknown: list[str] = []
+    for entry in _on(entries):
+        why = _class_of(entry, dict(form.told))
+        if why is not None:
+            told.setdefault(why, []).append(short(entry.written))
+        elif not pattern(form.harmless).match(entry.name[-_LONGEST:]):
+            unknown.append(short(entry.written))
+    notes = [f"{', '.join(_few(names))}: {why}" for why, names in told.items()]
+    # What is worded once for many keys is of the software; what names one key is of the model.
+    notes.sort(key=lambda note: "software" in note)
+    if unknown:
+        notes.append(f"not used: {', '.join(_few(unknown))}")
+    entries.reading.notes.extend(notes)
+
+
+def refuse_program(program: str, form: Format, name: str) -> None:
+    """Refuse a command whose program trains something else.
+
+    Args:
+        program: The words that start it.
+        form: The format of its arguments.
+        name: The file.
+
+    Raises:
+        ConfigError: With the program.
+    """
+    for wild, what in form.programs.items():
+        for word in program.lower().split():
+            if fnmatchcase(word[:200], wild):
+                raise ConfigError(
+                    f"{name}: {short(word)} runs {what}, which is not modelled: the training of "
+                    "decoders is"
+                )
+
+
+def _few(names: list[str]) -> list[str]:
+    more = [f"and {len(names) - _TOLD} more"] if len(names) > _TOLD else []
+    return names[:_TOLD] + more
+
+
+def _on(entries: Entries) -> list[Entry]:
+    """Return the entries that nothing has used and that are not switched off."""
+    return [
+        entry
+        for entry in entries.unused()
+        if entry.line != COMMAND_LINE and entry.name and not _is_off(entry)
+    ]
+
+
+def _is_off(entry: Entry) -> bool:
+    word = str(entry.value).strip().lower()[:20]
+    one = word == "1" and any(part in entry.name for part in _ONE_IS_OFF)
+    return one or word in _OFF or entry.value == []
+
+
+def _class_of(entry: Entry, classes: dict[str, str]) -> str | None:
+    """Return the reason of the first name that fits; None if none does."""
+    name = entry.name[-_LONGEST:]
+    if not pattern(tuple(classes)).match(name):
+        return None
+    return next(why for one, why in classes.items() if pattern((one,)).match(name))

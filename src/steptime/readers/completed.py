@@ -1,0 +1,117 @@
+"""Layout and batch of a reading, with the gaps filled by its user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import PRECISIONS, Batch, Layout
+from steptime.readers.framework_rules import check_framework
+from steptime.readers.reading import Reading, Value
+
+LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "ep", "etp")
+CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
+_OPTIONS = {
+    "num_gpus": "--gpus",
+    "global_batch_size": "--global-batch-size",
+    "micro_batch_size": "--micro-batch-size",
+    "seq_length": "--seq-length",
+}
+
+
+def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Batch]:
+    """Return the layout and the batch of a reading, with the gaps filled from ``given``.
+
+    Args:
+        reading: What the file said.
+        given: What its user adds: num_gpus, global_batch_size, seq_length...
+
+    Raises:
+        ConfigError: If something is still missing, the numbers contradict each other, or the
+            software would refuse them.
+    """
+    whole = _Numbers(reading, given)
+    _check_gaps(reading, given)
+    sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
+    each = reading.value("layers_per_stage")
+    if each is not None and reading.model is not None:
+        sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
+    micro = whole.need("micro_batch_size", 1)
+    dp = _replicas(whole, sizes)
+    accumulation = reading.value("gradient_accumulation")
+    if whole.get("global_batch_size") is None and accumulation is not None:
+        total = micro * dp * int(accumulation)
+    else:
+        total = whole.need("global_batch_size")
+    layout = Layout(**sizes, dp=dp, **_choices(reading, given))  # type: ignore[arg-type]
+    length = whole.need("seq_length")
+    batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
+    check_framework(reading, layout, batch)
+    return layout, batch
+
+
+def _choices(reading: Reading, given: Mapping[str, Value]) -> dict[str, Value]:
+    choices = {name: given.get(name, reading.value(name)) for name in CHOICES}
+    # The reading has said loudly that the file means 32 bits, where no layout has them yet.
+    if choices["precision"] not in PRECISIONS and choices["precision"] == "fp32":
+        choices["precision"] = "bf16"
+    return {name: value for name, value in choices.items() if value is not None}
+
+
+def _check_gaps(reading: Reading, given: Mapping[str, Value]) -> None:
+    """Refuse a file that sets something to what it does not tell: that is not "off"."""
+    open_gaps: dict[str, str] = {}
+    for gap in reading.missing:
+        name, colon, why = gap.partition(": ")
+        is_of_model = reading.model is not None and name not in (*LAYOUT_FIELDS, *CHOICES)
+        if colon and name not in given and name not in _OPTIONS and not is_of_model:
+            open_gaps[name] = why
+    if open_gaps:
+        way = " ".join(f"--set {name}=VALUE" for name in list(open_gaps)[:6])
+        whys = "; ".join(dict.fromkeys(open_gaps.values()))[:500]
+        names = ", ".join(list(open_gaps)[:6])
+        raise ConfigError(f"{reading.path} does not give {names}: {whys}; add {way}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """Whole numbers of a reading; what its user adds comes first."""
+
+    reading: Reading
+    given: Mapping[str, Value]
+
+    def get(self, name: str, default: int | None = None) -> Any:
+        return self.given.get(name, self.reading.value(name, default))
+
+    def need(self, name: str, default: int | None = None) -> int:
+        value = self.get(name, default)
+        if value is None:
+            gap = next((gap for gap in self.reading.missing if gap.startswith(f"{name}:")), "")
+            why = f" ({gap.partition(': ')[2]})" if gap else ""
+            way = _OPTIONS.get(name, f"--set {name}=VALUE")
+            raise ConfigError(f"{self.reading.path} does not give {name}{why}; add {way}")
+        return int(value)
+
+
+def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
+    """Return the data-parallel size: given, or what the GPUs leave."""
+    path = whole.reading.path
+    group = sizes["tp"] * sizes["cp"] * sizes["pp"]
+    if group < 1:
+        raise ConfigError(f"{path}: tp x cp x pp = {group} must be >= 1")
+    said = whole.get("dp")
+    if whole.get("num_gpus") is None:
+        return whole.need("num_gpus") if said is None else int(said)
+    gpus = whole.need("num_gpus")
+    if gpus % group:
+        raise ConfigError(
+            f"{path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
+            f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
+            f"the nearest number is {max(group, round(gpus / group) * group)}"
+        )
+    dp = gpus // group
+    if said is not None and int(said) != dp:
+        raise ConfigError(f"{path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}")
+    return dp

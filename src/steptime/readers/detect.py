@@ -1,0 +1,152 @@
+"""Tell what kind of file it is, and read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from steptime.inputs.errors import ConfigError
+from steptime.readers.entries import Entry
+from steptime.readers.formats import Format, formats, recognised, titles
+from steptime.readers.huggingface import read_huggingface, shape_reading
+from steptime.readers.launch import Source, launch_reading
+from steptime.readers.leaves import file_leaves, plain_name, tree_entries
+from steptime.readers.predict_line import predict_line
+from steptime.readers.primus import unwrapped
+from steptime.readers.reading import Reading
+from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
+from steptime.readers.script import (
+    asked_for,
+    batch_system,
+    batch_variables,
+    flags,
+    launcher,
+    training_words,
+)
+from steptime.readers.settings import check_settings
+from steptime.readers.shell import followed
+from steptime.readers.shell_script import Script
+from steptime.readers.yaml_lines import Leaf
+
+SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+
+
+def read_configuration(
+    path: str | Path,
+    given: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+) -> Reading:
+    """Return what a file says, whichever of the known formats it is of.
+
+    Args:
+        path: The file; a folder or its ``config.json`` describes a model.
+        given: Values that the launcher would set, or that the file leaves out.
+        arguments: What the script is started with, by position.
+
+    Raises:
+        ConfigError: If it cannot be read, or is of no known format.
+    """
+    if _is_folder(path):
+        return read_huggingface(path)
+    settings = {str(place): word for place, word in enumerate(arguments, 1)} | dict(given or {})
+    suffix = Path(str(path)).suffix.lower()
+    syntax = SYNTAX.get(suffix, "")
+    text = file_text(path) if suffix == ".json" else file_text(path, most=LARGEST_LAUNCH_BYTES)
+    name = short(Path(path))
+    if not syntax and text.lstrip()[:1] == "{":
+        syntax = "json"
+    if syntax == "json":
+        table = json_object(text, name)
+        if "model_type" in table or "architectures" in table:
+            return shape_reading(table, text, name)
+    if syntax:
+        return _tree(Path(path), name, text, syntax, settings)
+    return _script(Path(path), name, text, settings)
+
+
+def _is_folder(path: str | Path) -> bool:
+    try:
+        return Path(path).is_dir() and str(path) != ""
+    except (OSError, ValueError):
+        return False
+
+
+def unknown(name: str, why: str) -> ConfigError:
+    """Return the refusal of a file of no known format, with the way out.
+
+    Args:
+        name: The file.
+        why: What it lacks.
+    """
+    return ConfigError(
+        f"{name} {why}; read are: {titles()}, and a model's config.json; or ask: {predict_line()}"
+    )
+
+
+def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str]) -> Reading:
+    """Return what a file of keys says."""
+    leaves = file_leaves(text, syntax, name)
+    form = _form(leaves)
+    if form is None:
+        raise unknown(name, "is of no format that is known here")
+    if form.kind == "primus":
+        form, leaves = unwrapped(leaves, name)
+    entries = tree_entries(leaves, form, given, name)
+    source = Source(path=path, name=name, form=form, entries=entries, given=given)
+    reading, asked = launch_reading(source)
+    check_settings(given, text, name, asked | set(form.keys))
+    return reading
+
+
+def _form(leaves: Iterable[Leaf]) -> Format | None:
+    return recognised(plain_name(leaf.path) for leaf in leaves)
+
+
+def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
+    """Return what a script, or a file of arguments, says."""
+    script = followed(text, name, batch_variables(text) | dict(given))
+    found = training_words(script, _wanted())
+    entries = list(flags(found.words, text))
+    form = recognised(entry.name for entry in entries)
+    if form is None:
+        why = "has no command whose arguments are known here; is this the script that trains?"
+        raise unknown(name, why)
+    mapped = [_mapped(entry, form) for entry in entries]
+    source = Source(
+        path=path,
+        name=name,
+        form=form,
+        entries=[*batch_system(text), *launcher(script), *mapped],
+        given=given,
+        notes=list(dict.fromkeys(script.notes))[:10],
+        is_command=True,
+        program=found.program,
+        files=script.files,
+    )
+    reading, asked = launch_reading(source)
+    _ask_for_arguments(reading, script)
+    check_settings(given, text, name, asked | set(form.keys))
+    return reading
+
+
+def _wanted() -> frozenset[str]:
+    """Return the names that commands are recognised by."""
+    return frozenset(
+        name.removeprefix("*.")
+        for form in formats()
+        for names in form.signature
+        for name in names
+        if not name.endswith(".*")
+    )
+
+
+def _mapped(entry: Entry, form: Format) -> Entry:
+    ours = form.our_name(entry.name.split("."))
+    return Entry(ours or entry.key, entry.value, entry.line, entry.written, entry.known, entry.name)
+
+
+def _ask_for_arguments(reading: Reading, script: Script) -> None:
+    """Ask for the script's own arguments where a branch waits for them."""
+    asked = asked_for(script)
+    if asked and (reading.model is None or reading.missing):
+        reading.missing[:] = [f"{name}: {why}" for name, why in asked.items()] + reading.missing

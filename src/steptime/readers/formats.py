@@ -1,0 +1,147 @@
+"""The formats of launch files that are read: their signatures, and what their keys mean."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from steptime.inputs.datafiles import data_table
+
+FOLDER = "formats"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format, as its file in ``data/formats`` describes it.
+
+    A name is a path of keys with dots, in small letters and underscores; ``*.`` before it stands
+    for any keys in front.
+
+    Attributes:
+        kind: Its key.
+        title: What to call it.
+        software: The family of software that reads it.
+        signature: Sets of names; a file that has all names of a set is of this format.
+        sections: Sections whose keys keep their own, last name; ``*`` for all but ``aside``.
+        over: Keys that count in a section alone where a file has that section.
+        aside: Sections whose keys may share a name with a layout's but mean something else.
+        keys: Our names for the file's names.
+        values: What a word stands for, by our name; a word that is not here is refused.
+        defaults: What the software takes where the file is silent, by our name.
+        harmless: Names that change nothing in the answer; ``*`` stands for anything.
+        told: Names that change the answer and are not modelled, and what is taken instead.
+        refused: Names that change the answer too much, and why.
+        programs: Programs that train something else, and what.
+    """
+
+    kind: str
+    title: str
+    software: str
+    signature: tuple[tuple[str, ...], ...] = ()
+    sections: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
+    over: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    harmless: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
+
+    def our_name(self, parts: list[str]) -> str | None:
+        """Return our name for a path of keys; None if it means nothing here.
+
+        Args:
+            parts: The keys, from the outermost in.
+        """
+        for at in range(max(0, len(parts) - 4), len(parts)):
+            name = ("*." if at else "") + ".".join(parts[at:])
+            if name in self.keys:
+                return self.keys[name]
+        whole = "*." + ".".join(parts)
+        if len(parts) <= 4 and whole in self.keys:
+            return self.keys[whole]
+        if "*" in self.sections:
+            return None if any(part in self.aside for part in parts[:-1]) else parts[-1]
+        return parts[-1] if ".".join(parts[:-1]) in self.sections else None
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(value.split()) if isinstance(value, str) else tuple(value)
+
+
+def _format(kind: str) -> Format:
+    table = data_table(f"{FOLDER}/{kind}.toml")
+    base = _format(table["like"]) if "like" in table else None
+    merged: dict[str, Any] = {}
+    for name in ("values", "defaults", "told", "refused", "programs", "over"):
+        merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
+    keys = dict(base.keys) if base else {}
+    for ours, theirs in table.get("keys", {}).items():
+        keys |= dict.fromkeys(_strings(theirs), ours)
+    for name in ("harmless", "aside", "sections"):
+        merged[name] = (*(getattr(base, name) if base else ()), *_strings(table.get(name, ())))
+    if "sections_only" in table:
+        merged["sections"] = _strings(table["sections_only"])
+    return Format(
+        kind=kind,
+        title=table["title"],
+        software=table["software"],
+        signature=tuple(_strings(names) for names in table.get("signature", ())),
+        keys=keys,
+        **merged,
+    )
+
+
+@functools.cache
+def formats() -> tuple[Format, ...]:
+    """Return every format, in the order in which their signatures are tried."""
+    return tuple(_format(kind) for kind in data_table(f"{FOLDER}/order.toml")["order"])
+
+
+def format_named(kind: str) -> Format:
+    """Return a format by its key.
+
+    Args:
+        kind: The key.
+    """
+    return next(one for one in formats() if one.kind == kind)
+
+
+def recognised(names: Iterable[str]) -> Format | None:
+    """Return the format whose signature fits; None if none does.
+
+    Args:
+        names: Every name of the file.
+    """
+    found: set[str] = set()
+    for name in names:
+        parts = name.split(".")
+        found.add(name)
+        found |= {"*." + ".".join(parts[at:]) for at in range(max(0, len(parts) - 2), len(parts))}
+        found |= {".".join(parts[:at]) + ".*" for at in (1, 2) if at < len(parts)}
+    for one in formats():
+        if any(found.issuperset(names) for names in one.signature):
+            return one
+    return None
+
+
+@functools.cache
+def pattern(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one pattern that fits any of the names, whole or behind other keys.
+
+    Args:
+        names: With ``*`` for anything.
+    """
+    parts = [fnmatch.translate(name).removesuffix(r"\Z").removesuffix(r"\z") for name in names]
+    return re.compile(r"(?:.*\.)?(?:" + "|".join(parts or ["(?!)"]) + r")\Z")
+
+
+def titles() -> str:
+    """Return the titles of all formats, for a sentence."""
+    return ", ".join(dict.fromkeys(one.title for one in formats()))

@@ -1,0 +1,135 @@
+"""From the keys of a launch file, under our names, to a reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from steptime.readers import maxtext, other_rules, torchtitan
+from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.formats import Format
+from steptime.readers.launch_batch import batch, devices
+from steptime.readers.megatron_layout import megatron_layout
+from steptime.readers.megatron_model import SHAPE, megatron_model
+from steptime.readers.megatron_stages import noop_layers
+from steptime.readers.named_model import named_model
+from steptime.readers.predict_line import predict_line
+from steptime.readers.reading import Reading
+from steptime.readers.settings import set_entries
+from steptime.readers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One launch file, cut into keys.
+
+    Attributes:
+        path: The file.
+        name: What to call it.
+        form: Its format.
+        entries: Its keys under our names.
+        given: What its user sets.
+        notes: What was noted while it was cut.
+        is_command: Whether a later key replaces an earlier one, as on a command line.
+        program: The words that start the program; empty for a file of keys.
+        files: Texts that a script writes, by name.
+    """
+
+    path: Path
+    name: str
+    form: Format
+    entries: Iterable[Entry]
+    given: Mapping[str, str]
+    notes: list[str] = field(default_factory=list)
+    is_command: bool = False
+    program: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def launch_reading(source: Source) -> tuple[Reading, set[str]]:
+    """Return what a launch file says, and every name that was asked for.
+
+    Args:
+        source: The file.
+
+    Raises:
+        ConfigError: If it asks for what is not modelled, or contradicts itself.
+    """
+    form = source.form
+    reading = Reading(path=source.name, kind=form.kind, title=form.title, software=form.software)
+    found = [*source.entries, *set_entries(source.given, form)]
+    entries = Entries(reading, found, last_wins=source.is_command, values=form.values)
+    entries.files = source.files
+    for key, value in form.defaults.items():
+        if entries.entry(key) is None:
+            meant = form.values.get(key, {}).get(str(value).strip().lower(), value)
+            entries.put(key, meant, f"{form.title}'s default")
+    entries.asked.clear()
+    refuse_by_name(entries, form)
+    refuse_program(source.program, form, source.name)
+    RULES.get(form.kind, _megatron)(entries, source.path.parent)
+    tell_unused(entries, form)
+    reading.notes.extend(source.notes)
+    return reading, entries.asked
+
+
+def _megatron(entries: Entries, folder: Path) -> None:
+    """Note model, layout and batch of Megatron-LM and what shares its names."""
+    reading = entries.reading
+    noop_layers(entries)
+    tp = entries.count("tp", "tensor_model_parallel_size", "tensor_parallel", "tp") or 1
+    reading.model = megatron_model(entries, tp) or named_model(entries, folder)
+    is_whole = reading.model is not None
+    if not is_whole and not any(size in reading.facts for size in SHAPE):
+        asked = [gap for gap in reading.missing if gap.startswith("model:")]
+        reading.missing[:] = asked or ["model: the file does not give its sizes"]
+    megatron_layout(entries, steps_known=is_whole or reading.kind not in RECIPES)
+    batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
+    devices(entries)
+    is_bf16 = reading.value("precision") == "bf16"
+    if reading.software in BF16_SHARDS and is_bf16 and not reading.value("zero_stage", 0):
+        bf16_shards(entries)
+
+
+RECIPES = ("nemo", "nemo2", "megatron-bridge", "primus")
+"""Formats that may hold only what differs from a recipe."""
+
+
+def _sharded(entries: Entries, folder: Path) -> None:
+    """Note model, layout and batch of software that shares states over ranks."""
+    reading = entries.reading
+    other_rules.prepare(entries)
+    reading.model = megatron_model(entries, 1) or named_model(entries, folder)
+    if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
+        sized = any(size in reading.facts for size in SHAPE)
+        why = "its sizes are not all given" if sized else f"{reading.title} names none"
+        entries.ask("model", why)
+    sharded_layout(entries, folder)
+    for place, gap in enumerate(reading.missing):
+        if gap.startswith("model: "):
+            reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
+
+
+RULES: Mapping[str, Callable[[Entries, Path], None]] = {
+    **dict.fromkeys(
+        (
+            "deepspeed",
+            "accelerate",
+            "trainer",
+            "llama-factory",
+            "axolotl",
+            "litgpt",
+            "llm-foundry",
+            "olmo",
+            "olmo-core",
+        ),
+        _sharded,
+    ),
+    "gpt-neox": other_rules.gpt_neox,
+    "nanotron": other_rules.nanotron,
+    "torchtitan": torchtitan.rules,
+    "maxtext": maxtext.rules,
+}
+"""How each format is read; Megatron-LM's way where none is named."""

@@ -1,0 +1,151 @@
+"""Layout from Megatron-LM's names, which its forks, NeMo and Megatron-Bridge share."""
+
+from __future__ import annotations
+
+from steptime.inputs.errors import ConfigError
+from steptime.readers.entries import Entries
+from steptime.readers.megatron_experts import NUMBER
+from steptime.readers.megatron_stages import stages
+from steptime.readers.precision import precision
+from steptime.readers.safe import shown
+
+SIZES = (
+    ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp", "model_parallel_size")),
+    ("cp", ("context_parallel_size", "cp")),
+    ("pp", ("pipeline_model_parallel_size", "pp")),
+    ("ep", ("expert_model_parallel_size", "ep", "moe_expert_parallel_size")),
+)
+_SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
+_SHARDED_OPTIMIZERS = ("distributed_fused_adam", "mcore_distributed_optim", "megatron_distributed")
+_GRANULARITY = ("selective", "full")
+
+
+def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
+    """Note the layout of Megatron-LM's arguments in the reading.
+
+    Args:
+        entries: The file's keys.
+        steps_known: Whether a missing size means Megatron-LM's default; where a file only
+            changes a recipe, it means that the recipe's value is not known.
+
+    Raises:
+        ConfigError: If sizes are absurd or contradict each other.
+    """
+    reading = entries.reading
+    for name, keys in SIZES:
+        size = entries.count(name, *keys)
+        if size is not None or any(text.startswith(f"{name}:") for text in reading.missing):
+            continue
+        if name in ("tp", "pp") and not steps_known:
+            entries.ask(name, "the recipe that this file changes may have its own")
+        elif name in ("tp", "pp"):
+            reading.assume(name, 1, "the software's default")
+        elif not steps_known:
+            reading.assume(name, 1, "not in this file; a recipe's may differ")
+    if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
+        tp = reading.value("tp", 1)
+        experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
+        if experts and tp > 1:
+            reading.assume("etp", tp, "Megatron-LM's default is tp")
+    stages(entries)
+    sharding(entries)
+    recompute(entries)
+    precision(entries)
+    if entries.flag("sequence_parallel"):
+        line = entries.line("sequence_parallel")
+        if reading.value("tp", 1) > 1:
+            reading.state("sequence_parallel", True, line=line, written="sequence_parallel")
+
+
+def _other_optimizer(entries: Entries) -> None:
+    kind = entries.word("optimizer")
+    if kind and "adam" not in kind:
+        entries.reading.notes.append(f"optimizer = {kind}: its states are taken as Adam's")
+
+
+def sharding(entries: Entries) -> None:
+    """Note what data-parallel ranks share.
+
+    Args:
+        entries: The file's keys.
+    """
+    reading = entries.reading
+    _other_optimizer(entries)
+    stage = entries.count("zero_stage", "zero_stage", least=0)
+    if stage is not None:
+        if stage > 3:
+            line = entries.line("zero_stage")
+            raise ConfigError(f"{reading.at(line)}: zero_stage must be <= 3, got {stage}")
+        return
+    fsdp = entries.flag("use_megatron_fsdp", "use_custom_fsdp")
+    optimizer = entries.word("optimizer_name")
+    distributed = entries.flag("use_distributed_optimizer")
+    if entries.flag("use_torch_fsdp2") or entries.flag("fsdp"):
+        written, stage = "use_torch_fsdp2", 3
+    elif fsdp:
+        written = "data_parallel_sharding_strategy"
+        word = entries.word(written) or "optim_grads_params"
+        if word not in _SHARDING:
+            line = entries.line(written)
+            raise ConfigError(
+                f"{reading.at(line)}: {written} {shown(word)} is not understood; known: "
+                f"{', '.join(_SHARDING)}"
+            )
+        stage = _SHARDING[word]
+    elif distributed:
+        written, stage = "use_distributed_optimizer", 1
+    elif any(name in optimizer for name in _SHARDED_OPTIMIZERS):
+        written, stage = "optimizer_name", 1
+    else:
+        reading.assume("zero_stage", 0, "nothing in the file shares states over ranks")
+        return
+    reading.state("zero_stage", stage, line=entries.line(written), written=written)
+    parts = entries.count("optimizer_instances", "num_distributed_optimizer_instances")
+    if parts and parts > 1:
+        reading.state(
+            "dp_replicate", parts, line=entries.line("num_distributed_optimizer_instances")
+        )
+        reading.notes.append(
+            f"states are sharded inside each of {parts} groups of data-parallel ranks"
+        )
+
+
+def recompute(entries: Entries) -> None:
+    """Note what is computed again.
+
+    Args:
+        entries: The file's keys.
+
+    Raises:
+        ConfigError: If a word is not understood.
+    """
+    reading = entries.reading
+    keys = ("recompute_granularity", "activations_checkpoint_granularity")
+    kind, key = entries.word(*keys), keys[0]
+    method = entries.word("recompute_method", "activations_checkpoint_method")
+    number = entries.entry("recompute_num_layers", "activations_checkpoint_num_layers")
+    old = ("checkpoint_activations", "deepspeed_activation_checkpointing")
+    if not kind and entries.flag("recompute_activations"):
+        kind, key = "selective", "recompute_activations"
+    if not kind and any([entries.flag(name) for name in old]):
+        kind, key = "full", old[0]
+    modules = entries.entry("recompute_modules")
+    if not kind:
+        if not any(gap.startswith(keys) for gap in reading.missing):
+            reading.assume("recompute", "none", "nothing in the file asks for it")
+        return
+    line = entries.line(key, *keys)
+    if kind not in _GRANULARITY:
+        raise ConfigError(
+            f"{reading.at(line)}: {key} {shown(kind)} is not understood; known: selective, full"
+        )
+    if kind == "full" and method == "block" and number is not None:
+        reading.notes.append(
+            f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
+            "again; taken as all of them"
+        )
+    reading.state("recompute", kind, line=line, written=key)
+    if kind == "selective" and modules is not None:
+        reading.notes.append(
+            f"recompute_modules = {shown(modules.value)} is taken as the attention core alone"
+        )

@@ -1,0 +1,140 @@
+"""How Megatron-LM's arguments cut layers into stages and chunks, and in which order they run."""
+
+from __future__ import annotations
+
+from steptime.inputs.errors import ConfigError
+from steptime.readers.entries import Entries
+from steptime.readers.patterns import stages_of
+from steptime.readers.safe import shown
+
+_SCHEDULES = {"dualpipev": "dualpipe-v"}
+_SWITCHED = {
+    "enable_zbh1_pipeline": ("zb-h1", 1),
+    "enable_zbh1_exact_semantics": ("zb-h1", 1),
+    "zero_bubble_v_schedule": ("zb-v", 2),
+}
+"""Switches that choose a schedule, and the chunks that it has."""
+
+
+def stages(entries: Entries) -> None:
+    """Note the chunks of a device, the schedule, and whether layers need not divide.
+
+    Args:
+        entries: The file's keys.
+
+    Raises:
+        ConfigError: If layers do not divide, or a schedule is not modelled.
+    """
+    _uneven(entries)
+    names = ("virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank", "vp")
+    chunks = entries.count("vpp", *names)
+    chunks = _of_layers(entries) or _of_layout(entries) or chunks
+    entries.count(
+        "microbatch_group",
+        "microbatch_group_size_per_virtual_pipeline_stage",
+        "microbatch_group_size_per_vp_stage",
+    )
+    if not _schedule(entries) and chunks is not None and chunks > 1:
+        entries.reading.assume("schedule", "interleaved-1f1b", "several chunks a device")
+
+
+def _of_layers(entries: Entries) -> int | None:
+    """Return the chunks that a number of layers in each makes."""
+    reading = entries.reading
+    key = "num_layers_per_virtual_pipeline_stage"
+    each = entries.count("layers_per_chunk", key)
+    if each is None:
+        return None
+    layers = reading.value("layers_with_empty", reading.value("num_layers"))
+    if layers is None:
+        entries.ask("num_layers", "to turn layers per virtual stage into chunks")
+        return None
+    layers += reading.value("counted_ends", 0)
+    held, line = reading.value("pp", 1), entries.line(key)
+    if layers % (held * each):
+        raise ConfigError(
+            f"{reading.at(line)}: {each} layers per virtual stage x pp = {held} "
+            f"do not divide num_layers = {layers}"
+        )
+    chunks = int(layers // (held * each))
+    reading.state("vpp", chunks, line=line, written="layers per virtual stage")
+    return chunks
+
+
+def _of_layout(entries: Entries) -> int | None:
+    """Return the chunks of a layout that is written out: bars part those of all stages."""
+    reading = entries.reading
+    cut = entries.entry("pipeline_model_parallel_layout")
+    if cut is None or not cut.known:
+        return None
+    number, held = stages_of(cut.value), reading.value("pp", 1)
+    reading.state("uneven_stages", True, line=cut.line, written=cut.written)
+    if number == 1 or number % held:
+        return None
+    reading.state("vpp", number // held, line=cut.line, written=cut.written)
+    return int(number // held)
+
+
+def _schedule(entries: Entries) -> bool:
+    """Note a schedule that a word or a switch chooses; return whether one does."""
+    reading = entries.reading
+    word = entries.word("schedules_method")
+    line = entries.line("schedules_method")
+    if word and word not in _SCHEDULES:
+        raise ConfigError(f"{reading.at(line)}: schedules_method {shown(word)} is not modelled")
+    if word:
+        reading.state("schedule", _SCHEDULES[word], line=line, written="schedules_method")
+        reading.state("vpp", 2, line=line, written=word)
+        return True
+    on = [name for name in _SWITCHED if entries.flag(name)]
+    if not on:
+        return False
+    schedule, held = _SWITCHED[on[0]]
+    line = entries.line(on[0])
+    reading.state("schedule", schedule, line=line, written=on[0])
+    if held > 1:
+        reading.facts.pop("vpp", None)
+        reading.state("vpp", held, line=line, written=on[0])
+    return True
+
+
+def _uneven(entries: Entries) -> None:
+    """Note what of a file says that layers need not divide over the stages."""
+    reading = entries.reading
+    ends = sum(
+        entries.flag(f"account_for_{end}_in_pipeline_split") for end in ("embedding", "loss")
+    )
+    method = entries.word("pp_partition_method")
+    if "embedding" in method:
+        ends = 2
+    if ends:
+        line = entries.line("pp_partition_method", "account_for_embedding_in_pipeline_split")
+        reading.state("counted_ends", ends, line=line, written="ends that count as a layer")
+    for name in (
+        "decoder_first_pipeline_num_layers",
+        "decoder_last_pipeline_num_layers",
+        "num_layers_in_first_pipeline_stage",
+        "num_layers_in_last_pipeline_stage",
+        "num_layer_list",
+    ):
+        if name in entries.by_key and any(one.value for one in entries.by_key[name]):
+            line = entries.by_key[name][-1].line
+            reading.state("uneven_stages", True, line=line, written="stages")
+
+
+def noop_layers(entries: Entries) -> None:
+    """Take away the layers that only fill up stages.
+
+    Args:
+        entries: The file's keys.
+    """
+    entry = entries.entry("noop_layers")
+    layers = entries.entry("num_layers")
+    if entry is None or layers is None or not entry.known or not str(layers.value).isdigit():
+        return
+    empty = len([word for word in str(entry.value).split(",") if word.strip()])
+    real = int(str(layers.value)) - empty
+    entries.by_key["num_layers"] = []
+    entries.put("num_layers", real, f"{layers.value} less {empty} that do nothing")
+    entries.reading.state("uneven_stages", True, line=entry.line, written=entry.written)
+    entries.reading.state("layers_with_empty", int(str(layers.value)), line=entry.line)

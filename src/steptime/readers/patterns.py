@@ -1,0 +1,81 @@
+"""Patterns over layers, as Megatron-LM writes them: ``[0]*3+[1]*58``, ``([1]*3+[0])*8``."""
+
+from __future__ import annotations
+
+import re
+
+MOST_LAYERS = 10_000
+_PIECE = re.compile(r"\d{1,9}|[][()*+,]")
+
+
+def layer_pattern(value: object) -> list[int] | None:
+    """Return a number for each layer; None if it is no pattern.
+
+    Args:
+        value: A list, or the text of one.
+    """
+    if isinstance(value, list):
+        words = [str(one).strip() for one in value[:MOST_LAYERS]]
+        return [int(one) for one in words] if all(one.isdigit() for one in words) else None
+    text = re.sub(r"[\s'\"\\]", "", str(value)[:2000])
+    pieces = _PIECE.findall(text)
+    if not pieces or "".join(pieces) != text or "[" not in pieces:
+        return None
+    try:
+        found, rest = _sum(pieces, 0, 0)
+    except (IndexError, ValueError):
+        return None
+    return found if rest == len(pieces) else None
+
+
+def _sum(pieces: list[str], at: int, depth: int) -> tuple[list[int], int]:
+    """Return the layers of terms joined by ``+``, and where they end."""
+    found, at = _term(pieces, at, depth)
+    while at < len(pieces) and pieces[at] == "+":
+        more, at = _term(pieces, at + 1, depth)
+        found = (found + more)[:MOST_LAYERS]
+    return found, at
+
+
+def _term(pieces: list[str], at: int, depth: int) -> tuple[list[int], int]:
+    """Return the layers of a list or a group, repeated as often as it says."""
+    if depth > 20:
+        raise ValueError
+    if pieces[at] == "(":
+        found, at = _sum(pieces, at + 1, depth + 1)
+        if pieces[at] != ")":
+            raise ValueError
+    elif pieces[at] == "[":
+        end = pieces.index("]", at)
+        found, at = [int(one) for one in pieces[at + 1 : end] if one != ","], end
+    else:
+        raise ValueError
+    at += 1
+    while at < len(pieces) and pieces[at] == "*":
+        found = (found * min(int(pieces[at + 1]), MOST_LAYERS))[:MOST_LAYERS]
+        at += 2
+    return found, at
+
+
+_GROUP = re.compile(r"\(([^()]{0,200})\)\*(\d{1,4})")
+
+
+def stages_of(value: object) -> int:
+    """Return how many chunks of layers a pipeline layout has: bars part them.
+
+    Args:
+        value: A list of chunks, or a text such as ``Et*3|(tt|)*29m|L``.
+
+    References:
+        megatronlm2026, megatron/core/transformer/pipeline_parallel_layer_layout.py.
+    """
+    if isinstance(value, list):
+        return len(value)
+    text = str(value)[:2000]
+    for _ in range(10):
+        match = _GROUP.search(text)
+        if match is None or len(text) > 20 * MOST_LAYERS:
+            break
+        repeated = match[1] * min(int(match[2]), MOST_LAYERS)
+        text = text[: match.start()] + repeated[: 20 * MOST_LAYERS] + text[match.end() :]
+    return text.count("|") + 1

@@ -1,0 +1,200 @@
+"""The command of a launch script: its program, its flags, and the devices that it starts on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from steptime.readers.entries import Entry
+from steptime.readers.shell_expand import is_known, readable
+from steptime.readers.shell_script import Script, before_redirection
+
+_FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
+_PAIR = re.compile(r"[+~]{0,2}([A-Za-z_][\w.-]*)=(.*)\Z", re.DOTALL)
+_SBATCH = re.compile(
+    r"^#SBATCH\s+(?:--(nodes|gpus-per-node|ntasks-per-node|gres|ntasks|gpus)[=\s]|-(N)\s*)(\S+)",
+    re.MULTILINE,
+)
+_MOST_WORDS = 100_000
+_LAUNCHER = {
+    "--nproc_per_node": "nproc_per_node",
+    "--nproc-per-node": "nproc_per_node",
+    "--nnodes": "nnodes",
+    "--num_nodes": "nnodes",
+    "--num_gpus": "nproc_per_node",
+    "--num_processes": "num_gpus",
+    "--num_machines": "nnodes",
+    "-np": "num_gpus",
+}
+"""What launchers call the devices: torchrun, deepspeed, accelerate, mpirun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of the command that trains, and the program that they start."""
+
+    words: list[str]
+    program: str
+
+
+def training_words(script: Script, wanted: frozenset[str]) -> Words:
+    """Return the words of the command that has most wanted names; the later one of equals.
+
+    Args:
+        script: What the script amounts to.
+        wanted: Names of flags and keys that formats are recognised by.
+    """
+    best: list[str] = []
+    most = 0
+    for command in script.commands:
+        number = _hits(command.words, wanted)
+        if number >= max(most, 1):
+            best, most = command.words, number
+    if best and not best[0].startswith("-"):
+        return Words(best[:_MOST_WORDS], " ".join(best[:40]))
+    loose: list[str] = []
+    for value in script.variables.values():
+        words = before_redirection(value.split())
+        if "--" in value and _hits(words, wanted):
+            loose.extend(words)
+    for values in script.arrays.values():
+        words = [word for value in values for word in value.split()]
+        if _hits(words, wanted):
+            loose.extend(words)
+    # A plain file of arguments: each line looks like a command of its own.
+    lines = [
+        word
+        for command in script.commands
+        if command.words[0].startswith("--") or _PAIR.match(command.words[0])
+        for word in command.words
+    ]
+    return Words((loose or lines or best)[:_MOST_WORDS], "")
+
+
+def _hits(words: list[str], wanted: frozenset[str]) -> int:
+    found = 0
+    for word in words:
+        name = word.partition("=")[0]
+        if word[:1] == "-" or "=" in word:
+            found += name.lstrip("-+~").replace("-", "_").lower() in wanted
+    return found
+
+
+def flags(words: list[str], text: str) -> Iterator[Entry]:
+    """Yield one entry for each flag or ``key=value``; a flag without a value is a switch.
+
+    Args:
+        words: Of the command.
+        text: The script, for the lines.
+    """
+    lines = _lines_of_names(text)
+    spread = [piece for word in words for piece in (word.split() if word[:2] == "--" else [word])]
+    for place, word in enumerate(spread):
+        flag, equals, inline = word.partition("=")
+        pair = _PAIR.match(word)
+        if flag in _LAUNCHER:
+            continue
+        if word[:2] == "--" and _FLAG.match(flag):
+            name = flag.lstrip("-")
+            value: object = inline if equals else True
+            if not equals and place + 1 < len(spread) and not _is_flag(spread[place + 1]):
+                value = spread[place + 1]
+        elif pair is not None and place and spread[place - 1] not in ("-x", "--export", "env"):
+            name, value, flag = pair[1], pair[2], pair[1]
+        else:
+            continue
+        key = name.replace("-", "_").lower()
+        line = lines.get(flag, 0)
+        if value is True:
+            yield Entry(key, True, line, flag, True, key)
+        else:
+            plain = str(value).strip("'\"")
+            yield Entry(key, readable(plain), line, flag, is_known(plain), key)
+
+
+def _is_flag(word: str) -> bool:
+    return word[:2] == "--" and _FLAG.match(word.partition("=")[0]) is not None
+
+
+def _lines_of_names(text: str) -> dict[str, int]:
+    """Return the last line on which each flag or key stands outside a comment."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("#"):
+            continue
+        for match in re.finditer(r"--[A-Za-z][\w.-]*|[A-Za-z_][\w.-]*(?==)", line):
+            found[match[0]] = number
+    return found
+
+
+def launcher(script: Script) -> Iterator[Entry]:
+    """Yield nodes and devices from torchrun, deepspeed, accelerate, mpirun or srun.
+
+    Args:
+        script: What the script amounts to.
+    """
+    for command in script.commands:
+        is_slurm = "srun" in command.words[0]
+        for place, word in enumerate(command.words):
+            flag, equals, inline = word.partition("=")
+            name = _LAUNCHER.get(flag)
+            if is_slurm and name is None:
+                name = {"-N": "nnodes", "--nodes": "nnodes", "-n": "num_gpus"}.get(flag)
+            if name is None:
+                continue
+            value = inline if equals else (command.words[place + 1 : place + 2] or [""])[0]
+            # torchrun may be given a range of nodes; the larger end is the job.
+            value = value.split(":")[-1] if is_known(value) else value
+            if is_known(value) and not value.isdigit():
+                continue
+            yield Entry(name, readable(value), command.line, flag, is_known(value))
+
+
+def batch_system(text: str) -> Iterator[Entry]:
+    """Yield nodes and devices from a batch system's header.
+
+    Args:
+        text: The script.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for match in _SBATCH.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        number = match[3].rsplit(":", 1)[-1].rsplit("=", 1)[-1]
+        if number.isdigit():
+            found[match[1] or "nodes"] = (int(number), line)
+    each = next((found[name] for name in ("gpus-per-node", "gres") if name in found), None)
+    # A task a device is how a script without either starts.
+    tasks = found.get("ntasks-per-node")
+    if each is None and tasks is not None and tasks[0] > 1:
+        each = tasks
+    if "nodes" in found:
+        yield Entry("slurm_nodes", str(found["nodes"][0]), found["nodes"][1], "#SBATCH nodes")
+    if each is not None:
+        yield Entry("slurm_gpus_per_node", str(each[0]), each[1], "#SBATCH GPUs a node")
+
+
+def batch_variables(text: str) -> dict[str, str]:
+    """Return what a batch system sets in the environment, as far as the header tells it.
+
+    Args:
+        text: The script.
+    """
+    found = {entry.key: str(entry.value) for entry in batch_system(text)}
+    nodes, each = found.get("slurm_nodes"), found.get("slurm_gpus_per_node")
+    out = dict.fromkeys(("SLURM_NNODES", "SLURM_JOB_NUM_NODES"), nodes)
+    out |= dict.fromkeys(("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"), each)
+    return {name: value for name, value in out.items() if value is not None}
+
+
+def asked_for(script: Script) -> Mapping[str, str]:
+    """Return a question for each argument of the script that a branch waits for.
+
+    Args:
+        script: What the script amounts to.
+    """
+    return {
+        f"argument {name}": f"a branch depends on it; give --set {name}=VALUE, or all of them, "
+        "--set '@=FIRST SECOND ...'"
+        for name in script.asks
+    }

@@ -1,0 +1,183 @@
+"""Model, layout and batch from torchtitan's keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from steptime.formulas.schedule_rules import chunks_held
+from steptime.formulas.schedules.registry import place_of
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import model as preset_model
+from steptime.inputs.presets import model_from_entry
+from steptime.readers.entries import Entries
+from steptime.readers.named_model import named_model
+from steptime.readers.safe import shown
+
+
+def rules(entries: Entries, folder: Path) -> None:
+    """Note model, layout and batch in the reading.
+
+    Args:
+        entries: The file's keys.
+        folder: Where the file lies; a checkpoint's ``config.json`` may be beside it.
+
+    Raises:
+        ConfigError: If a word is not understood or sizes are absurd.
+    """
+    entries.reading.model = _of_assets(entries, folder) or _of_flavor(entries)
+    _layout(entries)
+    _recompute(entries)
+    _precision(entries)
+    _batch(entries)
+
+
+def _of_assets(entries: Entries, folder: Path) -> Any:
+    """Return the shape of the checkpoint's folder, if it is here."""
+    assets = entries.entry("assets")
+    if assets is None or not (folder / str(assets.value)[:300] / "config.json").is_file():
+        return None
+    return named_model(entries, folder, "assets")
+
+
+def _of_flavor(entries: Entries) -> Any:
+    """Return the shape of a flavor of torchtitan's registry."""
+    family, flavor = entries.word("model_name"), entries.word("flavor")
+    if not family and entries.entry("primus_model") is not None:
+        return named_model(entries, Path(), "primus_model")
+    if not family:
+        entries.ask("model", "the file names none, with model.name and model.flavor")
+        return None
+    table = data_table("torchtitan_flavors.toml")
+    # Variants of a flavor differ in how attention is computed, not in sizes.
+    for ending in ("", *table["variants"]):
+        known = table.get(family, {}).get(flavor.removesuffix(ending) if ending else flavor)
+        if known is not None and (not ending or flavor.endswith(ending)):
+            line = entries.line("flavor")
+            if isinstance(known, str):
+                shape = preset_model(known)
+            else:
+                shape = model_from_entry({"name": f"{family} {flavor}", **known})
+            entries.reading.assume("model", shape.name, f"model.name and flavor, line {line}")
+            return shape
+    entries.ask("model", f"no shape is known for model.name {family} {flavor}".rstrip())
+    return None
+
+
+def _layout(entries: Entries) -> None:
+    reading = entries.reading
+    tp = entries.count("tp", "tensor_model_parallel_size") or 1
+    entries.count("cp", "context_parallel_size")
+    pp = entries.count("pp", "pipeline_model_parallel_size") or 1
+    entries.count("ep", "expert_model_parallel_size")
+    entries.count("etp", "expert_tensor_parallel_size")
+    copies = entries.count("dp_replicate", "dp_replicate") or 1
+    shards = entries.entry("dp_shard")
+    gpus = entries.count("num_gpus", "num_gpus")
+    if shards is None or str(shards.value).strip() == "-1":
+        if gpus is None:
+            entries.ask("num_gpus", "data_parallel_shard_degree = -1 takes what the launcher gives")
+        count = None
+    else:
+        count = entries.count("dp_shard", "dp_shard") or 1
+        reading.state("dp", copies * count, written="replicate x shard degree")
+    after = entries.word("reshard")
+    keeps = after == "never" or (after == "default" and pp > 1)
+    if count != 1:
+        reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
+    if copies > 1 and count != 1:
+        reading.notes.append(
+            f"states are sharded over {count or 'the rest of the'} ranks and copied {copies} times"
+        )
+    if tp > 1:
+        reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
+    if pp > 1:
+        _schedule(entries)
+    else:
+        entries.asked.update(("pipeline_schedule", "layers_per_stage", "pipeline_micro"))
+
+
+def _schedule(entries: Entries) -> None:
+    """Note the pipeline's schedule and the chunks that a stage holds."""
+    reading = entries.reading
+    schedule = entries.word("pipeline_schedule")
+    reading.state("schedule", schedule, line=entries.line("pipeline_schedule"))
+    if int(chunks_held(float(place_of(schedule)))) == 1:
+        return
+    # Turned into chunks once the model is known: see `completed`.
+    if entries.count("layers_per_stage", "layers_per_stage") is None:
+        reading.assume("vpp", 2, "two virtual stages a rank")
+
+
+def _recompute(entries: Entries) -> None:
+    """Note what is computed again: torchtitan's own selection is not Megatron-LM's."""
+    reading = entries.reading
+    mode, option = entries.word("recompute_mode"), entries.word("recompute_option")
+    line = entries.line("recompute_mode")
+    if mode != "selective":
+        _note(entries, "recompute", mode or "none", line)
+        return
+    if option in ("op", "") or line < 0:
+        _note(entries, "recompute", "selective", line)
+        if option == "op":
+            reading.state("recompute_per_op", True, line=entries.line("recompute_option"))
+            reading.notes.append(
+                "selective_ac_option = op: every other matrix product is computed again, not the "
+                "attention core alone"
+            )
+        return
+    if not option.isdigit() or not int(option):
+        line = entries.line("recompute_option")
+        raise ConfigError(
+            f"{reading.at(line)}: selective_ac_option = {shown(option)} is not understood; it is "
+            "op or a number of layers"
+        )
+    every = int(option)
+    reading.state("recompute_every_layers", every, line=entries.line("recompute_option"))
+    _note(entries, "recompute", "full", line)
+    if every > 1:
+        reading.notes.append(
+            f"selective_ac_option = {every}: one layer in {every} is computed again; taken as all"
+        )
+
+
+def _note(entries: Entries, name: str, value: str, line: int) -> None:
+    if line < 0:
+        entries.reading.assume(name, value, "torchtitan's default")
+    else:
+        entries.reading.state(name, value, line=line)
+
+
+def _precision(entries: Entries) -> None:
+    converters = entries.entry("converters")
+    text = str(converters.value).lower() if converters else ""
+    word = entries.word("param_type")
+    entries.entry("reduce_type")
+    precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
+    entries.reading.assume("precision", precision, "model.converters")
+    if precision == "fp32":
+        entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
+
+
+def _batch(entries: Entries) -> None:
+    reading = entries.reading
+    local = entries.count("local_batch_size", "local_batch_size")
+    if entries.count("seq_length", "seq_length") is None:
+        entries.ask("seq_length")
+    if local is None:
+        entries.ask("micro_batch_size")
+        return
+    micro = local
+    if reading.value("pp", 1) > 1:
+        micro = entries.count("pipeline_micro", "pipeline_micro") or 1
+        if local % micro:
+            raise ConfigError(
+                f"{reading.path}: local batch {local} does not divide into micro-batches of {micro}"
+            )
+    reading.assume("micro_batch_size", micro, "local batch, cut by the pipeline if there is one")
+    total = entries.entry("global_batch_size")
+    if total is not None and str(total.value).strip() != "-1":
+        entries.count("global_batch_size", "global_batch_size")
+    else:
+        reading.assume("gradient_accumulation", local // micro, "no global batch size: one pass")

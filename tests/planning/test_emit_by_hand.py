@@ -1,0 +1,65 @@
+"""Flags of other tools, written out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.presets import model
+from steptime.planning.emit import emitted
+
+BATCH = Batch(global_batch_size=64, seq_length=8192)
+
+
+@pytest.mark.parametrize(
+    ("layout", "there", "not_there"),
+    [
+        (Layout(), (), ("--num-virtual", "--account-for", "--sequence-parallel", "--use-")),
+        # 32 layers over 4 stages of 2 chunks: 4 each.
+        (
+            Layout(pp=4, vpp=2, schedule="interleaved-1f1b"),
+            ("--num-virtual-stages-per-pipeline-rank 2",),
+            ("--account-for",),
+        ),
+        (Layout(pp=4), (), ("--num-virtual", "--account-for")),
+        (Layout(tp=2, sequence_parallel=True), ("--sequence-parallel",), ()),
+        (Layout(dp=2, zero_stage=1), ("--use-distributed-optimizer",), ("--use-megatron-fsdp",)),
+        (Layout(dp=2, zero_stage=0), (), ("--use-distributed-optimizer", "--use-megatron-fsdp")),
+        (
+            Layout(dp=2, zero_stage=3),
+            ("--use-megatron-fsdp", "--data-parallel-sharding-strategy optim_grads_params"),
+            (),
+        ),
+        (Layout(recompute="full"), ("--recompute-granularity full",), ()),
+        (Layout(recompute="none"), (), ("--recompute",)),
+    ],
+)
+def test_megatron_flags_by_hand(
+    layout: Layout, there: tuple[str, ...], not_there: tuple[str, ...]
+) -> None:
+    lines = emitted("megatron", model("llama3-8b"), layout, BATCH).splitlines()
+    lines = [line.strip(" \\") for line in lines]
+    for flag in there:
+        assert flag in lines
+    for flag in not_there:
+        assert not [line for line in lines if line.startswith(flag)]
+
+
+def test_stages_that_layers_do_not_fill_count_embedding_and_loss() -> None:
+    # 126 layers and 2 more, over 16 stages: 8 each.
+    lines = emitted("megatron", model("llama3-405b"), Layout(pp=16), BATCH).splitlines()
+    lines = [line.strip(" \\") for line in lines]
+    assert "--account-for-embedding-in-pipeline-split" in lines
+    assert "--account-for-loss-in-pipeline-split" in lines
+
+
+def test_torchtitan_chunks_by_hand() -> None:
+    interleaved = Layout(pp=4, vpp=2, schedule="interleaved-1f1b", zero_stage=0)
+    text = emitted("torchtitan", model("llama3-8b"), interleaved, BATCH)
+    # 32 layers over 8 chunks.
+    assert "pipeline_parallel_layers_per_stage = 4\n" in text
+    plain = emitted("torchtitan", model("llama3-8b"), Layout(pp=4, zero_stage=0), BATCH)
+    assert "layers_per_stage" not in plain
+    assert "pipeline_parallel_schedule" in plain
+    alone = emitted("torchtitan", model("llama3-8b"), Layout(zero_stage=0), BATCH)
+    assert "pipeline_parallel_schedule" not in alone
