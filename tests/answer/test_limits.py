@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from steptime.answer import predict
-from steptime.answer.limits import NOT_MODELLED, PLACES, limits
-from steptime.formulas.records import MemoryFacts
+from steptime.answer.limits import NOT_MODELLED, PLACES, Limit, limits
+from steptime.formulas.records import MemoryFacts, TimeFacts
 
 DENSE = {"model": "llama3-8b", "accelerator": "h100", "seq_length": 4096, "global_batch_size": 8}
 
@@ -24,22 +24,12 @@ def test_a_plain_question_touches_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fact", "value"),
-    [
-        ("offloaded_layers", 2.0),
-        ("recompute_norms", 1.0),
-        ("recompute_experts", 1.0),
-        ("recompute_shared_experts", 1.0),
-        ("recompute_expert_activation", 1.0),
-        ("recompute_layers", 4.0),
-        ("recompute_group", 2.0),
-        ("expert_imbalance", 1.2),
-    ],
+    "limit", [one for one in limits() if one.place == "memory"], ids=lambda one: one.name
 )
-def test_what_memory_alone_counts_is_said(fact: str, value: float) -> None:
-    lines = said(facts={fact: value})
-    assert list(lines) == [fact]
-    assert lines[fact].startswith(f"{fact}: counted in memory alone")
+def test_what_memory_alone_counts_is_said(limit: Limit) -> None:
+    lines = said(facts={limit.name: limit.above + 1.0})
+    assert list(lines) == [limit.title]
+    assert lines[limit.title].startswith(f"{limit.name}: counted in memory alone")
 
 
 def test_experts_are_taken_as_evenly_loaded() -> None:
@@ -66,12 +56,8 @@ def test_every_limit_says_what_and_where_it_looks() -> None:
 
 def test_a_fact_that_no_formula_of_time_knows_is_a_limit() -> None:
     """Whatever is recomputed or moved away in memory alone costs time that nobody counts."""
-    from steptime.formulas.records import TimeFacts
-
-    moved = {
-        name
-        for name in MemoryFacts.__dataclass_fields__
-        if name.startswith(("recompute_", "offloaded"))
-    }
-    counted = moved & set(TimeFacts.__dataclass_fields__)
-    assert moved - counted <= {one.name for one in limits()}
+    memory, time = (set(kind.__dataclass_fields__) for kind in (MemoryFacts, TimeFacts))
+    moved = {name for name in memory if name.startswith(("recompute_", "offloaded"))}
+    alone = {one.name for one in limits() if one.place == "memory"}
+    assert moved - time <= alone
+    assert alone & time == set()

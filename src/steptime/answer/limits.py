@@ -25,6 +25,7 @@ class Limit:
         title: What it is called.
         says: The sentence of an answer.
         since: Version whose answers first said it.
+        source: Key in ``references.bib`` and place that describe what is missing.
         place: One of ``PLACES``; empty where no question can ask for it.
         name: A field there.
         above: A question touches it where the field is larger.
@@ -34,6 +35,7 @@ class Limit:
     title: str
     says: str
     since: str
+    source: str
     place: str = ""
     name: str = ""
     above: float = 0.0
@@ -48,6 +50,7 @@ def limits() -> tuple[Limit, ...]:
             title=entry["title"],
             says=entry["says"],
             since=entry["since"],
+            source=entry["source"],
             place=entry.get("of", ""),
             name=entry.get("name", ""),
             above=float(entry.get("above", 0)),

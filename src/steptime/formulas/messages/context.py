@@ -1,6 +1,10 @@
 """What context parallelism sends, for one attention and one micro-batch, in its three forms.
 
-In all of them a device keeps ``s / c`` tokens of every sequence.
+In all of them a device keeps ``s / c`` tokens of every sequence. These are what the programs of
+`steptime.parallel.context` send, which keep gathered keys and values for the backward pass and
+start its ring anew. Software for training frees them and gathers again, and walks the ring back
+from where it stopped: three transfers of ``(c - 1) / c`` of the whole, as
+`steptime.formulas.roofline.context` has them.
 """
 
 from steptime.formulas.messages.record import record
