@@ -80,7 +80,7 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
         Incomplete: If the accelerator is unknown.
     """
     device = accelerator_of(row.gpu, assumed)
-    stated = network_gbit(row.network, device.nvlink_domain)
+    stated = network_gbit(row.network, device.node_size or device.nvlink_domain)
     if stated:
         return replace(device, network_bytes_per_s=stated * 1e9 / 8)
     usual = f"{device.network_bytes_per_s * 8 / 1e9:g} Gb/s per GPU"

@@ -21,6 +21,7 @@ from steptime.inputs.software import (
     Software,
     check_known,
     check_zero_stage,
+    in_its_time,
     software,
     usual_recompute,
     usual_stack,
@@ -135,8 +136,9 @@ def question_of_run(run: Run) -> RunQuestion:
     open_fields = {"sp", "zero", "recompute"}
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:
-        layout = _filled(run, said, assumed)
-        check_zero_stage(said, layout.zero_stage)
+        era = in_its_time(said, run.accelerator)
+        layout = _filled(run, era, assumed)
+        check_zero_stage(era, layout.zero_stage)
         step = TrainingStep(
             model=run.model,
             accelerator=run.accelerator,

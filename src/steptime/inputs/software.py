@@ -15,60 +15,24 @@ from steptime.inputs.fact import Fact, Value
 from steptime.inputs.generation import STORED, generations, kernel_named
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
+from steptime.inputs.said import NOTHING_SAID as NOTHING_SAID
+from steptime.inputs.said import UNSTATED as UNSTATED
+from steptime.inputs.said import Said as Said
+from steptime.inputs.said import in_its_time as in_its_time
 from steptime.inputs.stack import (
-    FACT_NAMES,
     KERNEL,
     MEMORY_FACTS,
     TIME_FACTS,
     Stack,
-    check_date,
-    families,
     family_stack,
     stack_named,
     stack_names,
 )
 
-USUAL_FAMILY = "megatron"
-USUAL_SHARDED = "fsdp"
-"""The families that are assumed where nobody names the software: where weights stay whole, and
+USUAL_FAMILY = "usual"
+USUAL_SHARDED = "usual-sharded"
+"""The mixtures that are assumed where nobody names the software: where weights stay whole, and
 where data-parallel ranks share them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What is said of the software.
-
-    Attributes:
-        stack: Exact name of a stack, or a family; None where nothing is said.
-        date: Month when it was current, as ``2025-02``; None where it is not said.
-        facts: Single facts, by name, in the order given: these come before all others.
-        unstated: What of the layout nobody stated, of ``UNSTATED``.
-    """
-
-    stack: str | None = None
-    date: str | None = None
-    facts: tuple[tuple[str, Value], ...] = ()
-    unstated: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.stack is not None:
-            check_choice("stack", self.stack, (*stack_names(), *families()))
-        if self.date is not None:
-            check_date(self.date)
-        for name, value in self.facts:
-            check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name == KERNEL):
-                kind = "a word, such as flash-2" if name == KERNEL else "a number"
-                raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
-
-    @property
-    def exact(self) -> bool:
-        """Return whether the stack itself is named, not its family alone."""
-        return self.stack in stack_names()
-
-
-UNSTATED = ("recompute unstated",)
-NOTHING_SAID = Said()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,18 +78,24 @@ def _chosen(said: Said, sharded: bool) -> Stack:
     return stack_named(said.stack) if said.exact else family_stack(said.stack, said.date)
 
 
-def _assumed(said: Said, stack: Stack, conditions: tuple[str, ...]) -> tuple[Assumed, ...]:
+def _assumed(
+    said: Said, era: Said, stack: Stack, conditions: tuple[str, ...]
+) -> tuple[Assumed, ...]:
     found = []
     if said.stack is None:
         found.append(
             taken("stack", stack.name, "naming yours narrows the interval", "--stack NAME")
         )
     elif not said.exact:
-        when = f"current in {said.date}" if said.date else "the newest"
+        when = f"current in {era.date}" if era.date else "the newest"
         found.append(
             taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
-    if said.date is None and stack.dated(conditions):
+    if said.date is None and era.date is not None:
+        found.append(
+            taken("date", era.date, "when most published runs on it were", "--date YYYY-MM")
+        )
+    elif said.date is None and stack.dated(conditions):
         found.append(
             taken(
                 "date",
@@ -322,16 +292,17 @@ def software(
     Raises:
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
-    stack = _chosen(said, sharded)
+    era = in_its_time(said, device)
+    stack = _chosen(era, sharded)
     conditions = conditions_of(said, device, model, precision)
-    lines = _lines(said, stack, model, precision, conditions)
+    lines = _lines(era, stack, model, precision, conditions)
     return Software(
         stack=stack,
         known=said.exact,
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=_assumed(said, stack, conditions),
+        assumed=_assumed(said, era, stack, conditions),
     )
 
 

@@ -23,6 +23,7 @@ from steptime.inputs.software import (
     UNSTATED,
     Said,
     check_zero_stage,
+    in_its_time,
     usual_recompute,
     usual_stack,
     usual_zero_stage,
@@ -190,10 +191,11 @@ def training_step(
     name = _usual_schedule(chunks, pp) if schedule is None else schedule
     if schedule is None and pp > 1:
         assumed.append(taken("schedule", name, "", "--schedule NAME"))
-    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
+    era = in_its_time(said, device)
+    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, era, assumed)
     check_precision(device, precision)
     if zero_stage is not None:
-        check_zero_stage(said, stage)
+        check_zero_stage(era, stage)
     step = TrainingStep(
         model=shape,
         accelerator=device,
@@ -206,11 +208,11 @@ def training_step(
             dp_replicate=dp_replicate,
             ep=ep,
             etp=_default_etp(shape, tp, assumed) if etp is None else etp,
-            sequence_parallel=_default_split(said, tp)
+            sequence_parallel=_default_split(era, tp)
             if sequence_parallel is None
             else sequence_parallel,
             zero_stage=stage,
-            recompute=_default_recompute(said, assumed) if recompute is None else recompute,
+            recompute=_default_recompute(era, assumed) if recompute is None else recompute,
             precision=precision,
             schedule=name,
             order=order,

@@ -15,7 +15,7 @@ from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
 from steptime.inputs.readers.reading import Reading, Value, completed
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.software import Said, check_zero_stage
+from steptime.inputs.software import Said, check_zero_stage, in_its_time
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
@@ -68,7 +68,7 @@ def step_of(
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
-    check_zero_stage(said, layout.zero_stage)
+    check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,

@@ -175,7 +175,7 @@ def memory_study(most_sweep_rows: int) -> MemoryStudy:
     step = max(1, -(-len(rows) // most_sweep_rows))
     sweep = tuple(memory_row(row) for row in rows[::step])
     bloom = [row for row in published if row.reading.stack.startswith("deepspeed")]
-    best = [row for row in published if row.reading.stack == "nanotron"]
+    best = [row for row in published if row.reading.stack == "nanotron-playbook"]
     groups = [
         group_of("BLOOM rehearsals", bloom),
         group_of("nanotron, t ≤ 8", (row for row in best if row.run.layout.tp <= 8)),
@@ -208,7 +208,7 @@ def cause(row: MemoryRow, others: Sequence[MemoryRow]) -> str:
         return "more than the device has: it ran with less held loosely"
     facts = row.reading.facts
     for share, text in ((1.0, "as if gathered inputs stayed"), (0.0, "as if none stayed")):
-        if row.run.layout.tp > 1 and row.reading.stack == "nanotron":
+        if row.run.layout.tp > 1 and row.reading.stack == "nanotron-playbook":
             again = predicted_gb(row, replace(facts, gathered_inputs=share))
             if abs(again / row.published_gb - 1.0) < NEAR:
                 return text
