@@ -27,7 +27,6 @@ _SOFTWARE_CELLS: dict[str, str | None] = {
     "dispatcher": "",
     "overlap": "",
     "facts": "",
-    "mem_unit": "",
     "release": "",
 }
 """Cells that tell of the software, as they are where nobody tells."""
@@ -102,13 +101,20 @@ class LadderLine:
     rungs: Mapping[str, Rung]
 
 
-@dataclass(frozen=True, slots=True)
-class _Miss:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss:
+    """One run's error.
+
+    Attributes:
+        error: ln(predicted over measured step time).
+        inside: Whether the measured step lies in the interval.
+    """
+
     error: float
     inside: bool
 
 
-def missed(row: PublishedRow) -> _Miss:
+def missed(row: PublishedRow) -> Miss:
     """Return ln(predicted over measured) of a run, and whether its interval holds it.
 
     Args:
@@ -124,18 +130,17 @@ def missed(row: PublishedRow) -> _Miss:
     except ConfigError as error:
         raise Incomplete(str(error)) from None
     low_s, high_s = told.step_time_low_s or 0.0, told.step_time_high_s or math.inf
-    error = math.log(told.step_time_s / measured_s)
-    return _Miss(error=error, inside=low_s <= measured_s <= high_s)
+    return Miss(error=math.log(told.step_time_s / measured_s), inside=low_s <= measured_s <= high_s)
 
 
-def _on_all(row: PublishedRow) -> dict[str, _Miss] | None:
+def _on_all(row: PublishedRow) -> dict[str, Miss] | None:
     try:
         return {name: missed(rung(row)) for name, rung in RUNGS.items()}
     except Incomplete:
         return None
 
 
-def _rung(misses: list[_Miss]) -> Rung:
+def _rung(misses: list[Miss]) -> Rung:
     count = len(misses)
     return Rung(
         mean_size=math.fsum(abs(miss.error) for miss in misses) / count,
@@ -150,7 +155,7 @@ def ladder_of(rows: Iterable[PublishedRow]) -> tuple[LadderLine, ...]:
     Args:
         rows: Published runs; those that some rung cannot be asked are left out of all.
     """
-    found: dict[str, list[dict[str, _Miss]]] = {}
+    found: dict[str, list[dict[str, Miss]]] = {}
     for row in rows:
         misses = _on_all(row)
         if misses is not None:

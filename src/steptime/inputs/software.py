@@ -26,7 +26,6 @@ from steptime.inputs.stack import (
     Stack,
     family_stack,
     stack_named,
-    stack_names,
 )
 
 USUAL_FAMILY = "usual"
