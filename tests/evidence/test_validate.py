@@ -16,7 +16,7 @@ def test_the_data_file_holds_the_fit_to_the_last_bit() -> None:
 
 def test_all_rows_are_predicted_or_skipped_with_a_reason() -> None:
     result = baseline_validation(published_rows())
-    assert len(result.rows) + len(result.skipped) == 448
+    assert len(result.rows) + len(result.skipped) == 971
     assert all(row.step_time_s > 0 for row in result.rows)
     assert all(reason for _, reason in result.skipped)
 

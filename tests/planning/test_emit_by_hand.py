@@ -14,7 +14,7 @@ BATCH = Batch(global_batch_size=64, seq_length=8192)
 @pytest.mark.parametrize(
     ("layout", "there", "not_there"),
     [
-        (Layout(), (), ("--num-virtual", "--account-for", "--sequence-parallel", "--use-")),
+        (Layout(), (), ("--num-virtual", "--account-for", "--sequence-parallel", "--use-meg")),
         # 32 layers over 4 stages of 2 chunks: 4 each.
         (
             Layout(pp=4, vpp=2, schedule="interleaved-1f1b"),

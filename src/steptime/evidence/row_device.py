@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.row_words import entries, is_blank, words
-from steptime.evidence.schema import Incomplete, PublishedRow
+from steptime.evidence.schema import Incomplete, PublishedRow, Unknown
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
@@ -61,7 +61,7 @@ def accelerator_of(text: str, assumed: list[Assumed]) -> Accelerator:
         if _is_other_part(text):
             why = f"{text[:60]!r} has other links or memory than the known part"
         known = ", ".join(accelerator_names())
-        raise Incomplete(
+        raise Unknown(
             f"{why}; known are {known}, or a .toml file of your own (`steptime measure` writes one)"
         )
     why = f"{text[:80]!r} read as {name}"
@@ -80,7 +80,7 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
         Incomplete: If the accelerator is unknown.
     """
     device = accelerator_of(row.gpu, assumed)
-    stated = network_gbit(row.network, device.nvlink_domain)
+    stated = network_gbit(row.network, device.node_size or device.nvlink_domain)
     if stated:
         return replace(device, network_bytes_per_s=stated * 1e9 / 8)
     usual = f"{device.network_bytes_per_s * 8 / 1e9:g} Gb/s per GPU"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from steptime.evidence.row_text import zero_stage
-from steptime.evidence.schema import Incomplete, PublishedRow
+from steptime.evidence.schema import Contradiction, PublishedRow
 from steptime.inputs.assumed import Assumed, not_stated
 
 # No run trains on that many sequences a step: such a number counts tokens.
@@ -77,7 +77,7 @@ def _batch(row: PublishedRow, assumed: list[Assumed]) -> dict[str, int]:
     if row.gbs is None or row.gbs < _TOKENS_FROM or row.seq_len is None:
         return {}
     if row.gbs % row.seq_len:
-        raise Incomplete(
+        raise Contradiction(
             f"gbs = {row.gbs} is no count of sequences, and not tokens of seq_len = {row.seq_len}"
         )
     sequences = row.gbs // row.seq_len
@@ -127,7 +127,7 @@ def filled(row: PublishedRow, assumed: list[Assumed]) -> PublishedRow:
         assumed: Gets a record of each cell that is no mere division.
 
     Raises:
-        Incomplete: If the batch counts neither sequences nor whole sequences' tokens.
+        Contradiction: If the batch counts neither sequences nor whole sequences' tokens.
     """
     for step in _STEPS:
         found = step(row, assumed)

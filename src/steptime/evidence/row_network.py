@@ -19,9 +19,11 @@ class _Network:
     per_gpu: bool = False
     understood: bool = True
 
-    def number(self, value: float, following: str) -> None:
-        """Take a number by the word that follows it."""
-        word = word_of("network", following)
+    def number(self, value: float, before: str, following: str) -> None:
+        """Take a number by the words beside it: "ConnectX-7" has no rate."""
+        word, model = word_of("network", following), word_of("network", before)
+        if model is not None and model.key == "models":
+            return
         units, adapters = (
             entries("network")["units"]["gbit"],
             entries("network")["generation"]["gbit"],
@@ -32,6 +34,8 @@ class _Network:
             self.count = value
         elif word is not None and word.key == "gpu" and value >= 1.0:
             self.gpus = int(value)
+        elif adapters.get(before.casefold()) == value:
+            pass  # "NDR400" says its rate twice.
         else:
             self.understood = False
 
@@ -47,7 +51,7 @@ class _Network:
             self.per_gpu = not self.gpus
         elif key == "node":
             self.shared = True
-        elif key != "beside" and part not in entries("network")["units"]["gbit"]:
+        elif key not in ("beside", "models") and part not in entries("network")["units"]["gbit"]:
             self.understood = False
 
 
@@ -67,10 +71,13 @@ def network_gbit(text: str, gpus_per_node: int = 8) -> float | None:
         if part[0].isalpha() or part[0] == "/":
             said.name(part)
         else:
-            said.number(_number(part), parts[place + 1] if place + 1 < len(parts) else "")
+            before = parts[place - 1] if place else ""
+            said.number(_number(part), before, parts[place + 1] if place + 1 < len(parts) else "")
     # A stated rate comes before the adapter's own, "8x HDR 200 Gb/s".
     total = (said.rate or said.adapter) * (said.count or 1.0)
-    if not said.understood or not total:
+    # "per GPU" and "per node" beside each other leave open whose the rate is.
+    unclear = said.shared and said.per_gpu and not (said.count or said.gpus)
+    if not said.understood or not total or unclear:
         return None
     whole = (said.shared or said.count) and not said.per_gpu
     return total / (said.gpus or gpus_per_node) if whole else total

@@ -9,6 +9,7 @@ from steptime.evidence.row_said import said_of
 from steptime.evidence.row_text import flop_convention, one_chunk
 from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
+from steptime.evidence.schema import Contradiction, Unknown
 from steptime.formulas.judgement import shares_weights
 from steptime.formulas.records import TimeFacts
 from steptime.inputs.assumed import Assumed, not_stated, taken
@@ -22,7 +23,7 @@ from steptime.inputs.habits import (
 )
 from steptime.inputs.job import Job
 from steptime.inputs.layout import Layout
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.software import Software, check_known, software
 from steptime.inputs.training_step import TrainingStep
 
@@ -55,7 +56,7 @@ class RunQuestion:
             Incomplete: If the roofline model does not know the device.
         """
         if self.software.time is None:
-            raise Incomplete(f"{self.run.accelerator.name} has no measured rate")
+            raise Unknown(f"{self.run.accelerator.name} has no measured rate")
         return self.software.time
 
     def question(
@@ -112,7 +113,10 @@ def _filled(run: Run, said: Said, assumed: list[Assumed]) -> Layout:
 
 
 def _recompute(convention: str, said: Said) -> tuple[str, Assumed]:
-    mode = usual_recompute(said)
+    try:
+        mode = usual_recompute(said)
+    except ConfigError as error:
+        raise Incomplete(str(error)) from None
     if flop_convention(convention) == COUNTS_RECOMPUTATION:
         how = "column recompute"
         return "full", taken("recompute", "full", "implied by how the source counts FLOP", how)
@@ -133,8 +137,9 @@ def question_of_run(run: Run) -> RunQuestion:
     open_fields = {"sp", "zero", "recompute"}
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:
-        layout = _filled(run, said, assumed)
-        check_zero_stage(said, layout.zero_stage)
+        era = in_its_time(said, run.accelerator)
+        layout = _filled(run, era, assumed)
+        check_zero_stage(era, layout.zero_stage)
         step = TrainingStep(
             model=run.model,
             accelerator=run.accelerator,
@@ -145,8 +150,10 @@ def question_of_run(run: Run) -> RunQuestion:
         numbers = step.job()
         shared = shares_weights(numbers) > 0.0
         kept = software(said, run.accelerator, run.model, layout.precision, shared)
+    except Incomplete:
+        raise
     except ConfigError as error:
-        raise Incomplete(str(error)) from None
+        raise Contradiction(str(error)) from None
     return RunQuestion(
         run=run,
         step=step,
@@ -170,5 +177,5 @@ def roofline_question(run: Run) -> RunQuestion:
     try:
         check_known(run.accelerator)
     except ConfigError as error:
-        raise Incomplete(str(error)) from None
+        raise Unknown(str(error)) from None
     return found

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from steptime.evidence.row_words import Word, is_blank, pieces, word_of
-from steptime.evidence.schema import Incomplete
+from steptime.evidence.schema import Unknown
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 
 Said = tuple[str, Assumed | None]
@@ -99,13 +99,13 @@ def precision_of(text: str) -> tuple[str, Mapping[str, float], Assumed | None]:
         text: The cell, such as ``fp8 rowwise``.
 
     Raises:
-        Incomplete: If it states a precision that the models know nothing of.
+        Unknown: If it states a precision that the models know nothing of.
     """
     word, record = choice("precision", text, "bf16")
     if word is None:
         return "bf16", {}, record
     if word.more.get("modelled") is False:
-        raise Incomplete(f"precision {text[:40]!r} is not modelled: 16, 8 and 4 bits are")
+        raise Unknown(f"precision {text[:40]!r} is not modelled: 16, 8 and 4 bits are")
     return word.value, word.facts, None
 
 

@@ -14,7 +14,7 @@ from steptime.evidence.row_text import (
     zero_stage,
 )
 from steptime.evidence.row_words import is_blank, word_of
-from steptime.evidence.schema import Incomplete, PublishedRow
+from steptime.evidence.schema import Contradiction, Incomplete, PublishedRow, Unknown
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
@@ -65,10 +65,10 @@ def _sizes(row: PublishedRow) -> dict[str, int]:
     tp, pp, cp = row.tp or 1, row.pp or 1, row.cp or 1
     gpus = row.gpus or 1
     if gpus % (tp * pp * cp):
-        raise Incomplete(f"tp x pp x cp = {tp * pp * cp} does not divide gpus = {gpus}")
+        raise Contradiction(f"tp x pp x cp = {tp * pp * cp} does not divide gpus = {gpus}")
     dp = row.dp or gpus // (tp * pp * cp)
     if dp * tp * pp * cp != gpus:
-        raise Incomplete(f"tp x pp x cp x dp = {dp * tp * pp * cp} is not gpus = {gpus}")
+        raise Contradiction(f"tp x pp x cp x dp = {dp * tp * pp * cp} is not gpus = {gpus}")
     return {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
 
 
@@ -131,7 +131,7 @@ def _check_precision(layout: Layout, device: Accelerator) -> None:
     try:
         check_precision(device, precision)
     except ConfigError:
-        raise Incomplete(f"{device.name} has no products in {layout.precision}") from None
+        raise Unknown(f"{device.name} has no products in {layout.precision}") from None
 
 
 def _without_ep(layout: Layout) -> Assumed:
@@ -187,5 +187,5 @@ def run_of(row: PublishedRow) -> Run:
     except Incomplete:
         raise
     except ConfigError as error:
-        raise Incomplete(str(error)) from None
+        raise Contradiction(str(error)) from None
     return run

@@ -20,12 +20,39 @@ from steptime.evidence.text_table import MOST_BYTES, MOST_ROWS, by_phrase, text_
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 
-__all__ = ["MOST_BYTES", "MOST_ROWS", "Incomplete", "PublishedRow", "read_rows", "text_rows"]
+__all__ = [
+    "MOST_BYTES",
+    "MOST_ROWS",
+    "Contradiction",
+    "Incomplete",
+    "PublishedRow",
+    "Unknown",
+    "read_rows",
+    "text_rows",
+]
 _BLANK = {"", "n/a", "na", "-"}
 
 
 class Incomplete(ConfigError):
-    """A row that lacks something a model needs: it is skipped, with this reason."""
+    """A row that lacks something a model needs: it is skipped, with this reason.
+
+    Attributes:
+        fault: Whose it is.
+    """
+
+    fault = "the source does not say it"
+
+
+class Contradiction(Incomplete):
+    """A row whose cells do not fit together."""
+
+    fault = "the source contradicts itself"
+
+
+class Unknown(Incomplete):
+    """A row of something that no model here knows."""
+
+    fault = "the model does not know it"
 
 
 def _blank_is_none(value: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from steptime.evidence.schema import PublishedRow, published_row
+import functools
+
+from steptime.evidence.schema import PublishedRow, published_row, published_rows
 from steptime.evidence.text_table import text_rows
 from steptime.inputs.datafiles import data_path
 
@@ -107,5 +109,60 @@ def figure_row(line: int, cells: dict[str, str]) -> PublishedRow:
             "flop_convention": "hardware-full",
             "network": "8 x HDR",
             "schedule": "1F1B" if cells["vpp"] == "1" else "interleaved-1F1B",
+        }
+    )
+
+
+# What the sweep calls fused is a softmax kernel: scores are stored.
+_HAGEMANN_KERNELS = {"fused": "megatron kernel", "torch": "torch"}
+
+
+@functools.cache
+def _hagemann_models() -> dict[str, PublishedRow]:
+    """Return one run of each model of the sweep that stands in the main table with its shape."""
+    rows = [row for row in published_rows() if row.source == "hagemann2023"]
+    return {row.model.removeprefix("LLaMA-"): row for row in rows}
+
+
+def hagemann_rows() -> list[PublishedRow]:
+    """Return every layout that Hagemann et al. tried and that ran, the reported ones among them.
+
+    References:
+        hagemann2023, the sheets of its repository.
+    """
+    place = data_path("sweeps/hagemann2023.csv")
+    return [hagemann_row(line, cells) for line, cells in text_rows(place)]
+
+
+def hagemann_row(line: int, cells: dict[str, str]) -> PublishedRow:
+    """Return one layout of Hagemann et al. in the schema of all runs.
+
+    Args:
+        line: It stands on.
+        cells: By the sheets' own columns.
+    """
+    copied = ("gpus", "tp", "pp", "dp", "mbs", "gbs")
+    known = _hagemann_models()[cells["model"]]
+    shape = ("model", "layers", "hidden", "heads", "kv_heads", "ffn", "gated_mlp", "vocab")
+    return published_row(
+        {name: cells[name] for name in copied}
+        | {name: getattr(known, name) for name in shape}
+        | {
+            "id": f"hagemann-sweep-{line:04d}",
+            "source": "hagemann2023",
+            "location": f"{cells['file']} trial {cells['trial']}",
+            "seq_len": cells["seq"],
+            "gpu": known.gpu,
+            "vpp": 1,
+            "cp": 1,
+            "sp": "y" if cells["sp"] == "1" else "n",
+            "zero": known.zero,
+            "recompute": "none" if cells["ckpt"] == "disabled" else "full",
+            "precision": known.precision,
+            "step_time_s": cells["step"],
+            "network": "dgx-a100-hdr",
+            "schedule": "1F1B",
+            "date": known.date,
+            "attention_kernel": _HAGEMANN_KERNELS.get(cells["kernel"], cells["kernel"]),
         }
     )

@@ -236,7 +236,7 @@ def validate(
                 raise Incomplete("sizes beyond what can be computed")
             results.append(found)
         except Incomplete as reason:
-            skipped.append((row.id, str(reason)))
+            skipped.append((row.id, f"{reason} ({reason.fault})"))
         except ArithmeticError as error:
             skipped.append((row.id, f"sizes beyond what can be computed: {error}"))
     return Validation(

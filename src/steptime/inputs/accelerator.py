@@ -26,6 +26,8 @@ class Accelerator:
         hbm_bytes_per_s: Its bandwidth.
         nvlink_bytes_per_s: Bandwidth inside the NVLink domain.
         nvlink_domain: Accelerators in one NVLink domain: 8 in a server, 72 in an NVL72 rack.
+        node_size: Accelerators in one server, 4 in one of an NVL72 rack; as many as in the
+            domain where 0.
         network_bytes_per_s: Bandwidth between domains.
         num_sms: Streaming multiprocessors, for wave quantisation.
         watt: Board power.
@@ -42,6 +44,7 @@ class Accelerator:
     nvlink_bytes_per_s: float
     network_bytes_per_s: float
     nvlink_domain: int = 8
+    node_size: int = 0
     peak_fp8_flop_per_s: float = 0.0
     peak_fp4_flop_per_s: float = 0.0
     matmul_flop_per_s: float = 0.0
@@ -76,4 +79,5 @@ class Accelerator:
             check_number(field, getattr(self, field), above=-1e-300)
         check_number("product_scale", self.product_scale)
         check_count("nvlink_domain", self.nvlink_domain)
+        check_count("node_size", self.node_size, least=0)
         check_count("num_sms", self.num_sms, least=0)

@@ -36,6 +36,7 @@ class Generation:
         name: Key in ``data/generations.toml``.
         usual_watt: Power of the part whose rates were measured; 0 where parts are not compared.
         block_formats: Whether it multiplies formats that are scaled in blocks.
+        usual_date: Median month of the sources that ran on it: what software is taken for.
         compute_capability: Major number that CUDA reports; 0 where there is none.
         efficiency: Share of the measured matrix rate that a step reaches.
         low: Smallest plausible share.
@@ -49,6 +50,7 @@ class Generation:
     name: str
     usual_watt: float
     block_formats: bool
+    usual_date: str
     compute_capability: int
     efficiency: float
     low: float
@@ -65,6 +67,7 @@ def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
         name=name,
         usual_watt=float(entry["usual_watt"]),
         block_formats=bool(entry["block_formats"]),
+        usual_date=str(entry["usual_date"]),
         compute_capability=int(entry.get("compute_capability", 0)),
         efficiency=float(share["value"]),
         low=float(share["range"][0]),

@@ -7,9 +7,9 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
 from steptime.inputs.stack import Stack, family_stack, stack_named
 
-USUAL_FAMILY = "megatron"
-USUAL_SHARDED = "fsdp"
-"""The families that are assumed where nobody names the software: where weights stay whole, and
+USUAL_FAMILY = "usual"
+USUAL_SHARDED = "usual-sharded"
+"""The mixtures that are assumed where nobody names the software: where weights stay whole, and
 where data-parallel ranks share them."""
 
 

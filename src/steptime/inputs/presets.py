@@ -91,6 +91,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             # Data sheets add both directions; a byte goes one way.
             nvlink_bytes_per_s=entry["nvlink_gbyte_per_s_both"] * _GIGA / 2,
             nvlink_domain=entry.get("nvlink_domain", 8),
+            node_size=entry.get("node_size", 0),
             network_bytes_per_s=entry["network_gbit_per_s"] * _GIGA / 8,
             num_sms=entry.get("num_sms", 0),
             watt=float(entry.get("watt", 0)),

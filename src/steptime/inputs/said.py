@@ -1,11 +1,13 @@
-"""What is said of the software that a step runs on."""
+"""What is said of the software of a step, and when it is taken to have been current."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
+from steptime.inputs.generation import generations
 from steptime.inputs.stack import FACT_NAMES, WORD_FACTS, check_date, families, stack_names
 
 
@@ -44,3 +46,19 @@ class Said:
 
 UNSTATED = ("recompute unstated",)
 NOTHING_SAID = Said()
+
+
+def in_its_time(said: Said, device: Accelerator) -> Said:
+    """Return what is said with a date, where it needs one and nobody gives it.
+
+    An exact stack needs none. Of a family, or of software that nobody names, what was current
+    when the device was in use is taken: the newest would be too fast for most of its runs.
+
+    Args:
+        said: Of the software.
+        device: Its generation has a usual date in ``data/generations.toml``.
+    """
+    generation = generations().get(device.generation)
+    if said.date is not None or said.exact or generation is None:
+        return said
+    return replace(said, date=generation.usual_date)

@@ -17,7 +17,7 @@ from steptime.inputs.generation import STORED, generations, kernel_named
 from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.stack import KERNEL, MEMORY_FACTS, TIME_FACTS, Stack
 
 
@@ -58,18 +58,24 @@ def conditions_of(
     return (kind, precision, device.generation, *latent, *said.unstated)
 
 
-def _assumed(said: Said, stack: Stack, conditions: tuple[str, ...]) -> tuple[Assumed, ...]:
+def _assumed(
+    said: Said, era: Said, stack: Stack, conditions: tuple[str, ...]
+) -> tuple[Assumed, ...]:
     found = []
     if said.stack is None:
         found.append(
             taken("stack", stack.name, "naming yours narrows the interval", "--stack NAME")
         )
     elif not said.exact:
-        when = f"current in {said.date}" if said.date else "the newest"
+        when = f"current in {era.date}" if era.date else "the newest"
         found.append(
             taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
-    if said.date is None and stack.dated(conditions):
+    if said.date is None and era.date is not None:
+        found.append(
+            taken("date", era.date, "when most published runs on it were", "--date YYYY-MM")
+        )
+    elif said.date is None and stack.dated(conditions):
         found.append(
             taken(
                 "date",
@@ -197,16 +203,17 @@ def software(
     Raises:
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
-    stack = chosen_stack(said, sharded)
+    era = in_its_time(said, device)
+    stack = chosen_stack(era, sharded)
     conditions = conditions_of(said, device, model, precision)
-    lines = _lines(said, stack, model, precision, conditions)
+    lines = _lines(era, stack, model, precision, conditions)
     return Software(
         stack=stack,
         known=said.exact,
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=_assumed(said, stack, conditions),
+        assumed=_assumed(said, era, stack, conditions),
     )
 
 

@@ -34,6 +34,7 @@ class Stack:
         title: What it is called in a table.
         family: What it is a version of.
         since: Month in which it became current, as ``2023-06``.
+        of: The source whose runs it was described for; empty where it is anybody's.
         zero_stages: What data parallelism can shard in it, the usual stage first.
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
@@ -44,6 +45,7 @@ class Stack:
     title: str
     family: str
     since: str
+    of: str
     zero_stages: tuple[int, ...]
     recompute: str
     sequence_parallel: bool
@@ -78,12 +80,14 @@ def stacks() -> dict[str, Stack]:
     """
     table = data_table("stacks.toml")
     found: dict[str, Stack] = {}
+    kept: dict[str | None, dict[str, Any]] = {}
     for name, entry in table.items():
         own = facts_from(entry["facts"])
         for fact in own:
             check_choice(f"fact of {name}", fact.name, FACT_NAMES)
         inherited: tuple[Fact, ...] = ()
-        habits: dict[str, Any] = table[COMMON] | table.get(entry.get("like"), {}) | entry
+        habits: dict[str, Any] = table[COMMON] | kept.get(entry.get("like"), {}) | entry
+        kept[name] = habits
         if like := entry.get("like"):
             inherited = _as_in(found[like])
         elif name != COMMON:
@@ -93,6 +97,7 @@ def stacks() -> dict[str, Stack]:
             title=entry["title"],
             family=entry["family"],
             since=entry["since"],
+            of=entry.get("of", ""),
             zero_stages=tuple(habits["zero_stages"]),
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
@@ -143,7 +148,8 @@ def family_stack(family: str, date: str | None = None) -> Stack:
         date: Month, or None for the newest.
 
     Returns:
-        The newest that is no younger than the date; the oldest where all are.
+        The newest that is no younger than the date; the oldest where all are. A stack of one
+        source's runs is nobody else's, unless the family has no other.
 
     Raises:
         ConfigError: If there is no such family.
@@ -153,6 +159,7 @@ def family_stack(family: str, date: str | None = None) -> Stack:
         (stack for stack in stacks().values() if stack.family == family),
         key=lambda stack: stack.since,
     )
+    members = [stack for stack in members if not stack.of] or members
     current = [stack for stack in members if date is None or stack.since <= date]
     # Of several of one month the first in the file is the plain one.
     newest = current[-1].since if current else members[0].since

@@ -19,7 +19,7 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
-from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said
+from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 
 NO_RECOMPUTATION = "none"
@@ -175,6 +175,7 @@ def training_step(
     assumed: list[Assumed] = []
     _check_cut(tp, pp)
     chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
+    era = in_its_time(said, device)
     layout = Layout(
         tp=tp,
         cp=cp,
@@ -184,10 +185,10 @@ def training_step(
         dp_replicate=dp_replicate,
         ep=ep,
         schedule=_schedule(schedule, chunks, pp, assumed),
-        zero_stage=_zero(zero_stage, shape, dp == cp == 1, said, assumed),
+        zero_stage=_zero(zero_stage, shape, dp == cp == 1, era, assumed),
         etp=_default_etp(shape, tp, assumed) if etp is None else etp,
-        sequence_parallel=_split(sequence_parallel, said, tp),
-        recompute=_default_recompute(said, assumed) if recompute is None else recompute,
+        sequence_parallel=_split(sequence_parallel, era, tp),
+        recompute=_default_recompute(era, assumed) if recompute is None else recompute,
         precision=precision,
         order=order,
     )

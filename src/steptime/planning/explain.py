@@ -14,7 +14,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.question import Question
@@ -70,7 +70,7 @@ def step_of(
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
-    check_zero_stage(said, layout.zero_stage)
+    check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,

@@ -13,7 +13,7 @@ from steptime.inputs.habits import zero_stages
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
-from steptime.inputs.said import NOTHING_SAID, Said
+from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
 from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import TrainingStep
 
@@ -72,8 +72,9 @@ class Question:
         check_choice("precision", self.precision, PRECISIONS)
         name = self.predictor or default_predictor(self.accelerator)
         object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
+        era = in_its_time(self.said, self.accelerator)
         if not self.zero_stages:
-            object.__setattr__(self, "zero_stages", zero_stages(self.said, TRIED_ZERO))
+            object.__setattr__(self, "zero_stages", zero_stages(era, TRIED_ZERO))
         for field in ("recompute", "dp_replicates", "sequence_parallel", "schedules"):
             if not getattr(self, field):
                 raise ConfigError(f"{field} is empty: give at least one value to try")
@@ -83,7 +84,7 @@ class Question:
             check_schedule_name(value)
         for stage in self.zero_stages:
             check_count("zero_stage", stage, least=0, most=3)
-        if zero_stages(self.said, self.zero_stages) != self.zero_stages:
+        if zero_stages(era, self.zero_stages) != self.zero_stages:
             raise ConfigError(
                 f"zero_stages={self.zero_stages}: {self.said.stack} lacks one of them"
             )

@@ -11,6 +11,7 @@ from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import check_zero_stage
+from steptime.inputs.said import in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
 
@@ -103,7 +104,7 @@ def _remedy(change: Change) -> Remedy | None:
     words, step = change
     try:
         check_schedule(step.layout, step.batch)
-        check_zero_stage(step.said, step.layout.zero_stage)
+        check_zero_stage(in_its_time(step.said, step.accelerator), step.layout.zero_stage)
         found = answer(Question(step=step))
     except ConfigError:
         return None
