@@ -21,7 +21,7 @@ from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.records import MemoryFacts
 
 NEAR = 0.06
-BLOOM, NANOTRON = "bloom", "nanotron"
+BLOOM, NANOTRON = "bloom", "nanotron-playbook"
 """Software of the two sources that print peaks, as ``data/stacks.toml`` calls it."""
 
 
