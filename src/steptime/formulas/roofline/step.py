@@ -1,8 +1,9 @@
 """The whole step by the roofline model."""
 
-from steptime.formulas.number import Number, maximum
+from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, LayerParts, StepParts, TimeFacts
 from steptime.formulas.roofline.elementwise import accumulation_s
+from steptime.formulas.roofline.experts import pairs
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,
@@ -12,15 +13,15 @@ from steptime.formulas.roofline.layer import (
     recomputed_s,
     tokens_per_device,
 )
-from steptime.formulas.roofline.sharing import (
+from steptime.formulas.roofline.modules import modules_again_s
+from steptime.formulas.roofline.shards import (
     gathered_weights_s,
-    gradients_s,
-    optimizer_s,
     routed_layer_parameters,
     shared_layer_parameters,
-    tied_s,
 )
+from steptime.formulas.roofline.sharing import gradients_s, optimizer_s, tied_s
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
+from steptime.formulas.roofline.vocabulary import vocabulary_s
 from steptime.formulas.schedule import bubble_share, entry_number
 
 
@@ -45,6 +46,7 @@ def layer_parts(
     other = elementwise_s(job, stack, constants, tokens)
     messages = messages_s(job, stack, constants, tokens)
     again = recomputed_s(job, stack, products, core, other)
+    again = again + modules_again_s(job, stack, constants, tokens)
     # What nobody needs again is not scattered again; what is recomputed is gathered again.
     again_tensor = job.recompute_full * (
         messages["tensor"] - stack.early_stop * messages["tensor_last"]
@@ -55,8 +57,9 @@ def layer_parts(
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]
     backward = products["backward"] + core["backward"] + other["backward"]
-    # What leaves the domain hides behind another chunk's work, as far as that goes.
-    beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
+    # Exchanges hide behind the other passes of a pair, as far as those go.
+    work = pairs(job) * (forward + backward)
+    beyond = maximum(messages["expert_covered"] - work, 0.0)
     hidden = messages["expert_covered"] - beyond
     expert = messages["expert"] + beyond + constants.contention * hidden
     half = 0.5 * (messages["context"] + expert)
@@ -65,7 +68,8 @@ def layer_parts(
     backward = backward + back + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
-    apart = entry_number("splits_backward", job.schedule) * weight
+    splits = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0)
+    apart = splits * weight
     weights = gathered_weights_s(job, stack, constants, forward, backward - apart)
     return {
         "products": products["forward"] + products["backward"],
@@ -104,7 +108,8 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     layer = layer_parts(job, stack, constants, num_microbatches)
     head = head_s(job, stack, constants, tokens)
     floors = floors_s(job, stack)
-    stage = pace(job, stack, layer["total"], head, floors)
+    ends = vocabulary_s(job, stack, constants, tokens)
+    stage = pace(job, stack, layer["total"], ends["first"], head + ends["last"], floors)
     layers = stage["layers"]
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
@@ -119,11 +124,12 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, most, hiding * layer["forward"], hiding * layer["backward"]
     )
+    at_ends = stage["embeddings"] * ends["first"] + stage["heads"] * ends["last"]
     compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
     return {
         "compute": compute * longer,
         "recompute": each * layer["recompute"] * longer,
-        "tensor_parallel": each * layer["tensor"] * longer,
+        "tensor_parallel": (each * layer["tensor"] + num_microbatches * at_ends) * longer,
         "context_parallel": each * layer["context"] * longer,
         "expert_parallel": each * layer["expert"] * longer,
         "bubble": stage["others_s"] / job.vpp * share * longer,
