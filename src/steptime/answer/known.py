@@ -27,6 +27,7 @@ from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.software import Said, Software, check_known, knows, software
 
 DEFAULT, WITHOUT_RATES = "roofline", "baseline"
+NOT_MODELLED = "trained with it by its report, not modelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +130,13 @@ def check_bits(predictor: str, precision: str) -> None:
         )
 
 
-def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
+def _assumed(model: ModelShape, device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
         why = f"nobody measured matrix products of {device.name}"
         found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
+    if model.mtp_layers:
+        found.append(taken("multi-token prediction", "none", NOT_MODELLED))
     if device.caution:
         found.append(taken("accelerator", device.name, device.caution))
     return tuple(found)
@@ -180,5 +183,5 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         widths=widths,
-        assumed=_assumed(device, predictor),
+        assumed=_assumed(model, device, predictor),
     )

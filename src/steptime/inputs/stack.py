@@ -32,6 +32,7 @@ class Stack:
         family: What it is a version of.
         since: Month in which it became current, as ``2023-06``.
         zero_stages: What data parallelism can shard in it, the usual stage first.
+        zero_in_pipeline: The usual stage of sharding where there is a pipeline.
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
         facts: Its lines, those of all software and of the stack that it is like first.
@@ -42,6 +43,7 @@ class Stack:
     family: str
     since: str
     zero_stages: tuple[int, ...]
+    zero_in_pipeline: int
     recompute: str
     sequence_parallel: bool
     facts: tuple[Fact, ...]
@@ -91,6 +93,7 @@ def stacks() -> dict[str, Stack]:
             family=entry["family"],
             since=entry["since"],
             zero_stages=tuple(habits["zero_stages"]),
+            zero_in_pipeline=int(habits.get("zero_in_pipeline", habits["zero_stages"][0])),
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
             facts=(*inherited, *own),

@@ -190,7 +190,9 @@ def training_step(
     name = _usual_schedule(chunks, pp) if schedule is None else schedule
     if schedule is None and pp > 1:
         assumed.append(taken("schedule", name, "", "--schedule NAME"))
-    stage = zero_stage if zero_stage is not None else _default_zero(shape, dp, cp, said, assumed)
+    shares = dp > 1 or cp > 1
+    usual = _default_zero(shape, pp, said, assumed) if zero_stage is None and shares else 0
+    stage = usual if zero_stage is None else zero_stage
     check_precision(device, precision)
     if zero_stage is not None:
         check_zero_stage(said, stage)
@@ -239,10 +241,8 @@ def _network(
     return (taken("network", share, "", "--network-gbit N"),)
 
 
-def _default_zero(shape: ModelShape, dp: int, cp: int, said: Said, assumed: list[Assumed]) -> int:
-    if dp == 1 and cp == 1:
-        return 0
-    stage, why = usual_zero_stage(said, shape)
+def _default_zero(shape: ModelShape, pp: int, said: Said, assumed: list[Assumed]) -> int:
+    stage, why = usual_zero_stage(said, shape, pp)
     assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
 

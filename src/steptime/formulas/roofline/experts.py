@@ -149,19 +149,24 @@ def reached(job: Job, groups: Number) -> Number:
     """Return how many ranks, or domains of ranks, a token's experts lie on.
 
     Where a token may reach some groups of experts only, they are those with its best experts,
-    so it reaches them all; where several groups share a domain, on no more domains than those
-    groups fall on.
+    so it reaches them all, and with them the domains that hold one of them.
 
     Args:
         groups: Ranks, or domains of them, that all experts are spread over evenly.
 
     References:
-        deepseek2024, Sec. 2.1.2 (node-limited routing); derived here.
+        deepseek2024, Sec. 2.1.2 (node-limited routing); derived here: a domain of w groups of n
+        holds none of g with the chance (n-g)/n (n-g-1)/(n-1) ... of w factors.
     """
     free = groups_reached(groups, job.top_k)
-    wide = maximum(groups / maximum(job.expert_groups, 1.0), 1.0)
-    most = where(wide > 1.0, job.max_groups * wide, groups_reached(groups, job.max_groups))
-    most = where(groups == job.expert_groups, job.max_groups, most)
+    held = maximum(job.expert_groups / groups, 1.0)
+    missed = 1.0
+    for i in range(8):
+        none = maximum(job.expert_groups - job.max_groups - i, 0.0)
+        factor = none / maximum(job.expert_groups - i, 1.0)
+        missed = missed * where(held > i, factor, 1.0)
+    ranks = job.max_groups * groups / maximum(job.expert_groups, 1.0)
+    most = where(groups > job.expert_groups, ranks, groups * (1.0 - missed))
     return where(job.max_groups > 0.0, minimum(free, most), free)
 
 
