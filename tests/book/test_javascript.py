@@ -20,6 +20,7 @@ pytest.importorskip("pscript")
 from steptime.book import javascript, sources
 from steptime.book.node import JsFailure, call_in_node, same_bits
 from steptime.book.subset import SubsetError
+from steptime.formulas.schedule import SCHEDULES
 
 FORMULAS = importlib.import_module("steptime.formulas")
 MODULES = [
@@ -67,6 +68,11 @@ def draw_number(rng: random.Random) -> float:
     return 10 ** rng.uniform(3, 15) if kind == 3 else rng.uniform(1e-6, 2.0)
 
 
+def draw_field(name: str, rng: random.Random) -> float:
+    """Return a number for a field or parameter: a schedule is a place in their list."""
+    return float(rng.randrange(len(SCHEDULES))) if name == "schedule" else draw_number(rng)
+
+
 def draw_arguments(
     function: ast.FunctionDef, fields: dict[str, set[str]], rng: random.Random
 ) -> list[Any]:
@@ -74,12 +80,13 @@ def draw_arguments(
     fields = fields | fields_read(ast.walk(function), by_key=True)
     for parameter in function.args.args:
         if parameter.annotation and ast.unparse(parameter.annotation) == "str":
-            arguments.append(rng.choice(["forward", "x"]))
+            words = SCHEDULES if parameter.arg == "name" else ("forward", "x")
+            arguments.append(rng.choice(words))
         elif parameter.arg in fields:
             names = sorted(fields[parameter.arg])
-            arguments.append(Record((name, draw_number(rng)) for name in names))
+            arguments.append(Record((name, draw_field(name, rng)) for name in names))
         else:
-            arguments.append(draw_number(rng))
+            arguments.append(draw_field(parameter.arg, rng))
     return arguments
 
 

@@ -28,6 +28,7 @@ from steptime.inputs.said import Said
 from steptime.inputs.software import Software, check_known, knows, software
 
 DEFAULT, WITHOUT_RATES = "roofline", "baseline"
+NOT_MODELLED = "trained with it by its report, not modelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +131,13 @@ def check_bits(predictor: str, precision: str) -> None:
         )
 
 
-def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
+def _assumed(model: ModelShape, device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
         why = f"nobody measured matrix products of {device.name}"
         found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
+    if model.mtp_layers:
+        found.append(taken("multi-token prediction", "none", NOT_MODELLED))
     if device.caution:
         found.append(taken("accelerator", device.name, device.caution))
     return tuple(found)
@@ -181,5 +184,5 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         widths=widths,
-        assumed=_assumed(device, predictor),
+        assumed=_assumed(model, device, predictor),
     )

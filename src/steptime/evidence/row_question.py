@@ -102,7 +102,7 @@ def _filled(run: Run, said: Said, assumed: list[Assumed]) -> Layout:
         layout = replace(layout, sequence_parallel=True)
         assumed.append(not_stated("sp", "on", whose="assumed with this software"))
     if is_blank(row.zero) and layout.dp * layout.cp > 1:
-        stage, why = usual_zero_stage(said, run.model)
+        stage, why = usual_zero_stage(said, run.model, layout.pp)
         layout = replace(layout, zero_stage=stage)
         assumed.append(not_stated("zero", stage, whose=why or "assumed"))
     if is_blank(row.recompute):

@@ -82,8 +82,11 @@ def _experts_of(
         counts[column] = stated if stated is not None else (preset or 0)
         if stated is None and preset is None:
             assumed.append(not_stated(column, 0))
+    grouped = usual is not None and usual.num_experts == row.moe_experts
     return Experts(
         num_experts=row.moe_experts,
+        num_groups=usual.num_groups if usual and grouped else 1,
+        max_groups=usual.max_groups if usual and grouped else 0,
         top_k=top_k,
         expert_ffn_hidden_size=width,
         num_shared_experts=counts["moe_shared"],

@@ -21,7 +21,7 @@ from steptime.formulas.parameters import (
     unrouted_parameters,
 )
 from steptime.formulas.placement import link_bytes_per_s
-from steptime.formulas.ranks import data_ranks, expert_data_ranks
+from steptime.formulas.ranks import data_ranks, expert_data_ranks, weight_copies
 from steptime.formulas.records import BaselineConstants, BaselineParts, Job, LinkRates
 from steptime.formulas.schedule import bubble_share
 from steptime.formulas.traffic import (
@@ -139,14 +139,16 @@ def shared_out_s(
 def data_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number) -> Number:
     """Return the time of the gradients' all-reduce, once a step.
 
-    Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones.
+    Routed experts are spread over ``ep`` of the ranks first, so fewer hold the same ones. In
+    DualPipe a rank and its mirror hold the same two stages, and exchange both.
 
     Args:
         constants: ``latency_s`` is used.
         bytes_per_s: Of the link that its groups cross.
     """
-    shared = gradient_bytes(unrouted_parameters(job), job.tp, job.pp, 2.0)
-    routed = gradient_bytes(routed_parameters(job), job.ep * job.etp, job.pp, 2.0)
+    value_bytes = 2.0 * weight_copies(job)
+    shared = gradient_bytes(unrouted_parameters(job), job.tp, job.pp, value_bytes)
+    routed = gradient_bytes(routed_parameters(job), job.ep * job.etp, job.pp, value_bytes)
     expert_ranks = maximum(expert_data_ranks(job), 1.0)
     routed_s = shared_out_s(job, constants, routed, expert_ranks, bytes_per_s)
     shared_s = shared_out_s(job, constants, shared, data_ranks(job), bytes_per_s)

@@ -2,20 +2,32 @@
 
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job
+from steptime.formulas.schedule import entry_number
+
+
+def weight_copies(job: Job) -> Number:
+    """Return the stages whose weights a rank holds: 2 in DualPipe, where its mirror has both too.
+
+    References:
+        deepseek2024, Table 2 (DualPipe keeps two copies of the parameters).
+    """
+    return where(job.pp > 1.0, entry_number("copies", job.schedule), 1.0)
 
 
 def data_ranks(job: Job) -> Number:
-    """Return the ranks that train the same parameter outside the experts: d c."""
-    return job.dp * job.cp
+    """Return the ranks that train the same parameter outside the experts: d c, DualPipe 2 d c."""
+    return job.dp * job.cp * weight_copies(job)
 
 
 def shard_ranks(job: Job) -> Number:
     """Return the ranks that ZeRO shares a parameter out over: d c / r, with r copies (HSDP).
 
+    In DualPipe a rank and its mirror share it out together.
+
     References:
         zhao2023, Sec. 3.2.2 (hybrid sharding).
     """
-    return job.dp * job.cp / job.dp_replicate
+    return data_ranks(job) / job.dp_replicate
 
 
 def sharding_stage(job: Job) -> Number:
@@ -24,12 +36,12 @@ def sharding_stage(job: Job) -> Number:
 
 
 def expert_data_ranks(job: Job) -> Number:
-    """Return the ranks that train an expert's parameter: t c d / (ep etp).
+    """Return the ranks that train an expert's parameter: t c d / (ep etp), DualPipe twice that.
 
     References:
         singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
     """
-    return job.tp * job.cp * job.dp / (job.ep * job.etp)
+    return job.tp * job.cp * job.dp / (job.ep * job.etp) * weight_copies(job)
 
 
 def expert_shard_ranks(job: Job) -> Number:

@@ -5,7 +5,7 @@ schedule says its own forms in its file, see `steptime.formulas.schedules.regist
 are put together. Every form is compared with the simulator.
 """
 
-from steptime.formulas.number import Number, anywhere, floor, minimum, taken, where
+from steptime.formulas.number import Number, anywhere, floor, maximum, minimum, taken, where
 from steptime.formulas.schedules.forms import highest
 from steptime.formulas.schedules.registry import NUMBERS, held_of, idle_of
 from steptime.formulas.schedules.registry import SCHEDULES as SCHEDULES
@@ -120,6 +120,26 @@ def bubble_share(
     ranks = where(pp > 1.0, pp - 1.0, 1.0)
     usual = ranks * (forward + backward_input + backward_weight)
     return where(pp > 1.0, idle / usual, 1.0)
+
+
+def paired_share(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
+    """Return the share of micro-batches whose passes run beside those of another one.
+
+    As many micro-batches as ranks pass alone while the pipeline fills and drains: in DualPipe
+    where its streams turn, under interleaved 1F1B on the last rank, its idle time included. One
+    rank without a pipeline runs the first forward and the last backward pass alone.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+
+    References:
+        deepseek2024, Sec. 3.2.1 (pairs); megatronlm2026, pipeline_parallel/combined_1f1b.py
+        (interleaved, and without a pipeline); derived here (the count).
+    """
+    can = where(pp > 1.0, entry_number("pairs", schedule), 1.0)
+    return can * maximum(1.0 - pp / num_microbatches, 0.0)
 
 
 def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:

@@ -25,17 +25,19 @@ def chosen_stack(said: Said, sharded: bool) -> Stack:
     return stack_named(said.stack) if said.exact else family_stack(said.stack, said.date)
 
 
-def usual_zero_stage(said: Said, model: ModelShape) -> tuple[int, str]:
+def usual_zero_stage(said: Said, model: ModelShape, pp: int) -> tuple[int, str]:
     """Return what data parallelism shards where nobody says it, and why that is taken.
 
     Args:
         said: Of the software.
         model: Its own report may say what it was trained with.
+        pp: Pipeline stages: some software shards less beside a pipeline.
     """
     stack = chosen_stack(said, sharded=False)
     if model.zero_stage is not None and model.zero_stage in stack.zero_stages:
         return model.zero_stage, "its own report"
-    return stack.zero_stages[0], f"{stack.name}'s usual" if said.stack is not None else ""
+    usual = stack.zero_in_pipeline if pp > 1 else stack.zero_stages[0]
+    return usual, f"{stack.name}'s usual" if said.stack is not None else ""
 
 
 def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:

@@ -63,6 +63,8 @@ def _model_numbers(model: ModelShape) -> dict[str, float]:
         "num_shared_experts": float(experts.num_shared_experts) if experts else 0.0,
         "expert_ffn_hidden_size": float(experts.expert_ffn_hidden_size) if experts else 0.0,
         "num_dense_layers": float(experts.num_dense_layers if experts else model.num_layers),
+        "expert_groups": float(experts.num_groups) if experts else 0.0,
+        "max_groups": float(experts.max_groups) if experts else 0.0,
         "q_lora_rank": float(latent.q_lora_rank) if latent else 0.0,
         "kv_lora_rank": float(latent.kv_lora_rank) if latent else 0.0,
         "qk_nope_head_dim": float(latent.qk_nope_head_dim) if latent else 0.0,

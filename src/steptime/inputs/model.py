@@ -20,6 +20,8 @@ class Experts:
         expert_ffn_hidden_size: Feed-forward width of one expert.
         num_shared_experts: Experts of the same width that every token uses.
         num_dense_layers: Leading layers that keep an ordinary feed-forward network.
+        num_groups: Groups that the experts fall into, each meant for a server; 1 without groups.
+        max_groups: Groups that a token may reach (node-limited routing); 0 for all.
     """
 
     num_experts: int
@@ -27,6 +29,8 @@ class Experts:
     expert_ffn_hidden_size: int
     num_shared_experts: int = 0
     num_dense_layers: int = 0
+    num_groups: int = 1
+    max_groups: int = 0
 
     def __post_init__(self) -> None:
         check_count("num_experts", self.num_experts)
@@ -34,8 +38,14 @@ class Experts:
         check_count("expert_ffn_hidden_size", self.expert_ffn_hidden_size)
         check_count("num_shared_experts", self.num_shared_experts, least=0)
         check_count("num_dense_layers", self.num_dense_layers, least=0)
+        check_count("num_groups", self.num_groups)
+        check_count("max_groups", self.max_groups, least=0)
         if self.top_k > self.num_experts:
             raise ConfigError(f"top_k={self.top_k} must be <= num_experts={self.num_experts}")
+        if self.max_groups > self.num_groups:
+            raise ConfigError(
+                f"max_groups={self.max_groups} must be <= num_groups={self.num_groups}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ class Stack:
         since: Month in which it became current, as ``2023-06``.
         of: The source whose runs it was described for; empty where it is anybody's.
         zero_stages: What data parallelism can shard in it, the usual stage first.
+        zero_in_pipeline: The usual stage of sharding where there is a pipeline.
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
         facts: Its lines, those of all software and of the stack that it is like first.
@@ -47,6 +48,7 @@ class Stack:
     since: str
     of: str
     zero_stages: tuple[int, ...]
+    zero_in_pipeline: int
     recompute: str
     sequence_parallel: bool
     facts: tuple[Fact, ...]
@@ -99,6 +101,7 @@ def stacks() -> dict[str, Stack]:
             since=entry["since"],
             of=entry.get("of", ""),
             zero_stages=tuple(habits["zero_stages"]),
+            zero_in_pipeline=int(habits.get("zero_in_pipeline", habits["zero_stages"][0])),
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
             facts=(*inherited, *own),

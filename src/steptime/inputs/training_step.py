@@ -185,7 +185,7 @@ def training_step(
         dp_replicate=dp_replicate,
         ep=ep,
         schedule=_schedule(schedule, chunks, pp, assumed),
-        zero_stage=_zero(zero_stage, shape, dp == cp == 1, era, assumed),
+        zero_stage=_zero(zero_stage, shape, (pp, dp, cp), era, assumed),
         etp=_default_etp(shape, tp, assumed) if etp is None else etp,
         sequence_parallel=_split(sequence_parallel, era, tp),
         recompute=_default_recompute(era, assumed) if recompute is None else recompute,
@@ -239,16 +239,21 @@ def _network(
 
 
 def _zero(
-    stage: int | None, shape: ModelShape, alone: bool, said: Said, assumed: list[Assumed]
+    stage: int | None,
+    shape: ModelShape,
+    layout: tuple[int, int, int],
+    said: Said,
+    assumed: list[Assumed],
 ) -> int:
     """Return what data and context ranks shard: what is stated, or else what is usual."""
     if stage is not None:
         check_count("zero_stage", stage, least=0, most=3)
         check_zero_stage(said, stage)
         return stage
-    if alone:
+    pp, dp, cp = layout
+    if dp == cp == 1:
         return 0
-    stage, why = usual_zero_stage(said, shape)
+    stage, why = usual_zero_stage(said, shape, pp)
     assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
 

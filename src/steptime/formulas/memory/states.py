@@ -5,19 +5,47 @@ from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_
 from steptime.formulas.records import Job, MemoryFacts, StateTerms
 
 
+def drops_weights(job: Job, facts: MemoryFacts) -> Number:
+    """Return 1 where sharded weights are there for a moment only: fully sharded, and not kept.
+
+    A pipeline of PyTorch's FSDP keeps them gathered after a backward pass.
+
+    Args:
+        facts: ``reshard_after_forward`` and ``keep_in_pipeline``.
+
+    References:
+        zhao2023, Sec. 3.3; torch2026, distributed/pipelining/stage.py.
+    """
+    dropped = where(job.zero_stage > 2.0, facts.reshard_after_forward, 0.0)
+    return dropped * (1.0 - where(job.pp > 1.0, facts.keep_in_pipeline, 0.0))
+
+
+def scatters_gradients(job: Job, facts: MemoryFacts) -> Number:
+    """Return 1 where gradients are scattered after each micro-batch, so that shards are held.
+
+    Args:
+        facts: ``reduce_each_microbatch`` and ``keep_in_pipeline``.
+
+    References:
+        rajbhandari2020, Sec. 5.2; torch2026, distributed/pipelining/stage.py.
+    """
+    each = where(job.zero_stage > 1.0, facts.reduce_each_microbatch, 0.0)
+    return each * (1.0 - where(job.pp > 1.0, facts.keep_in_pipeline, 0.0))
+
+
 def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as weights.
 
     Training in 8 bits keeps its 8-bit copies (rows, and columns for the backward pass) beside them.
 
     Args:
-        ranks: Ranks that hold the same parameter; stage 3 divides by them.
+        ranks: Ranks that hold the same parameter; what stage 3 drops is divided by them.
 
     References:
         rajbhandari2020, Sec. 5.3 (stage 3); micikevicius2022, Sec. 4.
     """
     copies = facts.weight_bytes + job.fp8 * facts.fp8_copy_bytes
-    return copies / where(job.zero_stage > 2.0, ranks, 1.0)
+    return copies / where(drops_weights(job, facts) > 0.0, ranks, 1.0)
 
 
 def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
@@ -26,13 +54,15 @@ def gradient_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     A second copy is what the backward pass writes before it is reduced: stage 2 still needs it.
 
     Args:
-        ranks: Ranks that share a parameter; stages 2 and 3 divide by them.
+        ranks: Ranks that share a parameter; what is scattered is divided by them.
 
     References:
         rajbhandari2020, Sec. 5.2 (stage 2); deepspeed2026, Memory Requirements.
     """
-    added_up = facts.gradient_bytes / where(job.zero_stage > 1.0, ranks, 1.0)
-    second = facts.extra_gradient_bytes / where(job.zero_stage > 2.0, ranks, 1.0)
+    scattered = scatters_gradients(job, facts)
+    shares_all = where(job.zero_stage > 2.0, scattered, 0.0)
+    added_up = facts.gradient_bytes / where(scattered > 0.0, ranks, 1.0)
+    second = facts.extra_gradient_bytes / where(shares_all > 0.0, ranks, 1.0)
     return added_up + second
 
 
@@ -76,8 +106,8 @@ def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
     """
-    weights = where(job.zero_stage > 2.0, facts.gathered_layers * facts.weight_bytes, 0.0)
-    gradients = where(job.zero_stage > 1.0, facts.gradient_bytes, 0.0)
+    weights = drops_weights(job, facts) * facts.gathered_layers * facts.weight_bytes
+    gradients = scatters_gradients(job, facts) * facts.gradient_bytes
     return where(shard_ranks(job) > 1.0, weights + gradients, 0.0)
 
 

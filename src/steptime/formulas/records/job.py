@@ -12,8 +12,9 @@ class Job:
     Every value is a float or, in a search, a float64 array, so no product of counts can overflow
     in NumPy or turn into an exact integer that JavaScript would round. Switches are 1 or 0,
     ``schedule`` is a place in ``formulas.schedule.SCHEDULES``. ``num_experts`` is 0 for a dense
-    model, the ``*_rank`` and ``qk_*`` fields are 0 without latent attention. ``data_inside`` is 1
-    where data-parallel ranks are nearer than pipeline ones, as in Megatron-LM's order.
+    model, ``max_groups`` where a token may reach all groups of experts; the ``*_rank`` and
+    ``qk_*`` fields are 0 without latent attention. ``data_inside`` is 1 where data-parallel ranks
+    are nearer than pipeline ones, as in Megatron-LM's order.
     """
 
     # model
@@ -34,6 +35,8 @@ class Job:
     num_shared_experts: Number
     expert_ffn_hidden_size: Number
     num_dense_layers: Number
+    expert_groups: Number
+    max_groups: Number
     q_lora_rank: Number
     kv_lora_rank: Number
     qk_nope_head_dim: Number

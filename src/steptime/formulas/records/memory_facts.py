@@ -41,6 +41,9 @@ class MemoryFacts:
         recompute_experts: 1 if a mixture layer's whole feed-forward part is (moe).
         offloaded_layers: Layers of a rank whose activations wait in the host's memory.
         recompute_group: Layers recomputed from one saved input.
+        reshard_after_forward: 1 if fully sharded weights are dropped after the forward pass.
+        reduce_each_microbatch: 1 if sharded gradients are scattered after each micro-batch.
+        keep_in_pipeline: 1 if with pipeline stages weights stay gathered and gradients whole.
         gathered_layers: Layers whose weights ZeRO-3 holds whole at once.
         embedding_slots: Layers that the embedding counts for where stages are cut.
         head_slots: The same for the output head.
@@ -81,6 +84,9 @@ class MemoryFacts:
     recompute_experts: Number = 0.0
     offloaded_layers: Number = 0.0
     recompute_group: Number = 1.0
+    reshard_after_forward: Number = 1.0
+    reduce_each_microbatch: Number = 1.0
+    keep_in_pipeline: Number = 0.0
     gathered_layers: Number = 2.0
     embedding_slots: Number = 0.0
     head_slots: Number = 0.0

@@ -96,11 +96,49 @@ class Messages(TensorMessages):
     expert_covered: Number
 
 
+class Parameters(TypedDict):
+    """Parameters on a device: those all data-parallel ranks hold, and those of routed experts."""
+
+    shared: Number
+    routed: Number
+
+
+class Exchanges(TypedDict):
+    """Times to gather or scatter, to add up over copies of shards, and to add up over all."""
+
+    shards: Number
+    copies: Number
+    whole: Number
+
+
+class LayerMessages(TypedDict):
+    """Times to gather a layer's weights and to scatter its gradients."""
+
+    gather: Number
+    scatter: Number
+
+
+class Rounds(TypedDict):
+    """What data parallelism moves with each micro-batch, as shares of one gather or scatter."""
+
+    forward: Number
+    backward: Number
+    scatter: Number
+    kept: Number
+
+
 class Exchange(TypedDict):
     """One exchange of tokens: what shows, and what other work may cover."""
 
     shown: Number
     covered: Number
+
+
+class Ends(TypedDict):
+    """A quantity of the embedding (``first``) and of the output head (``last``)."""
+
+    first: Number
+    last: Number
 
 
 class Floors(TypedDict):
@@ -117,10 +155,20 @@ class Longest(TypedDict):
     last: Number
 
 
+class EndRank(TypedDict):
+    """What the rank with the output head works on, and the embeddings of the ``others``."""
+
+    layers: Number
+    heads: Number
+    embeddings: Number
+    others: Number
+
+
 class Pace(TypedDict):
     """The slowest stage: what it holds, what holds it up, and the time of all others."""
 
     layers: Number
+    embeddings: Number
     heads: Number
     held_s: Number
     others_s: Number

@@ -39,11 +39,20 @@ class TimeFacts:
         gradient_all_reduce: Sharded optimizers still add up whole gradients.
         fused_accumulation: Products add to the gradient themselves.
         bucket_bytes: Size of one gradient message.
+        reshard_after_forward: Fully sharded weights are dropped after the forward pass.
+        gather_each_microbatch: Where gradients are sharded and weights are not dropped after the
+            forward pass, they are after the backward pass, so each micro-batch gathers them.
+        reduce_each_microbatch: Sharded gradients are scattered after each micro-batch.
+        copies_each_microbatch: And then added up over the copies of what is sharded (HSDP).
+        keep_in_pipeline: With pipeline stages weights stay gathered after a backward pass, and
+            whole gradients are added up until the last one.
         early_stop: Recomputation leaves out a layer's last product.
         recompute_per_op: Selective recomputation runs every other product again, with what lies
             between, not the attention core.
         recompute_up_projection: Latent attention's Q, K and V are recomputed (mla_up_proj).
         recompute_mlp: A dense layer's activation is recomputed.
+        recompute_norms: A layer's two normed inputs are recomputed (layernorm).
+        recompute_expert_activation: An expert's activation is recomputed (moe_act).
         edges_count: Embedding and head count as a layer each where that makes chunks equal.
         balance_by_cost: Stages are cut by what layers and head cost.
         fp4: Products run in four bits.
@@ -52,6 +61,7 @@ class TimeFacts:
             a tensor.
         narrow_gathers: 8-bit products gather tensor-parallel inputs that are cast already.
         eager_experts: The experts' activation is a chain of small kernels.
+        dispatch_bytes: Bytes of a value on its way to an expert; back it always has two.
         plain_exchange: Each copy of a token travels to its expert by itself, and nothing hides it.
         old_experts: Routed work still waits for the host.
         power_scale: Rate of a part over that of its kin: less where it may draw less power.
@@ -80,10 +90,17 @@ class TimeFacts:
     gradient_all_reduce: Number = 0.0
     fused_accumulation: Number = 1.0
     bucket_bytes: Number = 1e15
+    reshard_after_forward: Number = 1.0
+    gather_each_microbatch: Number = 0.0
+    reduce_each_microbatch: Number = 1.0
+    copies_each_microbatch: Number = 0.0
+    keep_in_pipeline: Number = 0.0
     early_stop: Number = 0.0
     recompute_per_op: Number = 0.0
     recompute_up_projection: Number = 0.0
     recompute_mlp: Number = 0.0
+    recompute_norms: Number = 0.0
+    recompute_expert_activation: Number = 0.0
     edges_count: Number = 1.0
     balance_by_cost: Number = 0.0
     fp4: Number = 0.0
@@ -91,6 +108,7 @@ class TimeFacts:
     scaled_products: Number = 0.0
     narrow_gathers: Number = 0.0
     eager_experts: Number = 0.0
+    dispatch_bytes: Number = 2.0
     plain_exchange: Number = 0.0
     old_experts: Number = 0.0
     power_scale: Number = 1.0

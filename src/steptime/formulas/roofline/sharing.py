@@ -1,88 +1,42 @@
-"""What data parallelism and the optimizer add to a step."""
+"""What data parallelism and the optimizer add to a step, once."""
 
-from steptime.formulas.number import Number, maximum, where
-from steptime.formulas.ranks import data_ranks, shard_ranks, sharding_stage
-from steptime.formulas.records import Constants, Job, Passes, TimeFacts
-from steptime.formulas.roofline.attention import output_width
-from steptime.formulas.roofline.experts import mixture_share
-from steptime.formulas.roofline.layer import crosses_servers, input_outputs
-from steptime.formulas.roofline.links import gather_s, reduce_s, shown_s
-from steptime.formulas.roofline.rates import ranks_inside
-
-
-def shared_layer_parameters(job: Job) -> Number:
-    """Return the parameters of one average layer on one device, routed experts apart."""
-    share = mixture_share(job)
-    shared = share * job.num_shared_experts * job.expert_ffn_hidden_size
-    width = job.ffn_hidden_size * (1.0 - share) + shared
-    attention = input_outputs(job) + output_width(job)
-    return (attention + (2.0 + job.gated) * width) * job.hidden_size / job.tp
-
-
-def routed_layer_parameters(job: Job) -> Number:
-    """Return the parameters of routed experts of one average layer on one device."""
-    one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
-    return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
+from steptime.formulas.number import Number, anywhere, maximum, where
+from steptime.formulas.ranks import (
+    data_ranks,
+    expert_shard_ranks,
+    shard_ranks,
+    sharding_stage,
+    weight_copies,
+)
+from steptime.formulas.records import Constants, Job, Parameters, Rounds, TimeFacts
+from steptime.formulas.roofline.layer import crosses_servers
+from steptime.formulas.roofline.links import reduce_s
+from steptime.formulas.roofline.shards import (
+    exchanges_s,
+    layer_messages_s,
+    microbatch_rounds,
+    near_ranks,
+    routed_layer_parameters,
+    shared_layer_parameters,
+)
 
 
-def copies_s(job: Job, constants: Constants, size_bytes: Number) -> Number:
-    """Return the time to add up what is sharded over its copies: 0 with one copy.
-
-    Ranks that share out lie next to each other, copies beyond them.
-
-    Args:
-        size_bytes: Before it was scattered over the ranks that share it.
-
-    References:
-        zhao2023, Sec. 3.2.2 (a reduce-scatter inside a group, an all-reduce over the groups).
-    """
-    ranks = shard_ranks(job)
-    inside = ranks_inside(job, job.dp_replicate, job.tp * ranks)
-    return reduce_s(job, constants, size_bytes / ranks, job.dp_replicate, inside)
-
-
-def gathered_weights_s(
-    job: Job, stack: TimeFacts, constants: Constants, forward_s: Number, backward_s: Number
-) -> Passes:
-    """Return the exposed time of gathering a layer's weights and sharing its gradients.
-
-    Only with fully sharded weights. A message hides behind the layer that computes
-    meanwhile, but slows it: a share of the hidden time shows all the same.
-
-    Args:
-        job: ``zero_stage`` 3 shards weights.
-        stack: ``sent_gradient_bytes``.
-        constants: ``contention`` is that share.
-        forward_s: What a layer's forward computes for one micro-batch.
-        backward_s: The same of the part of its backward that may not be put off.
-
-    Returns:
-        ``forward`` and ``backward``.
-
-    References:
-        zhao2023, Sec. 3.3; rajbhandari2020, Sec. 7.
-    """
-    ranks = shard_ranks(job)
-    inside = ranks_inside(job, ranks, job.tp)
-    own = shared_layer_parameters(job)
-    gather = gather_s(job, constants, 2.0 * own, ranks, inside)
-    size = stack.sent_gradient_bytes * own
-    scatter = gather_s(job, constants, size, ranks, inside) + copies_s(job, constants, size)
-    shared = where(sharding_stage(job) > 2.0, 1.0, 0.0)
-    return {
-        "forward": shared * shown_s(constants, gather, forward_s),
-        "backward": shared * shown_s(constants, gather + scatter, backward_s),
-    }
-
-
-def stage_parameters(job: Job, layers: Number) -> Number:
+def stage_parameters(job: Job, layers: Number) -> Parameters:
     """Return the parameters on a device of a stage with an embedding or a head.
 
     Args:
         layers: Of the stage.
+
+    Returns:
+        ``shared`` by all data-parallel ranks, and ``routed`` ones of experts; of both stages
+        where a rank holds two.
     """
-    layer = shared_layer_parameters(job) + routed_layer_parameters(job)
-    return layers * layer + job.vocab_size * job.hidden_size / job.tp
+    matrix = job.vocab_size * job.hidden_size / job.tp
+    copies = weight_copies(job)
+    return {
+        "shared": copies * (layers * shared_layer_parameters(job) + matrix),
+        "routed": copies * layers * routed_layer_parameters(job),
+    }
 
 
 def gradients_s(
@@ -96,14 +50,15 @@ def gradients_s(
     """Return the exposed time of sharing gradients once a step, and gathering new weights.
 
     Overlapped, only what outlasts the last micro-batch's backward shows (and the next first
-    forward, where weights are gathered), and at least the last layer's part.
+    forward, where weights are gathered), and at least the last layer's part. Of what moves with
+    each micro-batch, the last layer's gradients and the first layer's weights show.
 
     Args:
-        job: ``zero_stage`` 1 and 2 shard the optimizer.
+        job: ``zero_stage`` 1 to 3 shard the optimizer.
         stack: ``overlap_dp``, and ``overlap_plain_dp`` for one stage and nothing sharded;
             ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded optimizers still
             add up whole gradients; ``bucket_bytes`` is the size of a message with gradients, or
-            with new weights where the optimizer is sharded.
+            with new weights where the optimizer is sharded; and as in `microbatch_rounds`.
         constants: ``hop_s`` for each domain that each bucket passes.
         layers: Of the stage.
         forward_s: Time of the stage's forward for one micro-batch.
@@ -112,29 +67,63 @@ def gradients_s(
     References:
         rajbhandari2020, Sec. 7; li2020, Sec. 3.2 (buckets).
     """
-    ranks, sharing = data_ranks(job), shard_ranks(job)
-    inside = ranks_inside(job, ranks, job.tp)
-    near = ranks_inside(job, sharing, job.tp)
-    own = stage_parameters(job, layers)
+    rounds = microbatch_rounds(job, stack)
+    one = stage_parameters(job, layers)
+    sent = stack.sent_gradient_bytes
+    grads = exchanges_s(job, constants, sent, one["shared"], one["routed"])
+    gather = exchanges_s(job, constants, 2.0, one["shared"], one["routed"])["shards"]
     sharded = where(sharding_stage(job) > 0.0, 1.0, 0.0)
-    size = stack.sent_gradient_bytes * own
-    scatter = gather_s(job, constants, size, sharing, near) + copies_s(job, constants, size)
-    gather = gather_s(job, constants, 2.0 * own, sharing, near)
-    whole = reduce_s(job, constants, size, ranks, inside)
-    shared = where(stack.gradient_all_reduce > 0.0, whole, scatter) + gather
-    domains = where(ranks > inside, ranks / inside, 0.0)
-    buckets = where(sharded > 0.0, 2.0 * own, size) / stack.bucket_bytes
-    all_s = where(sharded > 0.0, shared, whole) + buckets * domains * constants.hop_s
-    hiding = backward_s + sharded * forward_s
+    fresh = sharded * where(rounds["forward"] + rounds["backward"] > 0.0, 0.0, 1.0)
+    each_copies = rounds["scatter"] * (1.0 - stack.copies_each_microbatch) * grads["copies"]
+    scatter = where(
+        stack.gradient_all_reduce > 0.0, grads["whole"], grads["shards"] + grads["copies"]
+    )
+    scatter = where(rounds["scatter"] > 0.0, each_copies, scatter)
+    reduced = where(sharded > 0.0, scatter, grads["whole"])
+    all_s = reduced + fresh * gather + hops_s(job, stack, constants, one, fresh)
+    # What a pipeline kept back is scattered after its last backward pass.
+    once = (1.0 - rounds["scatter"]) * (1.0 - rounds["kept"])
+    hiding = once * backward_s + fresh * forward_s
     shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
     plain = where(job.pp > 1.0, 0.0, stack.overlap_plain_dp * (1.0 - sharded))
     exposed = where(maximum(stack.overlap_dp, plain) > 0.0, shown, all_s)
-    # Fully sharded: the last layer's gradients and the first layer's weights still show.
-    layer = shared_layer_parameters(job)
-    grads = stack.sent_gradient_bytes * layer
-    edge = gather_s(job, constants, 2.0 * layer, sharing, near)
-    edge = edge + gather_s(job, constants, grads, sharing, near) + copies_s(job, constants, grads)
-    return where(sharding_stage(job) > 2.0, 2.0 * edge, exposed)
+    return exposed + edges_s(job, stack, constants, rounds)
+
+
+def hops_s(
+    job: Job, stack: TimeFacts, constants: Constants, one: Parameters, fresh: Number
+) -> Number:
+    """Return what the domains passed cost the messages that share a stage once a step.
+
+    Args:
+        stack: ``bucket_bytes`` is the size of a message.
+        constants: ``hop_s`` for each domain that each of them passes.
+        one: Parameters of the stage.
+        fresh: 1 where new weights are gathered once a step; else gradients count where nothing
+            is sharded.
+    """
+    ranks = data_ranks(job)
+    inside = near_ranks(job, ranks, job.tp)
+    domains = where(ranks > inside, ranks / inside, 0.0)
+    plain = where(sharding_stage(job) > 0.0, 0.0, stack.sent_gradient_bytes)
+    value_bytes = where(fresh > 0.0, 2.0, plain)
+    buckets = value_bytes * (one["shared"] + one["routed"]) / stack.bucket_bytes
+    return buckets * domains * constants.hop_s
+
+
+def edges_s(job: Job, stack: TimeFacts, constants: Constants, rounds: Rounds) -> Number:
+    """Return what shows of the first and the last layer of fully sharded messages.
+
+    Nothing computes yet, or any more, that they could hide behind.
+
+    Args:
+        stack: ``sent_gradient_bytes`` and ``copies_each_microbatch``.
+        rounds: From `microbatch_rounds`.
+    """
+    if not anywhere(sharding_stage(job) > 1.0):
+        return 0.0
+    one = layer_messages_s(job, stack, constants)
+    return 2.0 * (rounds["forward"] * one["gather"] + rounds["scatter"] * one["scatter"])
 
 
 def tied_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
@@ -169,7 +158,10 @@ def optimizer_s(job: Job, stack: TimeFacts, constants: Constants, layers: Number
     References:
         rajbhandari2020, Sec. 3.1 (what mixed-precision Adam keeps).
     """
-    split = where(job.zero_stage > 0.0, shard_ranks(job), 1.0)
+    sharded = job.zero_stage > 0.0
+    one = stage_parameters(job, layers)
+    shared = one["shared"] / where(sharded, shard_ranks(job), 1.0)
+    routed = one["routed"] / where(sharded, expert_shard_ranks(job), 1.0)
     states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
-    moved = (states + 2.0 * stack.sent_gradient_bytes) * stage_parameters(job, layers) / split
+    moved = (states + 2.0 * stack.sent_gradient_bytes) * (shared + routed)
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)

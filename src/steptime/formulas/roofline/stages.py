@@ -2,11 +2,13 @@
 
 from steptime.formulas.layout_terms import stage_imbalance
 from steptime.formulas.number import Number, ceil_div, floor, maximum, minimum, where
-from steptime.formulas.records import Constants, Floors, Job, Longest, Pace, TimeFacts
+from steptime.formulas.ranks import weight_copies
+from steptime.formulas.records import Constants, EndRank, Floors, Job, Longest, Pace, TimeFacts
 from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
+from steptime.formulas.schedule import entry_number
 from steptime.formulas.validity import ends_count
 
 
@@ -77,30 +79,69 @@ def longest(job: Job, stack: TimeFacts) -> Longest:
     }
 
 
-def pace(job: Job, stack: TimeFacts, layer_s: Number, head_time_s: Number, floors: Floors) -> Pace:
-    """Return the layers and heads of the slowest stage, and what the rest of them leaves.
+def end_rank(job: Job, cut: Longest) -> EndRank:
+    """Return what the rank with the output head works on for each micro-batch.
+
+    In DualPipe that rank holds the first stage and the last one, and half of the micro-batches
+    pass either; else it holds the last one alone, and the first is as long as a middle one.
+
+    Args:
+        cut: From `longest`.
+
+    Returns:
+        ``layers``, ``heads`` and ``embeddings``, and the ``others``' embeddings.
+
+    References:
+        deepseek2024, Sec. 3.2.1 (both ends of the pipeline feed it); derived here.
+    """
+    twice = weight_copies(job) > 1.0
+    return {
+        "layers": where(twice, 0.5 * (cut["middle"] + cut["last"]), cut["last"]),
+        "heads": where(twice, 0.5, 1.0),
+        "embeddings": where(twice, 0.5, 0.0),
+        "others": where(twice, 0.0, 1.0),
+    }
+
+
+def pace(
+    job: Job,
+    stack: TimeFacts,
+    layer_s: Number,
+    first_s: Number,
+    head_time_s: Number,
+    floors: Floors,
+) -> Pace:
+    """Return the layers and ends of the slowest rank, and what the rest of them leaves.
 
     Args:
         layer_s: Time of a layer for one micro-batch.
-        head_time_s: Time of the head for one micro-batch.
+        first_s: Time of the embedding's messages for one micro-batch.
+        head_time_s: Time of the head for one micro-batch, its messages included.
         floors: Least times of a layer: ``staged`` while stages send and receive in turn,
             ``host`` while they fill and drain.
 
     Returns:
-        ``layers`` and ``heads`` of the slowest stage, ``held_s``: what the host or waits add
-        to it for one micro-batch, ``others_s``: the time of all other stages, and ``most``: the
-        layers of the stage with the most, whose parameters take longest to share.
+        ``layers``, ``embeddings`` and ``heads`` of the slowest rank, ``held_s``: what the host
+        or waits add to it for one micro-batch, ``others_s``: the time of all other ranks, and
+        ``most``: the layers of the stage with the most, whose parameters take longest to share.
     """
-    cut, layers = longest(job, stack), job.num_layers
-    middle_s = cut["middle"] * maximum(layer_s, floors["staged"])
-    last_s = maximum(cut["last"] * layer_s + head_time_s, cut["last"] * floors["staged"])
+    cut, layers, staged = longest(job, stack), job.num_layers, floors["staged"]
+    end = end_rank(job, cut)
+    middle_s = cut["middle"] * maximum(layer_s, staged) + end["others"] * first_s
+    last_s = maximum(end["layers"] * layer_s + end["heads"] * head_time_s, end["layers"] * staged)
+    last_s = last_s + end["embeddings"] * first_s
     at_end = where(last_s > middle_s, 1.0, 0.0)
-    most = where(job.pp > 1.0, where(at_end > 0.0, cut["last"], cut["middle"]), layers)
-    heads = where(job.pp > 1.0, at_end, 1.0)
-    held_s = maximum(most * floors["staged"] - most * layer_s - heads * head_time_s, 0.0)
+    staged_layers = where(at_end > 0.0, end["layers"], cut["middle"])
+    most = where(job.pp > 1.0, staged_layers, layers)
+    heads = where(job.pp > 1.0, at_end * end["heads"], 1.0)
+    firsts = at_end * end["embeddings"] + (1.0 - at_end) * end["others"]
+    firsts = where(job.pp > 1.0, firsts, 1.0)
+    held_s = maximum(most * staged - most * layer_s - heads * head_time_s, 0.0)
     rest_s = (layers - most) * maximum(layer_s, floors["host"]) + (1.0 - heads) * head_time_s
+    rest_s = rest_s + (1.0 - firsts) * first_s
     return {
         "layers": most,
+        "embeddings": firsts,
         "heads": heads,
         "held_s": held_s,
         "others_s": where(job.pp > 1.0, rest_s, 0.0),
@@ -128,13 +169,14 @@ def sends_s(
     Args:
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
             ``overlap_sends`` where sending and computing go on together, which takes more
-            chunks than one: then only those that fill and drain the pipeline show.
+            chunks than one or a schedule that pairs passes: then only those that fill and drain
+            the pipeline show.
         constants: ``link_efficiency``, ``network_efficiency`` and ``hop_s``.
         tokens: Of a micro-batch on this device.
         num_microbatches: Per step and data-parallel rank.
 
     References:
-        narayanan2021, Sec. 4.1.
+        narayanan2021, Sec. 4.1; deepseek2024, Sec. 3.2.1 (pairs hide what stages send).
     """
     bytes_per_s = where(
         crosses_servers(job) > 0.0,
@@ -143,6 +185,7 @@ def sends_s(
     )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
-    hides = stack.overlap_sends * where(job.vpp > 1.0, 1.0, 0.0)
+    others = where(job.vpp > 1.0, 1.0, entry_number("pairs", job.schedule))
+    hides = stack.overlap_sends * others
     steady = where(hides > 0.0, 0.0, num_microbatches * job.vpp)
     return where(job.pp > 1.0, 2.0 * (steady + job.pp - 1.0) * one, 0.0)

@@ -4,6 +4,7 @@ from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
 from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.elementwise import accumulation_s
+from steptime.formulas.roofline.experts import pairs
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,
@@ -13,15 +14,15 @@ from steptime.formulas.roofline.layer import (
     recomputed_s,
     tokens_per_device,
 )
-from steptime.formulas.roofline.sharing import (
+from steptime.formulas.roofline.modules import modules_again_s
+from steptime.formulas.roofline.shards import (
     gathered_weights_s,
-    gradients_s,
-    optimizer_s,
     routed_layer_parameters,
     shared_layer_parameters,
-    tied_s,
 )
+from steptime.formulas.roofline.sharing import gradients_s, optimizer_s, tied_s
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
+from steptime.formulas.roofline.vocabulary import vocabulary_s
 from steptime.formulas.schedule import bubble_share, entry_number
 
 
@@ -33,6 +34,16 @@ def _tensor_again_s(job: Job, stack: TimeFacts, messages: Messages) -> Number:
     full = job.recompute_full * (messages["tensor"] - stack.early_stop * messages["tensor_last"])
     by_op = job.recompute_selective * stack.recompute_per_op
     return full + by_op * messages["tensor_gathers"]
+
+
+def _expert_s(constants: Constants, messages: Messages, work_s: Number) -> Number:
+    """Return what shows of tokens on their way to experts and back.
+
+    Exchanges hide behind the other passes of a pair, as far as those go.
+    """
+    beyond = maximum(messages["expert_covered"] - work_s, 0.0)
+    hidden = messages["expert_covered"] - beyond
+    return messages["expert"] + beyond + constants.contention * hidden
 
 
 def layer_parts(
@@ -57,22 +68,21 @@ def layer_parts(
     messages = messages_s(job, stack, constants, tokens, products)
     context = context_s(job, stack, constants, core)
     again = recomputed_s(job, stack, products, core, other)
+    again = again + modules_again_s(job, stack, constants, tokens)
     again_tensor = _tensor_again_s(job, stack, messages)
     parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
     adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]
     backward = products["backward"] + core["backward"] + other["backward"]
-    # What leaves the domain hides behind another chunk's work, as far as that goes.
-    beyond = maximum(messages["expert_covered"] - forward - backward, 0.0)
-    hidden = messages["expert_covered"] - beyond
-    expert = messages["expert"] + beyond + constants.contention * hidden
+    expert = _expert_s(constants, messages, pairs(job) * (forward + backward))
     half = 0.5 * expert
     back = messages["tensor_back"]
     forward = forward + messages["tensor"] + context["forward"] + half
     backward = backward + back + context["backward"] + half + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
-    apart = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0) * weight
+    splits = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0)
+    apart = splits * weight
     weights = gathered_weights_s(job, stack, constants, forward, backward - apart)
     return {
         "products": products["forward"] + products["backward"],
@@ -111,7 +121,8 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     layer = layer_parts(job, stack, constants, num_microbatches)
     head = head_s(job, stack, constants, tokens)
     floors = floors_s(job, stack)
-    stage = pace(job, stack, layer["total"], head, floors)
+    ends = vocabulary_s(job, stack, constants, tokens)
+    stage = pace(job, stack, layer["total"], ends["first"], head + ends["last"], floors)
     layers = stage["layers"]
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
@@ -126,11 +137,12 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, most, hiding * layer["forward"], hiding * layer["backward"]
     )
+    at_ends = stage["embeddings"] * ends["first"] + stage["heads"] * ends["last"]
     compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
     return {
         "compute": compute * longer,
         "recompute": each * layer["recompute"] * longer,
-        "tensor_parallel": each * layer["tensor"] * longer,
+        "tensor_parallel": (each * layer["tensor"] + num_microbatches * at_ends) * longer,
         "context_parallel": each * layer["context"] * longer,
         "expert_parallel": each * layer["expert"] * longer,
         "bubble": stage["others_s"] / job.vpp * share * longer,

@@ -26,6 +26,7 @@ DUALPIPE = {
     "two_each": 1.0,
     "vee": 0.0,
     "copies": 2.0,
+    "pairs": 1.0,
 }
 
 

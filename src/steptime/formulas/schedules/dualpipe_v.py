@@ -26,6 +26,7 @@ DUALPIPE_V = {
     "two_each": 1.0,
     "vee": 1.0,
     "copies": 1.0,
+    "pairs": 1.0,
 }
 
 

@@ -25,6 +25,7 @@ GPIPE = {
     "two_each": 0.0,
     "vee": 0.0,
     "copies": 1.0,
+    "pairs": 0.0,
 }
 
 

@@ -27,6 +27,7 @@ INTERLEAVED_1F1B = {
     "two_each": 0.0,
     "vee": 0.0,
     "copies": 1.0,
+    "pairs": 1.0,
 }
 
 

@@ -26,6 +26,7 @@ INTERLEAVED_ZB = {
     "two_each": 0.0,
     "vee": 0.0,
     "copies": 1.0,
+    "pairs": 0.0,
 }
 
 

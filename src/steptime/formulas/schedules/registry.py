@@ -10,7 +10,9 @@ An entry holds ``name``, ``title``, ``inventor``, ``source``, ``constraints``,
 ``chunks`` a rank must hold, 0 where it may choose; ``whole_rounds``, 2 where micro-batches
 must fall into equal rounds, 1 where only the order built here wants that; ``even``, 1 where
 ranks and micro-batches must be; ``two_each``, 1 where each rank wants two micro-batches;
-``vee``, 1 where the last chunk is on the first rank; ``copies`` of the weights.
+``vee``, 1 where the last chunk is on the first rank; ``copies`` of the weights; ``pairs``, 1 where
+a forward pass can run beside a backward pass of another micro-batch, one's messages beside the
+other's products: DualPipe is made for it, Megatron-Core does it under interleaved 1F1B.
 
 Also turned into JavaScript: plain ``if`` chains, no tables of functions.
 """
@@ -84,7 +86,7 @@ NUMBERS = {
     key: tuple(float(entry[key]) for entry in ENTRIES)
     for key in (
         *("chunks", "whole_rounds", "even", "two_each", "vee", "copies"),
-        "splits_backward",
+        *("splits_backward", "pairs"),
     )
 }
 """What entries hold as numbers, by name; then by code."""

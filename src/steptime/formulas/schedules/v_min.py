@@ -28,6 +28,7 @@ V_MIN = {
     "two_each": 0.0,
     "vee": 1.0,
     "copies": 1.0,
+    "pairs": 0.0,
 }
 
 

@@ -25,6 +25,7 @@ ZB_V = {
     "two_each": 0.0,
     "vee": 1.0,
     "copies": 1.0,
+    "pairs": 0.0,
 }
 
 

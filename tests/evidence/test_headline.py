@@ -1,0 +1,59 @@
+"""The large runs that readers know, from what their own reports state."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.answer import predict
+from steptime.book.tables.headline import headline_table
+from steptime.evidence.headline import Headline, headlines, open_chunks
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[Headline, ...]:
+    """Give every run, answered once."""
+    return headlines()
+
+
+# ---- published
+
+
+def test_each_run_is_inside_its_interval_or_says_why_not(runs: tuple[Headline, ...]) -> None:
+    assert len(runs) >= 11
+    for run in runs:
+        assert run.inside == (not run.miss), (run.name, run.measured_s, run.interval_s)
+
+
+def test_deepseek_v3_is_predicted_within_a_tenth_and_fits(runs: tuple[Headline, ...]) -> None:
+    run = next(run for run in runs if run.name == "deepseek-v3")
+    # 180,000 hours a trillion tokens, 15,360 x 4,096 tokens a step, 2,048 devices.
+    assert run.measured_s == pytest.approx(19.9, abs=0.05)
+    assert run.num_devices == 2048
+    assert abs(run.error) < 0.1
+    (found,) = run.answers
+    assert found.fits
+    assert found.total_bytes / 1e9 == pytest.approx(80.0, rel=0.05)
+
+
+def test_what_is_not_modelled_of_deepseek_v3_is_said(runs: tuple[Headline, ...]) -> None:
+    run = next(run for run in runs if run.name == "deepseek-v3")
+    said = [one for one in run.answers[0].assumed if one.what == "multi-token prediction"]
+    assert [one.value for one in said] == ["none"]
+    dense = predict(
+        model="llama3-8b", accelerator="h100", dp=8, seq_length=8192, global_batch_size=64
+    )
+    assert all(one.what != "multi-token prediction" for one in dense.assumed)
+
+
+# ---- limit and invariant
+
+
+def test_chunks_that_a_report_leaves_open_cut_its_layers_alike() -> None:
+    assert open_chunks(126, 16) == [2, 4, 8]
+    assert open_chunks(96, 8) == [2, 3, 4, 6, 12]
+
+
+def test_the_table_has_a_row_a_run(runs: tuple[Headline, ...]) -> None:
+    lines = str(headline_table(runs)).strip().splitlines()
+    assert len(lines) == len(runs) + 2
+    assert all(run.title in line for run, line in zip(runs, lines[2:], strict=True))
