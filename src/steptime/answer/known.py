@@ -131,13 +131,11 @@ def check_bits(predictor: str, precision: str) -> None:
         )
 
 
-def _assumed(model: ModelShape, device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
+def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
         why = f"nobody measured matrix products of {device.name}"
         found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
-    if model.mtp_layers:
-        found.append(taken("multi-token prediction", "none", NOT_MODELLED))
     if device.caution:
         found.append(taken("accelerator", device.name, device.caution))
     return tuple(found)
@@ -184,5 +182,5 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         widths=widths,
-        assumed=_assumed(model, device, predictor),
+        assumed=_assumed(device, predictor),
     )
