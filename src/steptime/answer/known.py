@@ -28,7 +28,6 @@ from steptime.inputs.said import Said
 from steptime.inputs.software import Software, check_known, knows, software
 
 DEFAULT, WITHOUT_RATES = "roofline", "baseline"
-NOT_MODELLED = "trained with it by its report, not modelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
