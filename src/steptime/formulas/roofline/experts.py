@@ -1,7 +1,7 @@
 """The mixture-of-experts part of a layer: grouped products, permutes and exchanges."""
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
-from steptime.formulas.number import Number, floor, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, floor, maximum, minimum, where
 from steptime.formulas.records import Constants, Exchange, Job, TimeFacts
 from steptime.formulas.roofline.links import gather_s
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
@@ -159,6 +159,8 @@ def reached(job: Job, groups: Number) -> Number:
         holds none of g with the chance (n-g)/n (n-g-1)/(n-1) ... of w factors.
     """
     free = groups_reached(groups, job.top_k)
+    if not anywhere(job.max_groups > 0.0):
+        return free
     held = maximum(job.expert_groups / groups, 1.0)
     missed = 1.0
     for i in range(8):
