@@ -247,6 +247,25 @@ def test_sizes_under_every_spelling(name: str, sizes: tuple[int, ...]) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("layers", "hidden", "written", "width"),
+    [(32, 4096, 32768, 11008), (40, 5120, 40960, 13824), (80, 8192, 65536, 22016)],
+)
+def test_gpt_neox_scales_the_width_of_a_gated_network(
+    layers: int, hidden: int, written: int, width: int, tmp_path: Path
+) -> None:
+    # The widths of LLaMA 7B, 13B and 65B, and what a file must say to have them.
+    path = tmp_path / "llama.yml"
+    path.write_text(
+        f'{{"model_parallel_size": 1, "num_layers": {layers}, "hidden_size": {hidden},\n'
+        f'"intermediate_size": {written}, "activation": "swiglu", "num_attention_heads": 32,\n'
+        '"vocab_size": 32000, "pos_emb": "rotary", "seq_length": 2048}\n'
+    )
+    model = read_configuration(path).model
+    assert model is not None
+    assert (model.ffn_hidden_size, model.gated) == (width, True)
+
+
 # --- refusal
 
 

@@ -38,7 +38,8 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     each = reading.value("layers_per_stage")
     if each is not None and reading.model is not None:
         sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
-    micro = whole.need("micro_batch_size", 1)
+    asked = any(gap.split(":")[0] == "micro_batch_size" for gap in reading.missing)
+    micro = whole.need("micro_batch_size", None if asked else 1)
     dp = _replicas(whole, sizes)
     accumulation = reading.value("gradient_accumulation")
     if whole.get("global_batch_size") is None and accumulation is not None:
