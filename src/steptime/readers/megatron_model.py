@@ -135,7 +135,11 @@ _TOKENIZERS = ("tokenizer_model", "hf_tokenizer", "tokenizer_name_or_path", "tok
 def _of_tokenizer(entries: Entries) -> int | None:
     """Return the entries of the vocabulary that the tokenizer tells; else ask for them."""
     table = data_table("tokenizers.toml")
-    kind = entries.word("tokenizer_type") or entries.word("library")
+    patched = entries.word("patch_tokenizer_type")
+    kind = patched or entries.word("tokenizer_type") or entries.word("library")
+    entries.word("tokenizer_type")
+    if patched:
+        entries.put("should_pad_vocab", False, "the tokenizer's entries and the extra ones")
     entries.word("library")
     found = [entries.entry(name) for name in (*_TOKENIZERS, "tokenizer_type", "vocab_file")]
     text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
