@@ -24,6 +24,13 @@ PLAIN = (
 ).split()
 """Words for activations, with a gate and without."""
 
+_POSITIONS = (
+    "",
+    *(
+        "learned_absolute learned rope rotary mrope yarn xpos alibi kerple sandwich relative none "
+        "learned_relative rope3d"
+    ).split(),
+)
 _NORMS = {
     "rmsnorm": "rmsnorm",
     "layernorm": "layernorm",
@@ -188,6 +195,12 @@ def _positions(entries: Entries) -> int:
     rotary = entries.flag("use_rotary_position_embeddings")
     none = entries.flag("no_position_embedding") or entries.flag("use_alibi_position_embeddings")
     rows = entries.count("learned_positions", "max_position_embeddings")
+    if kind not in _POSITIONS:
+        line = entries.line("position_embedding_type")
+        raise ConfigError(
+            f"{entries.reading.at(line)}: position_embedding_type {kind[:40]!r} is not understood; "
+            f"known: {', '.join(filter(None, _POSITIONS))}"
+        )
     if rotary or none or kind not in ("", "learned_absolute", "learned"):
         entries.reading.facts.pop("learned_positions", None)
         return 0
