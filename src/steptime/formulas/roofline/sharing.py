@@ -19,6 +19,7 @@ from steptime.formulas.roofline.shards import (
     routed_layer_parameters,
     shared_layer_parameters,
 )
+from steptime.formulas.schedule import chunk_run
 
 
 def stage_parameters(job: Job, layers: Number) -> Parameters:
@@ -84,10 +85,32 @@ def gradients_s(
     # What a pipeline kept back is scattered after its last backward pass.
     once = (1.0 - rounds["scatter"]) * (1.0 - rounds["kept"])
     hiding = once * backward_s + fresh * forward_s
-    shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
+    shown = maximum(behind_chunks_s(job, all_s, hiding), all_s / maximum(layers, 1.0))
     plain = where(job.pp > 1.0, 0.0, stack.overlap_plain_dp * (1.0 - sharded))
     exposed = where(maximum(stack.overlap_dp, plain) > 0.0, shown, all_s)
     return exposed + edges_s(job, stack, constants, rounds)
+
+
+def behind_chunks_s(job: Job, all_s: Number, passes_s: Number) -> Number:
+    """Return what shows of messages that each chunk of a rank sends when its last pass is done.
+
+    A chunk's share of the messages hides behind its own last pass and behind the passes of the
+    chunks that still follow, each of which runs a round of micro-batches, see `chunk_run`. With
+    one chunk that is the last pass alone.
+
+    Args:
+        all_s: All of the messages, alike for each chunk and one after another.
+        passes_s: What they hide behind of all chunks, for one micro-batch.
+
+    References:
+        megatronlm2026, pipeline_parallel/schedules.py (grad_sync_func of each chunk); derived
+        here.
+    """
+    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
+    run = chunk_run(job.schedule, job.pp, num_microbatches)
+    one_s = passes_s / job.vpp
+    queued_s = all_s - ((job.vpp - 1.0) * run + 1.0) * one_s
+    return maximum(queued_s, all_s / job.vpp - one_s)
 
 
 def hops_s(
