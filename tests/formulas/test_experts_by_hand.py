@@ -6,35 +6,20 @@ exchange half. A hop takes a second.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
-from steptime.inputs.memory_facts import MemoryFacts
+from made import constants, small_job, time_facts
 
 from steptime.formulas.memory.shared import shared_terms
+from steptime.formulas.records import Job, MemoryFacts
 from steptime.formulas.roofline import experts
-from steptime.inputs.stack import STACK_FIELDS
 from steptime.inputs.training_step import training_step
 
-CONSTANTS = SimpleNamespace(
-    **{"link_efficiency": 0.5, "network_efficiency": 0.5, "hbm_efficiency": 0.5},
-    **{"contention": 0.25, "hop_s": 1.0, "launch_s": 0.0, "host_launch_s": 0.01},
-)
+CONSTANTS = constants(host_launch_s=0.01)
 
 
-def record(**changed: float) -> SimpleNamespace:
-    numbers = {
-        **{"num_layers": 4.0, "num_dense_layers": 1.0, "hidden_size": 8.0, "gated": 1.0},
-        **{"num_experts": 8.0, "top_k": 2.0, "expert_ffn_hidden_size": 5.0, "fp8": 0.0},
-        **{"num_shared_experts": 0.0},
-        **{"tp": 1.0, "ep": 4.0, "etp": 1.0, "vpp": 1.0, "hbm_bytes_per_s": 1000.0},
-        **{"nvlink_bytes_per_s": 100.0, "nvlink_domain": 2.0, "network_bytes_per_s": 10.0},
-    }
-    return SimpleNamespace(**(numbers | changed))
-
-
-def software(**changed: float) -> SimpleNamespace:
-    return SimpleNamespace(**(dict.fromkeys(STACK_FIELDS, 0.0) | changed))
+def record(**changed: float) -> Job:
+    sizes = {"num_dense_layers": 1.0, "num_experts": 8.0, "top_k": 2.0, "ep": 4.0}
+    return small_job(**(sizes | changed))
 
 
 # --- by hand
@@ -73,7 +58,7 @@ FAR_S = 120 / 9
 def test_an_exchange_by_hand(
     changed: dict[str, float], facts: dict[str, float], shown: float, covered: float
 ) -> None:
-    found = experts.exchange_s(record(**changed), software(**facts), CONSTANTS, 10.0)
+    found = experts.exchange_s(record(**changed), time_facts(**facts), CONSTANTS, 10.0)
     assert (found["shown"], found["covered"]) == pytest.approx((shown, covered))
 
 
@@ -102,7 +87,7 @@ def test_products_of_experts_by_hand() -> None:
     ],
 )
 def test_handling_by_hand(facts: dict[str, float], bytes_a_row: float) -> None:
-    found = experts.handling_s(record(), software(**facts), CONSTANTS, 40.0)
+    found = experts.handling_s(record(), time_facts(**facts), CONSTANTS, 40.0)
     assert found == pytest.approx(40 * bytes_a_row / 500)
 
 
@@ -119,7 +104,7 @@ def test_handling_by_hand(facts: dict[str, float], bytes_a_row: float) -> None:
 def test_waits_for_the_host_by_hand(
     changed: dict[str, float], facts: dict[str, float], launches: float
 ) -> None:
-    found = experts.host_wait_s(record(**changed), software(**facts), CONSTANTS)
+    found = experts.host_wait_s(record(**changed), time_facts(**facts), CONSTANTS)
     assert found == pytest.approx(launches / 100)
 
 

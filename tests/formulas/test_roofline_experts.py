@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,8 @@ def test_narrow_products_gain_less_than_their_bits() -> None:
         wide = ceiling_flop_per_s(job, stack, CONSTANTS)
         gains[precision] = product_flop_per_s(job, stack, CONSTANTS) / wide
     assert gains["bf16"] == 1.0
-    assert gains["fp8"] == 2.0
+    # bekman2024, both Maximum Achievable Matmul FLOPS tables: B200 in FP8 over BF16.
+    assert gains["fp8"] == pytest.approx(3432.5 / 1745.0)
     assert 1.8 < gains["mxfp8"] < 2.0 < gains["nvfp4"] < 4.0
 
 
@@ -172,12 +174,15 @@ def test_inputs_that_are_cast_already_travel_at_half_size() -> None:
     dense = {"model": "llama3-70b", "tp": 8, "pp": 1, "dp": 4, "ep": 1, "precision": "fp8"}
     job, stack = step(**dense)
     free = replace(CONSTANTS, hop_s=0.0)
-    wide = messages_s(job, replace(stack, narrow_gathers=0.0), free, 8192.0)
-    narrow = messages_s(job, stack, free, 8192.0)
+    # Products that take no time hide nothing.
+    names = ("forward", "backward", "attention_forward", "down_forward")
+    none: Any = dict.fromkeys(names, 0.0)
+    wide = messages_s(job, replace(stack, narrow_gathers=0.0), free, 8192.0, none)
+    narrow = messages_s(job, stack, free, 8192.0, none)
     assert stack.narrow_gathers == 1.0
     assert narrow["tensor"] == pytest.approx(0.75 * wide["tensor"])
     sixteen = replace(job, fp8=0.0)
-    assert messages_s(sixteen, stack, free, 8192.0)["tensor"] == wide["tensor"]
+    assert messages_s(sixteen, stack, free, 8192.0, none)["tensor"] == wide["tensor"]
 
 
 def test_recomputation_by_operation_does_not_know_narrow_products() -> None:
