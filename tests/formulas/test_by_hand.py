@@ -15,11 +15,9 @@ from steptime.formulas.messages import tensor
 from steptime.formulas.placement import group_spans, link_bytes_per_s, used_per_domain
 from steptime.formulas.records import BaselineConstants, Job
 from steptime.formulas.roofline.experts import shared_products_s
-from steptime.formulas.roofline.sharing import (
-    routed_layer_parameters,
-    shared_layer_parameters,
-    stage_parameters,
-)
+from steptime.formulas.roofline.shards import routed_layer_parameters, shared_layer_parameters
+from steptime.formulas.roofline.sharing import stage_parameters
+from steptime.formulas.schedule import SCHEDULES
 
 GIGA = 1e9
 
@@ -129,13 +127,18 @@ def test_parameters_of_a_stage_by_hand() -> None:
     dense = record(num_experts=0.0, hidden_size=8.0, tp=2.0)
     assert shared_layer_parameters(dense) == 216.0
     assert routed_layer_parameters(dense) == 0.0
-    assert stage_parameters(dense, 3.0) == 3 * 216 + 400
+    assert stage_parameters(dense, 3.0) == {"shared": 3 * 216 + 400, "routed": 0.0}
+    # In DualPipe a rank holds its mirror's stage too.
+    dense.schedule = float(SCHEDULES.index("dualpipe"))
+    assert stage_parameters(dense, 3.0)["shared"] == 2 * (3 * 216 + 400)
     # 4 of 6 layers are mixtures: on average 2/3 of (1 shared expert of 5) and 1/3 of 10 wide.
     mixture = record(hidden_size=8.0, num_shared_experts=1.0, expert_ffn_hidden_size=5.0)
     assert shared_layer_parameters(mixture) == pytest.approx((24 + 3 * (10 / 3 + 10 / 3)) * 8)
     # 8 experts of 3 x 5 x 8 = 120 over 16 devices, in 2/3 of the layers: 40.
     assert routed_layer_parameters(mixture) == pytest.approx(40.0)
-    assert stage_parameters(mixture, 3.0) == pytest.approx(3 * (352 + 40) + 800)
+    # 24 + 3 x 20/3 = 44 wide, 352 parameters: 3 layers of it and a vocabulary of 800.
+    wanted = {"shared": 3 * 352 + 800, "routed": 3 * 40}
+    assert stage_parameters(mixture, 3.0) == pytest.approx(wanted)
 
 
 # --- by hand: memory

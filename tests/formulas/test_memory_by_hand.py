@@ -6,8 +6,7 @@ import pytest
 from made import memory_facts, small_job
 
 from steptime.formulas import traffic
-from steptime.formulas.memory import buffers, parameters, states, stored
-from steptime.formulas.ranks import data_ranks, expert_data_ranks
+from steptime.formulas.memory import buffers, parameters, stored
 from steptime.formulas.records import Job
 from steptime.formulas.validity import broken_rules, layout_fault, layout_rule
 
@@ -64,51 +63,7 @@ def test_copies_of_the_vocabulary(first: float, last: float, tied: float, copies
     assert parameters.embedding_copies(record(tied=tied), first, last) == copies
 
 
-# --- by hand: bytes of a parameter
-
-
-FACTS = memory_facts(
-    **{"weight_bytes": 2.0, "fp8_copy_bytes": 1.5, "gradient_bytes": 4.0},
-    **{"extra_gradient_bytes": 2.0, "exchange_bytes": 3.0, "master_bytes": 4.0},
-    **{"moment_bytes": 8.0, "update_bytes": 5.0, "gathered_layers": 2.0},
-    **{"logit_bytes": 10.0, "whole_sequences": 1.5, "expert_imbalance": 1.5},
-)
-
-
-@pytest.mark.parametrize(
-    ("zero", "weight", "gradient", "optimizer", "moment"),
-    [
-        # Over 4 ranks: stage 1 divides 17 bytes of the optimizer, 2 the gradients' 4, 3 all.
-        (0.0, 2.0, 4.0 + 2.0 + 3.0, 17.0, 0.0),
-        (1.0, 2.0, 4.0 + 2.0 + 3.0, 4.25, 0.0),
-        (2.0, 2.0, 1.0 + 2.0 + 3.0, 4.25, 4.0),
-        (3.0, 0.5, 1.0 + 0.5 + 3.0, 4.25, 2 * 2.0 + 4.0),
-    ],
-)
-def test_what_zero_divides_by_hand(
-    zero: float, weight: float, gradient: float, optimizer: float, moment: float
-) -> None:
-    job = record(zero_stage=zero, cp=1.0)
-    found = states.state_terms(job, FACTS)
-    assert (found["weight"], found["gradient"]) == (weight, gradient)
-    assert found["optimizer"] == optimizer
-    assert states.transient_bytes(job, FACTS) == moment
-    # Alone, nothing is exchanged, and nothing is there for a moment.
-    alone = record(zero_stage=zero, cp=1.0, dp=1.0)
-    assert states.state_terms(alone, FACTS)["gradient"] == 6.0
-    assert states.transient_bytes(alone, FACTS) == 0.0
-
-
-def test_states_of_experts_by_hand() -> None:
-    # 12 ranks repeat a parameter, 12 / 4 an expert's; 8-bit copies come on top.
-    job = record(zero_stage=3.0, fp8=1.0)
-    assert (data_ranks(job), expert_data_ranks(job)) == (12.0, 3.0)
-    assert expert_data_ranks(record(tp=2.0, etp=3.0)) == 2.0
-    terms = states.state_terms(job, FACTS)
-    assert terms["weight"] == pytest.approx(3.5 / 12)
-    assert terms["routed_weight"] == pytest.approx(3.5 / 3)
-    assert terms["all"] == pytest.approx((3.5 + 4 + 2 + 17) / 12 + 3)
-    assert terms["routed_all"] == pytest.approx((3.5 + 4 + 2 + 17) / 3 + 3)
+FACTS = memory_facts(logit_bytes=10.0, whole_sequences=1.5, expert_imbalance=1.5)
 
 
 # --- by hand: what is there for a moment
