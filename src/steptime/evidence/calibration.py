@@ -24,7 +24,6 @@ from steptime.inputs.constants import (
     share_name,
 )
 from steptime.inputs.datafiles import data_path, write_whole
-from steptime.inputs.generation import nearest_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,10 +52,8 @@ class Stage:
 def stages() -> tuple[Stage, ...]:
     """Return what is fitted together: what all devices share with the widest products."""
     by_bits: dict[int, list[str]] = {}
-    for _, bits in fitted_cells():
-        by_bits.setdefault(bits, [])
     for cell in fitted_cells():
-        by_bits[cell[1]].append(share_name(*cell))
+        by_bits.setdefault(cell[1], []).append(share_name(*cell))
     shared = [name for name in fitted_names() if name in SHARED]
     return tuple(
         Stage(bits, (*by_bits[bits], *(shared if place == 0 else ())))
@@ -170,7 +167,7 @@ def calibrate(
 ) -> RooflineConstants:
     """Return the constants fitted stage by stage: dense runs in 16 bits first, then in fewer.
 
-    A share that no run in use stands behind takes its generation's nearest, as an answer does.
+    What no run in use stands behind stays in the middle of its range.
 
     Args:
         runs: Published runs.
@@ -188,17 +185,7 @@ def calibrate(
         chosen = allowed & (bits == stage.bits)
         if np.any(chosen):
             result = fit_stage(runs, chosen, stage.names, result)
-    return _with_neighbours(result, {cell for cell, keep in zip(runs.cells, allowed) if keep})
-
-
-def _with_neighbours(found: RooflineConstants, seen: set[Cell]) -> RooflineConstants:
-    values = {}
-    for generation, bits in fitted_cells():
-        near = [own for name, own in seen if name == generation and (name, own) in found.efficiency]
-        if near and bits not in near:
-            share = found.efficiency[generation, nearest_bits(near, bits)]
-            values[share_name(generation, bits)] = share
-    return found.changed(values)
+    return result
 
 
 def with_values(text: str, found: RooflineConstants) -> str:

@@ -13,7 +13,7 @@ from steptime.evidence.measure_device import Device
 from steptime.evidence.row_device import preset_named
 from steptime.formulas.roofline.matmul import product_s
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.constants import WIDE, published_constants
+from steptime.inputs.constants import published_constants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import generations
 from steptime.inputs.presets import accelerator
@@ -121,7 +121,7 @@ def curve_share(one: Timing, found: Measured, device: Accelerator) -> float:
         hbm_bytes_per_s=device.hbm_bytes_per_s, num_sms=float(device.num_sms)
     )
     # The curve reads no share of the generation: any will do.
-    constants = published_constants().of(next(iter(generations())), WIDE)
+    constants = published_constants().of(next(iter(generations())))
     time_s = float(product_s(record, constants, m, n, k, best))
     return 2.0 * m * n * k / time_s / best
 

@@ -84,7 +84,7 @@ class RooflineConstants:
         """
         return nearest_bits((own for name, own in self.efficiency if name == generation), bits)
 
-    def of(self, generation: str, bits: int) -> Constants:
+    def of(self, generation: str, bits: int = WIDE) -> Constants:
         """Return the constants for a device of one generation and products of so many bits.
 
         Args:
