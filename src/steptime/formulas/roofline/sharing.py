@@ -10,7 +10,7 @@ from steptime.formulas.ranks import (
 )
 from steptime.formulas.records import Constants, Job, Parameters, Rounds, TimeFacts
 from steptime.formulas.roofline.layer import crosses_servers
-from steptime.formulas.roofline.links import reduce_s
+from steptime.formulas.roofline.links import reduce_s, shown_s
 from steptime.formulas.roofline.shards import (
     exchanges_s,
     layer_messages_s,
@@ -19,6 +19,8 @@ from steptime.formulas.roofline.shards import (
     routed_layer_parameters,
     shared_layer_parameters,
 )
+from steptime.formulas.schedule import entry_number
+from steptime.formulas.schedules.forms import round_size
 
 
 def stage_parameters(job: Job, layers: Number) -> Parameters:
@@ -49,9 +51,10 @@ def gradients_s(
 ) -> Number:
     """Return the exposed time of sharing gradients once a step, and gathering new weights.
 
-    Overlapped, only what outlasts the last micro-batch's backward shows (and the next first
-    forward, where weights are gathered), and at least the last layer's part. Of what moves with
-    each micro-batch, the last layer's gradients and the first layer's weights show.
+    Overlapped, only what outlasts the passes left shows (see `passes_left`; those of the next
+    first micro-batches too, where weights are gathered), and at least the last layer's part. Of
+    what moves with each micro-batch, the last layer's gradients and the first layer's weights
+    show.
 
     Args:
         job: ``zero_stage`` 1 to 3 shard the optimizer.
@@ -84,10 +87,32 @@ def gradients_s(
     # What a pipeline kept back is scattered after its last backward pass.
     once = (1.0 - rounds["scatter"]) * (1.0 - rounds["kept"])
     hiding = once * backward_s + fresh * forward_s
-    shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
+    last = maximum(all_s - hiding, 0.0) / job.vpp
+    shown = maximum(
+        shown_s(constants, all_s, passes_left(job) * hiding),
+        maximum(last, all_s / maximum(layers, 1.0)),
+    )
     plain = where(job.pp > 1.0, 0.0, stack.overlap_plain_dp * (1.0 - sharded))
     exposed = where(maximum(stack.overlap_dp, plain) > 0.0, shown, all_s)
     return exposed + edges_s(job, stack, constants, rounds)
+
+
+def passes_left(job: Job) -> Number:
+    """Return how many micro-batches' passes are left when the first gradients are all there.
+
+    A stage of one chunk has its last micro-batch's backward. Chunks that take turns finish one
+    after the other: the first is done a round of micro-batches before each of the others, and
+    the last one has its own last micro-batch. The next step's weights are as free to come late.
+
+    Args:
+        job: ``vpp`` chunks, of an interleaved ``schedule``.
+
+    References:
+        narayanan2021, Sec. 2.2.2 (the order); derived here.
+    """
+    m = job.global_batch_size / (job.dp * job.micro_batch_size)
+    turns = entry_number("whole_rounds", job.schedule) * (job.vpp - 1.0)
+    return 1.0 + turns * (round_size(job.pp, m) - 1.0) / job.vpp
 
 
 def hops_s(
