@@ -17,7 +17,6 @@ from steptime.inputs.presets import accelerator, accelerator_names, model, model
 from steptime.inputs.said import Said
 from steptime.inputs.stack import FACT_NAMES, Stack, check_date, stacks
 
-
 Date = Annotated[str | None, option(BY_NAME["date"])]
 
 
@@ -29,7 +28,9 @@ def register(app: typer.Typer) -> None:
     """
     app.command("models", epilog="Example: `steptime models --json`")(models)
     app.command("accelerators", epilog="Example: `steptime accelerators`")(accelerators)
-    app.command("stacks", epilog="Example: `steptime stacks megatron --date 2023-06`")(stacks_command)
+    app.command("stacks", epilog="Example: `steptime stacks megatron --date 2023-06`")(
+        stacks_command
+    )
     app.command("facts", epilog="Example: `steptime facts torchtitan`")(facts_command)
 
 
