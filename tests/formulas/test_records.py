@@ -18,7 +18,7 @@ ROOM = Path(steptime.formulas.__file__).parent
 # Takes its records as bare numbers still.
 UNTYPED = "memory/in_flight.py"
 GIVEN = ("Job", "TimeFacts", "MemoryFacts", "Constants", "BaselineConstants")
-# Read beside the formulas: what a device holds.
+# Read beside the formulas: what a device holds, for those who ask whether a job fits.
 BESIDE = {"Job": {"hbm_bytes"}}
 
 

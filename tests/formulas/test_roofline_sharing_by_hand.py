@@ -79,7 +79,8 @@ def test_gradients_of_a_pipeline_that_keeps_them_by_hand() -> None:
 
 def test_gradients_behind_chunks_by_hand() -> None:
     # 509.2 in two shares, chunks of 80: two micro-batches pass the second after the first is
-    # done, so 240 hide, a quarter of which shows; a last backward pass of 900 leaves a share less 480, less than a layer's.
+    # done, so 240 hide, a quarter of which shows. A last backward pass of 900 leaves a share less
+    # 480, less than a layer's.
     job = record(zero_stage=1.0, pp=2.0, vpp=2.0)
     job.schedule = float(SCHEDULES.index("interleaved-1f1b"))
     found = sharing.gradients_s(job, software(**OVERLAPPED), CONSTANTS, 2.0, 60.0, 100.0)
