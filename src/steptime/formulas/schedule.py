@@ -122,7 +122,21 @@ def bubble_share(
     return where(pp > 1.0, idle / usual, 1.0)
 
 
-def paired_share(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
+def runs_pairs(schedule: Number, vpp: Number) -> Number:
+    """Return 1 where a schedule runs passes in pairs, else 0; interleaved ones take two chunks.
+
+    Args:
+        schedule: Place of its name.
+        vpp: Chunks a rank holds, v.
+
+    References:
+        deepseek2024, Sec. 3.2.1; megatronlm2026, pipeline_parallel/combined_1f1b.py.
+    """
+    chosen = where(entry_number("chunks", schedule) > 0.0, 1.0, where(vpp > 1.0, 1.0, 0.0))
+    return chosen * entry_number("pairs", schedule)
+
+
+def paired_share(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
     """Return the share of micro-batches whose passes run beside those of another one.
 
     As many micro-batches as ranks pass alone while the pipeline fills and drains: in DualPipe
@@ -133,12 +147,13 @@ def paired_share(schedule: Number, pp: Number, num_microbatches: Number) -> Numb
         schedule: Place of its name.
         pp: Pipeline ranks, p.
         num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
 
     References:
         deepseek2024, Sec. 3.2.1 (pairs); megatronlm2026, pipeline_parallel/combined_1f1b.py
         (interleaved, and without a pipeline); derived here (the count).
     """
-    can = where(pp > 1.0, entry_number("pairs", schedule), 1.0)
+    can = where(pp > 1.0, runs_pairs(schedule, vpp), 1.0)
     return can * maximum(1.0 - pp / num_microbatches, 0.0)
 
 
