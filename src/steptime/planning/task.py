@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from steptime import __version__
@@ -28,14 +28,17 @@ class Task:
     @property
     def answered_by(self) -> str:
         """What tells this answer from the same question's under other constants or code."""
-        constants = self.question.constants
-        values = None if constants is None else asdict(constants)
-        return f"{__version__}+{_digest([self.digest, values])[:12]}"
+        return f"{__version__}+{_digest([self.digest, self._constants()])[:12]}"
 
     @property
     def key(self) -> str:
         """A name that changes with anything that could change the answer."""
-        return _digest([self.answered_by, asdict(self.question)])[:20]
+        asked = asdict(replace(self.question, constants=None))
+        return _digest([self.answered_by, asked])[:20]
+
+    def _constants(self) -> dict[str, float] | None:
+        constants = self.question.constants
+        return None if constants is None else constants.values()
 
 
 class OtherSteptimeError(RuntimeError):

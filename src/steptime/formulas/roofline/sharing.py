@@ -99,7 +99,7 @@ def behind_chunks_s(job: Job, all_s: Number, passes_s: Number) -> Number:
 
     A chunk's share of the messages hides behind its own last pass and behind the passes of the
     chunks that still follow, each of which runs a round of micro-batches, see `chunk_run`. With
-    one chunk that is the last pass alone.
+    one chunk that is the last pass alone; without a pipeline there are no chunks.
 
     Args:
         all_s: All of the messages, alike for each chunk and one after another.
@@ -111,9 +111,10 @@ def behind_chunks_s(job: Job, all_s: Number, passes_s: Number) -> Number:
     """
     num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
     run = chunk_run(job.schedule, job.pp, num_microbatches)
-    one_s = passes_s / job.vpp
-    queued_s = all_s - ((job.vpp - 1.0) * run + 1.0) * one_s
-    return maximum(queued_s, all_s / job.vpp - one_s)
+    chunks = where(job.pp > 1.0, job.vpp, 1.0)
+    one_s = passes_s / chunks
+    queued_s = all_s - ((chunks - 1.0) * run + 1.0) * one_s
+    return maximum(queued_s, all_s / chunks - one_s)
 
 
 def hops_s(
