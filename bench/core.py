@@ -39,12 +39,10 @@ def fastest_s(call: object, number: int = 2000) -> float:
 
 def predictions_s() -> dict[str, float]:
     """Return seconds of one prediction: the formulas alone, and from names to an answer."""
-    from steptime.evidence.predict import baseline_prediction
-
     import steptime
+    from steptime.answer import answer
     from steptime.formulas.baseline import baseline_step
     from steptime.inputs.baseline_constants import baseline_constants
-    from steptime.inputs.job import job
 
     asked = {
         "model": "gpt3-175b",
@@ -57,15 +55,15 @@ def predictions_s() -> dict[str, float]:
         "recompute": "full",
     }
     step = steptime.training_step(**asked)
-    record = job(step.model, step.accelerator, step.layout, step.batch)
-    constants = baseline_constants()
+    record, constants = step.job(), baseline_constants()
+    question = steptime.Question(step=step, predictor="baseline")
     return {
         "baseline, formulas": fastest_s(lambda: baseline_step(record, constants)),
         "baseline, from a checked step to an answer": fastest_s(
-            lambda: baseline_prediction(step, record)
+            lambda: answer(question), number=500
         ),
-        "baseline, from names to answer with memory": fastest_s(
-            lambda: steptime.predict(**asked), number=50
+        "baseline, from names to an answer": fastest_s(
+            lambda: steptime.predict(**asked, predictor="baseline"), number=50
         ),
     }
 

@@ -52,7 +52,10 @@ def tests_of(room: str) -> list[str]:
 
 def environment(copy: Path) -> dict[str, str]:
     """Return what a run of tests on a copy of the package needs."""
-    paths = [str(copy / "src"), str(Path(__file__).parent), str(ROOT / "tests")]
+    tests = ROOT / "tests"
+    # Its folders hold what several tests make their questions and records with.
+    made = [str(tests / name) for name in ("answer", "formulas")]
+    paths = [str(copy / "src"), str(Path(__file__).parent), str(tests), *made]
     fixed = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     fixed |= {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(copy)}
     return {**os.environ, **fixed}

@@ -13,7 +13,7 @@ from typing import Any
 from llm_analysis.analysis import ActivationRecomputation, DSZeRO, LLMAnalysis
 from llm_analysis.config import ModelConfig, ParallelismConfig, get_gpu_config_by_name
 
-from steptime.evidence.residuals import DENSE
+from steptime.answer.width import DENSE
 from steptime.evidence.samples import Sample, main_samples, scored
 from steptime.inputs.datafiles import data_path
 

@@ -22,8 +22,7 @@ GROWTH = ((16, 16, 2), (16, 160, 2), (16, 1600, 2), (16, 16_000, 2), (16, 156_25
 
 def one_run(p: int, m: int, v: int) -> dict[str, Any]:
     """Return seconds for the orders, for their execution, and bytes an action at the peak."""
-    from steptime.pipeline.one_f_one_b import interleaved_1f1b
-
+    from steptime.pipeline.build import build_orders
     from steptime.pipeline.durations import slot_times
     from steptime.pipeline.execute import execute
 
@@ -31,7 +30,7 @@ def one_run(p: int, m: int, v: int) -> dict[str, Any]:
     unit = 1024 if sys.platform == "linux" else 1
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     began = time.process_time()
-    orders = interleaved_1f1b(p, m, v)
+    orders = build_orders("interleaved-1f1b", p, m, v)
     made = time.process_time()
     result = execute(orders, p * v, m, slot_times(orders, p * v, m, 1, 1, 1))
     ended = time.process_time()

@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steptime.answer.answer import Prediction, answer, predict
+    from steptime.answer.answer import Prediction, predict
     from steptime.answer.question import Question
     from steptime.inputs.accelerator import Accelerator
     from steptime.inputs.errors import ConfigError
@@ -31,7 +31,6 @@ _HOME = {
     "Prediction": "steptime.answer.answer",
     "Question": "steptime.answer.question",
     "TrainingStep": "steptime.inputs.training_step",
-    "answer": "steptime.answer.answer",
     "predict": "steptime.answer.answer",
     "training_step": "steptime.inputs.training_step",
 }
@@ -48,7 +47,6 @@ __all__ = [
     "Question",
     "TrainingStep",
     "__version__",
-    "answer",
     "predict",
     "training_step",
 ]

@@ -46,6 +46,38 @@ def test_the_table_says_what_was_understood(capsys: pytest.CaptureFixture[str]) 
         assert text in out
 
 
+def test_a_script_takes_its_arguments_behind_two_dashes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its own comment says how it is run: positional.sh 13B 4 2 4096."""
+    told = explain(capsys, "../cases/positional.sh", "--", "13B", "4", "2", "4096")
+    understood = told["understood"]
+    assert isinstance(understood, dict)
+    sizes = {name: understood[name]["value"] for name in ("tp", "pp", "seq_length")}
+    assert sizes == {"tp": 4, "pp": 2, "seq_length": 4096}
+
+
+def test_a_files_software_is_the_one_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain(capsys, "llama70b.sh")["software"] == "megatron-core"
+    assert explain(capsys, "llama70b.sh", "--stack", "megatron-2023")["software"] == "megatron-2023"
+
+
+def test_a_file_may_shard_what_its_family_then_did_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.sh"
+    sharded = "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params"
+    text = (FILES / "llama70b.sh").read_text().replace("--use-distributed-optimizer", sharded)
+    script.write_text(text)
+    words = ["explain", str(script), "-a", "a100", "--json"]
+    assert run(words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["understood"]["zero_stage"]["value"] == 3
+    # Who names software that cannot is told so.
+    assert run([*words, "--stack", "megatron-2023"]) == 2
+    assert "has no such sharding" in capsys.readouterr().err
+
+
 def test_gaps_can_be_filled(capsys: pytest.CaptureFixture[str]) -> None:
     told = explain(capsys, "gpt175b.args", "--gpus", "1024")
     assert told["num_gpus"] == 1024

@@ -83,10 +83,20 @@ def test_stacks_and_facts_are_listed_as_they_are_taken(steptime: Call) -> None:
     assert status == 0
     assert all(name in table for name in stacks())
     told = json.loads(steptime("facts", "torchtitan", "--json")[1])
-    assert told["stack"] == "torchtitan"
+    # A family means what anybody's runs had: the newest, or what was current then.
+    assert told["stack"] == "torchtitan-2024"
+    assert json.loads(steptime("facts", "megatron", "--json")[1])["stack"] == "megatron-core"
+    dated = json.loads(steptime("facts", "megatron", "--date", "2022-01", "--json")[1])
+    assert dated["stack"] == "megatron-2021"
+    assert json.loads(steptime("facts", "vtrain", "--json")[1])["stack"] == "vtrain"
+    family = json.loads(steptime("stacks", "torchtitan", "--json")[1])
+    assert list(family) == ["torchtitan-2025", "torchtitan-2024"]
+    assert list(json.loads(steptime("stacks", "bloom", "--json")[1])) == ["bloom"]
+    then = json.loads(steptime("stacks", "megatron", "--date", "2023-06", "--json")[1])
+    assert list(then) == ["megatron-2023"]
     assert list(told["facts"]) == list(FACT_NAMES)
     (kernel,) = told["facts"]["kernel"]
-    assert (kernel["value"], kernel["kind"]) == ("flash-2", "printed")
+    assert (kernel["value"], kernel["kind"]) == ("flash-2", "counted")
     status, table, _ = steptime("facts")
     assert status == 0
     assert all(name in table for name in FACT_NAMES)

@@ -37,7 +37,7 @@ def measured_by(constants: object, rows: list[PublishedRow]) -> list[PublishedRo
 
 def test_a_fit_finds_the_constants_that_made_the_runs() -> None:
     base = published_constants()
-    share = 0.85 * base.efficiency["ampere"]
+    share = 0.85 * base.values()["ampere_efficiency"]
     true = base.changed({"ampere_efficiency": share})
     fit = own_fit(measured_by(true, KORTHIKANTI))
     found = next(one for one in fit.fitted if one.name == "ampere_efficiency")
@@ -81,6 +81,22 @@ def test_a_fit_is_read_back_from_its_file(tmp_path: Path) -> None:
     fit = own_fit(KORTHIKANTI)
     write_fit(fit, tmp_path / "own.toml")
     assert read_constants(tmp_path / "own.toml") == fit.constants
+
+
+def test_a_share_without_bits_is_of_all_bits_but_those_named(tmp_path: Path) -> None:
+    path, base = tmp_path / "own.toml", published_constants()
+    path.write_text("[constants]\nblackwell_efficiency = 0.5\n", encoding="utf-8")
+    own = read_constants(path)
+    assert [own.of("blackwell", bits).efficiency for bits in (16, 8, 4)] == [0.5, 0.5, 0.5]
+    assert own.of("hopper", 8) == base.of("hopper", 8)
+    path.write_text("[constants]\ncdna4_efficiency = 0.5\n", encoding="utf-8")
+    assert [read_constants(path).of("cdna4", bits).efficiency for bits in (16, 8)] == [0.5, 0.5]
+    narrower = "blackwell_efficiency = 0.5\nblackwell_8_bit_efficiency = 0.6\n"
+    path.write_text(f"[constants]\n{narrower}", encoding="utf-8")
+    own = read_constants(path)
+    assert [own.of("blackwell", bits).efficiency for bits in (16, 8, 4)] == [0.5, 0.6, 0.5]
+    path.write_text("[constants]\nblackwell_8_bit_efficiency = 0.6\n", encoding="utf-8")
+    assert read_constants(path) == base.changed({"blackwell_8_bit_efficiency": 0.6})
 
 
 def test_a_row_is_judged_with_the_files_constants(tmp_path: Path) -> None:

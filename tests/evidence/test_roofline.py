@@ -75,7 +75,7 @@ def test_every_constant_lies_in_its_plausible_range() -> None:
 
 @pytest.mark.parametrize(
     ("file", "change"),
-    [("roofline_constants.toml", "contention"), ("generations.toml", "hopper_efficiency")],
+    [("roofline_constants.toml", "contention"), ("generations.toml", "hopper_8_bit_efficiency")],
 )
 def test_a_refit_changes_the_files_fitted_values_alone(file: str, change: str) -> None:
     text = data_path(file).read_text(encoding="utf-8")

@@ -83,10 +83,14 @@ def test_schedules_that_pair_passes_are_those_whose_authors_run_pairs() -> None:
     able = {name for place, name in enumerate(SCHEDULES) if entry_number("pairs", place) > 0.0}
     assert able == {"interleaved-1f1b", "dualpipe", "dualpipe-v"}
     dualpipe, plain = float(SCHEDULES.index("dualpipe")), float(SCHEDULES.index("1f1b"))
-    assert paired_share(dualpipe, 16.0, 120.0) == pytest.approx(104 / 120)
-    assert paired_share(plain, 16.0, 120.0) == 0.0
+    assert paired_share(dualpipe, 16.0, 120.0, 1.0) == pytest.approx(104 / 120)
+    assert paired_share(plain, 16.0, 120.0, 1.0) == 0.0
+    # Two passes of one chunk are never under way at once.
+    chunks = float(SCHEDULES.index("interleaved-1f1b"))
+    assert paired_share(chunks, 8.0, 64.0, 1.0) == 0.0
+    assert paired_share(chunks, 8.0, 64.0, 2.0) == pytest.approx(56 / 64)
     # megatronlm2026, combined_1f1b.py: one forward first, one backward last.
-    assert paired_share(plain, 1.0, 64.0) == pytest.approx(63 / 64)
+    assert paired_share(plain, 1.0, 64.0, 1.0) == pytest.approx(63 / 64)
 
 
 @pytest.mark.parametrize("pp", [4, 8, 16])
@@ -102,13 +106,12 @@ def test_a_middle_rank_of_dualpipe_leaves_as_many_passes_alone_as_there_are_rank
 
 
 @pytest.mark.parametrize("stack", ["deepseek-v3", "megatron-core"])
-def test_pairs_hide_most_of_what_other_schedules_show(stack: str) -> None:
+def test_pairs_hide_what_other_schedules_show(stack: str) -> None:
     def layer_s(**changes: Any) -> float:
         found = asked(stack=stack, **changes)
         return float(layer_parts(found.record, facts_of(found), CONSTANTS, 120.0)["expert"])
 
     alone = layer_s(schedule="1f1b")
-    assert layer_s() < 0.6 * alone
     assert layer_s(facts={"overlap_ep": 0.0}) == alone
     # All but the share of micro-batches that pass alone, and of what hides.
     shown = 1.0 - 104 / 120 * (1.0 - CONSTANTS.contention)

@@ -1,40 +1,27 @@
 """Experts of the roofline model on paper: 10 tokens, 8 wide, to 2 of 8 experts on 4 ranks.
 
-NVLink has 100 bytes a second, the network 10; kernels for exchanges reach 0.9 of them, a plain
-exchange half. A hop takes a second.
+Each of 4 data-parallel ranks runs 4 micro-batches. NVLink has 100 bytes a second, the network 10;
+kernels for exchanges reach 0.9 of them, a plain exchange half. A hop takes a second.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
-from steptime.inputs.memory_facts import MemoryFacts
+from made import constants, small_job, time_facts
 
 from steptime.formulas.memory.shared import shared_terms
+from steptime.formulas.records import Job, MemoryFacts
 from steptime.formulas.roofline import experts
-from steptime.inputs.stack import STACK_FIELDS
+from steptime.formulas.schedule import SCHEDULES
 from steptime.inputs.training_step import training_step
 
-CONSTANTS = SimpleNamespace(
-    **{"link_efficiency": 0.5, "network_efficiency": 0.5, "hbm_efficiency": 0.5},
-    **{"contention": 0.25, "hop_s": 1.0, "launch_s": 0.0, "host_launch_s": 0.01},
-)
+CONSTANTS = constants(host_launch_s=0.01)
 
 
-def record(**changed: float) -> SimpleNamespace:
-    numbers = {
-        **{"num_layers": 4.0, "num_dense_layers": 1.0, "hidden_size": 8.0, "gated": 1.0},
-        **{"num_experts": 8.0, "top_k": 2.0, "expert_ffn_hidden_size": 5.0, "fp8": 0.0},
-        **{"num_shared_experts": 0.0},
-        **{"tp": 1.0, "ep": 4.0, "etp": 1.0, "vpp": 1.0, "hbm_bytes_per_s": 1000.0},
-        **{"nvlink_bytes_per_s": 100.0, "nvlink_domain": 2.0, "network_bytes_per_s": 10.0},
-    }
-    return SimpleNamespace(**(numbers | changed))
-
-
-def software(**changed: float) -> SimpleNamespace:
-    return SimpleNamespace(**(dict.fromkeys(STACK_FIELDS, 0.0) | changed))
+def record(**changed: float) -> Job:
+    sizes = {"num_dense_layers": 1.0, "num_experts": 8.0, "top_k": 2.0, "ep": 4.0, "dp": 4.0}
+    sizes |= {"micro_batch_size": 1.0, "global_batch_size": 16.0}
+    return small_job(**(sizes | changed))
 
 
 # --- by hand
@@ -49,31 +36,71 @@ def test_groups_that_a_token_reaches(groups: float, picks: float, reached: float
     assert experts.groups_reached(groups, picks) == pytest.approx(reached)
 
 
-NEAR_S = 140 / 90 + 1
-FAR_S = 120 / 9
+@pytest.mark.parametrize(
+    ("expert_groups", "max_groups", "picks", "ranks", "domains"),
+    [
+        # 4 picks, each on any: 4 (1 - 81/256) ranks, 2 (1 - 1/16) domains.
+        (0.0, 0.0, 4.0, 175 / 64, 1.875),
+        # The best 2 of 4 groups, one on each rank: 2 ranks, and all domains but for the chance
+        # that both groups of one are not among them, 2/4 x 1/3: 2 (1 - 1/6).
+        (4.0, 2.0, 4.0, 2.0, 5 / 3),
+        # 2 picks do not even reach both ranks and domains.
+        (4.0, 2.0, 2.0, 1.75, 1.5),
+        # A group spread over two ranks, one in each domain.
+        (2.0, 1.0, 4.0, 2.0, 1.0),
+        # Of 8 groups, 2 a rank and 4 a domain, the best 3: (5/8)(4/7) of the ranks hold none,
+        # (5/8)(4/7)(3/6)(2/5) = 1/14 of the domains.
+        (8.0, 3.0, 8.0, 4 * (1 - 20 / 56), 13 / 7),
+    ],
+)
+def test_ranks_and_domains_that_a_token_reaches_by_hand(
+    expert_groups: float, max_groups: float, picks: float, ranks: float, domains: float
+) -> None:
+    one = record(expert_groups=expert_groups, max_groups=max_groups, top_k=picks)
+    assert experts.reached(one, 4.0) == pytest.approx(ranks)
+    assert experts.reached(one, 2.0) == pytest.approx(domains)
+
+
+FAR_S = 120 / 9 + 1
+INTERLEAVED = {"pp": 2.0, "vpp": 2.0, "schedule": float(SCHEDULES.index("interleaved-1f1b"))}
+PLAIN_PIPELINE = {"pp": 2.0, "schedule": float(SCHEDULES.index("1f1b"))}
+HIDES = {"overlap_ep": 1.0}
 
 
 @pytest.mark.parametrize(
     ("changed", "facts", "shown", "covered"),
     [
-        # 160 bytes to 1.75 of 4 ranks and 1.5 of 2 domains, half of it to others: 140, 120.
-        ({}, {}, NEAR_S + FAR_S, 0.0),
-        ({}, {"overlap_ep": 1.0}, 0.25 * NEAR_S + FAR_S, 0.0),
-        ({"vpp": 2.0}, {"overlap_ep": 1.0}, 0.25 * NEAR_S, FAR_S),
-        ({"vpp": 2.0}, {}, NEAR_S + FAR_S, 0.0),
-        # Two copies each: 160 and 160 bytes, at half of the links.
-        ({}, {"plain_exchange": 1.0}, 160 / 50 + 1 + 160 / 5, 0.0),
-        ({"vpp": 2.0}, {"plain_exchange": 1.0, "overlap_ep": 1.0}, 36.2, 0.0),
+        # 160 bytes to 1.75 of 4 ranks and 1.5 of 2 domains, half of it to others: 140 at 90 and
+        # 120 at 9, together.
+        ({}, {}, FAR_S, 0.0),
+        # Where the network is as fast as NVLink, that one takes longer.
+        ({"network_bytes_per_s": 100.0}, {}, 140 / 90 + 1, 0.0),
+        # One rank of 4 micro-batches pairs all but one; 2 stages all but two, or none.
+        ({}, HIDES, 0.25 * FAR_S, 0.75 * FAR_S),
+        (INTERLEAVED, HIDES, 0.5 * FAR_S, 0.5 * FAR_S),
+        (INTERLEAVED, {}, FAR_S, 0.0),
+        (PLAIN_PIPELINE, HIDES, FAR_S, 0.0),
+        # 8 bits there and 16 back: three quarters of the bytes.
+        ({}, {"dispatch_bytes": 1.0}, 90 / 9 + 1, 0.0),
+        # Two copies each: one of them in the domain, half of it to the other rank there; half
+        # of both to the other domain: 80 and 160 bytes, at half of the links.
+        ({}, {"plain_exchange": 1.0}, 160 / 5 + 1, 0.0),
+        ({}, {"plain_exchange": 1.0} | HIDES, 33.0, 0.0),
+        # To the best group alone, on one rank: 80 bytes on either level.
+        ({"expert_groups": 4.0, "max_groups": 1.0}, {}, 80 / 9 + 1, 0.0),
         # In one domain 1.5 of 2 ranks; two ranks share each expert and gather 40 rows: 640 bytes.
         ({"ep": 2.0, "etp": 2.0, "nvlink_domain": 4.0}, {}, 120 / 90 + 1 + 320 / 50 + 1, 0.0),
         # Cut in two over tp, half of everything.
-        ({"tp": 2.0}, {}, 70 / 90 + 1 + 60 / 9, 0.0),
+        ({"tp": 2.0}, {}, 60 / 9 + 1, 0.0),
+        # Alone, nothing is sent.
+        ({"ep": 1.0}, {}, 0.0, 0.0),
     ],
 )
 def test_an_exchange_by_hand(
     changed: dict[str, float], facts: dict[str, float], shown: float, covered: float
 ) -> None:
-    found = experts.exchange_s(record(**changed), software(**facts), CONSTANTS, 10.0)
+    stack = time_facts(**{"dispatch_bytes": 2.0} | facts)
+    found = experts.exchange_s(record(**changed), stack, CONSTANTS, 10.0)
     assert (found["shown"], found["covered"]) == pytest.approx((shown, covered))
 
 
@@ -102,7 +129,7 @@ def test_products_of_experts_by_hand() -> None:
     ],
 )
 def test_handling_by_hand(facts: dict[str, float], bytes_a_row: float) -> None:
-    found = experts.handling_s(record(), software(**facts), CONSTANTS, 40.0)
+    found = experts.handling_s(record(), time_facts(**facts), CONSTANTS, 40.0)
     assert found == pytest.approx(40 * bytes_a_row / 500)
 
 
@@ -119,7 +146,7 @@ def test_handling_by_hand(facts: dict[str, float], bytes_a_row: float) -> None:
 def test_waits_for_the_host_by_hand(
     changed: dict[str, float], facts: dict[str, float], launches: float
 ) -> None:
-    found = experts.host_wait_s(record(**changed), software(**facts), CONSTANTS)
+    found = experts.host_wait_s(record(**changed), time_facts(**facts), CONSTANTS)
     assert found == pytest.approx(launches / 100)
 
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
+from made import job, memory_facts
 
 from steptime.formulas import layout_terms
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.memory.activations import gathered_token_bytes, sequence_split
-
-
-def record(**changed: float) -> SimpleNamespace:
-    numbers = {"num_layers": 126.0, "pp": 16.0, "vpp": 1.0, "zero_stage": 0.0, "tp": 4.0}
-    numbers |= {"sequence_parallel": 0.0, "hidden_size": 8.0}
-    return SimpleNamespace(**(numbers | changed))
+from steptime.formulas.validity import ends_count
 
 
 @pytest.mark.parametrize(
@@ -31,8 +25,19 @@ def record(**changed: float) -> SimpleNamespace:
     ],
 )
 def test_ends_that_count_as_layers(layers: float, pp: float, vpp: float, ends: float) -> None:
-    job = record(num_layers=layers, pp=pp, vpp=vpp)
-    assert layout_terms.ends_count_as_layers(job) == ends
+    assert ends_count(layers, pp * vpp) == ends
+
+
+def test_the_longest_chunk_by_hand() -> None:
+    def longer(layers: float, pp: float, vpp: float = 1.0) -> float:
+        return float(layout_terms.stage_imbalance(job(num_layers=layers, pp=pp, vpp=vpp)))
+
+    # 127 over 16 stages are 7.9375 a stage, and one holds 8; 126 and two ends are even.
+    assert longer(127.0, 16.0) == pytest.approx(8 / 7.9375)
+    assert longer(126.0, 16.0) == longer(126.0, 16.0, 8.0) == longer(128.0, 16.0) == 1.0
+    # 9 layers in 4 chunks: 3 in one, 2.25 in the mean; on one stage it is no matter.
+    assert longer(9.0, 2.0, 2.0) == pytest.approx(3 / 2.25)
+    assert longer(9.0, 1.0, 2.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -41,26 +46,26 @@ def test_ends_that_count_as_layers(layers: float, pp: float, vpp: float, ends: f
     [(0.0, 1.0), (1.0, 1.0), (2.0, 4.0), (3.0, 10.5)],
 )
 def test_rounds_of_sharding(zero: float, rounds: float) -> None:
-    assert layout_terms.sharding_rounds(record(zero_stage=zero), 7.0) == rounds
+    assert layout_terms.sharding_rounds(job(zero_stage=zero, dp=2.0), 7.0) == rounds
+    assert layout_terms.sharding_rounds(job(zero_stage=zero), 7.0) == 1.0
 
 
 @pytest.mark.parametrize(
     ("vpp", "micro", "waits"), [(2.0, 32.0, 0.0), (2.0, 33.0, 1.0), (1.0, 33.0, 0.0)]
 )
 def test_interleaving_takes_whole_rounds(vpp: float, micro: float, waits: float) -> None:
-    assert layout_terms.waits_for_whole_rounds(record(vpp=vpp), micro) == waits
+    assert layout_terms.waits_for_whole_rounds(job(pp=16.0, vpp=vpp), micro) == waits
 
 
 def test_gathered_inputs_that_stay() -> None:
     # Two inputs of 8 in 2 bytes, three quarters of them beyond the own slice.
-    facts = SimpleNamespace(gathered_inputs=1.0)
-    assert gathered_token_bytes(record(), facts, 4.0) == 24.0
-    assert gathered_token_bytes(record(), facts, 1.0) == 0.0
-    assert gathered_token_bytes(record(), SimpleNamespace(gathered_inputs=0.0), 4.0) == 0.0
-    assert sequence_split(record()) == 1.0
-    assert sequence_split(record(sequence_parallel=1.0)) == 4.0
+    one, facts = job(tp=4.0, hidden_size=8.0), memory_facts(gathered_inputs=1.0)
+    assert gathered_token_bytes(one, facts, 4.0) == 24.0
+    assert gathered_token_bytes(one, facts, 1.0) == 0.0
+    assert gathered_token_bytes(one, memory_facts(), 4.0) == 0.0
+    assert sequence_split(one) == 1.0
+    assert sequence_split(job(tp=4.0, sequence_parallel=1.0)) == 4.0
 
 
 def test_micro_batches() -> None:
-    job = SimpleNamespace(global_batch_size=24.0, dp=4.0, micro_batch_size=2.0)
-    assert num_microbatches(job) == 3.0
+    assert num_microbatches(job(global_batch_size=24.0, dp=4.0, micro_batch_size=2.0)) == 3.0

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
+from made import memory_facts, small_job
 
 from steptime.formulas import traffic
-from steptime.formulas.memory import buffers, parameters, states, stored
+from steptime.formulas.memory import buffers, parameters, stored
+from steptime.formulas.records import Job
 from steptime.formulas.validity import broken_rules, layout_fault, layout_rule
 
 
-def record(**changed: float) -> SimpleNamespace:
+def record(**changed: float) -> Job:
     """Return a mixture of 8 experts, 5 wide, 2 sequences of 12 tokens over 3 ranks."""
     numbers = {
-        **{"num_layers": 4.0, "hidden_size": 8.0, "gated": 1.0, "ffn_hidden_size": 10.0},
-        **{"num_attention_heads": 2.0, "num_query_groups": 1.0, "head_dim": 4.0},
-        **{"vocab_size": 100.0, "tied": 0.0, "q_lora_rank": 0.0, "kv_lora_rank": 0.0},
-        **{"qk_nope_head_dim": 3.0, "qk_rope_head_dim": 1.0, "v_head_dim": 5.0},
-        **{"num_experts": 8.0, "num_dense_layers": 0.0, "top_k": 2.0},
-        **{"num_shared_experts": 1.0, "expert_ffn_hidden_size": 5.0},
+        **{"num_experts": 8.0, "top_k": 2.0, "num_shared_experts": 1.0},
         **{"seq_length": 12.0, "micro_batch_size": 2.0, "global_batch_size": 24.0},
-        **{"tp": 1.0, "cp": 3.0, "pp": 2.0, "vpp": 1.0, "dp": 4.0, "ep": 4.0, "etp": 1.0},
-        **{"sequence_parallel": 0.0, "zero_stage": 0.0, "fp8": 0.0},
-        **{"recompute_full": 0.0, "recompute_selective": 0.0},
+        **{"cp": 3.0, "pp": 2.0, "dp": 4.0, "ep": 4.0},
     }
-    return SimpleNamespace(**(numbers | changed))
+    return small_job(**(numbers | changed))
 
 
 # --- by hand: parameters
@@ -70,51 +63,7 @@ def test_copies_of_the_vocabulary(first: float, last: float, tied: float, copies
     assert parameters.embedding_copies(record(tied=tied), first, last) == copies
 
 
-# --- by hand: bytes of a parameter
-
-
-FACTS = SimpleNamespace(
-    **{"weight_bytes": 2.0, "fp8_copy_bytes": 1.5, "gradient_bytes": 4.0},
-    **{"extra_gradient_bytes": 2.0, "exchange_bytes": 3.0, "master_bytes": 4.0},
-    **{"moment_bytes": 8.0, "update_bytes": 5.0, "gathered_layers": 2.0},
-    **{"logit_bytes": 10.0, "whole_sequences": 1.5, "expert_imbalance": 1.5},
-)
-
-
-@pytest.mark.parametrize(
-    ("zero", "weight", "gradient", "optimizer", "moment"),
-    [
-        # Over 4 ranks: stage 1 divides 17 bytes of the optimizer, 2 the gradients' 4, 3 all.
-        (0.0, 2.0, 4.0 + 2.0 + 3.0, 17.0, 0.0),
-        (1.0, 2.0, 4.0 + 2.0 + 3.0, 4.25, 0.0),
-        (2.0, 2.0, 1.0 + 2.0 + 3.0, 4.25, 4.0),
-        (3.0, 0.5, 1.0 + 0.5 + 3.0, 4.25, 2 * 2.0 + 4.0),
-    ],
-)
-def test_what_zero_divides_by_hand(
-    zero: float, weight: float, gradient: float, optimizer: float, moment: float
-) -> None:
-    job = record(zero_stage=zero, cp=1.0)
-    assert states.weight_bytes(job, FACTS, 4.0) == weight
-    assert states.gradient_bytes(job, FACTS, 4.0) == gradient
-    assert states.optimizer_bytes(job, FACTS, 4.0) == optimizer
-    assert states.transient_bytes(job, FACTS) == moment
-    # Alone, nothing is exchanged, and nothing is there for a moment.
-    alone = record(zero_stage=zero, cp=1.0, dp=1.0)
-    assert states.gradient_bytes(alone, FACTS, 1.0) == 6.0
-    assert states.transient_bytes(alone, FACTS) == 0.0
-
-
-def test_states_of_experts_by_hand() -> None:
-    # 12 ranks repeat a parameter, 12 / 4 an expert's; 8-bit copies come on top.
-    job = record(zero_stage=3.0, fp8=1.0)
-    assert (states.data_ranks(job), states.expert_data_ranks(job)) == (12.0, 3.0)
-    assert states.expert_data_ranks(record(tp=2.0, etp=3.0)) == 2.0
-    terms = states.state_terms(job, FACTS)
-    assert terms["weight"] == pytest.approx(3.5 / 12)
-    assert terms["routed_weight"] == pytest.approx(3.5 / 3)
-    assert terms["all"] == pytest.approx((3.5 + 4 + 2 + 17) / 12 + 3)
-    assert terms["routed_all"] == pytest.approx((3.5 + 4 + 2 + 17) / 3 + 3)
+FACTS = memory_facts(logit_bytes=10.0, whole_sequences=1.5, expert_imbalance=1.5)
 
 
 # --- by hand: what is there for a moment
@@ -165,13 +114,13 @@ def test_work_space_by_hand(changed: dict[str, float], wanted: float) -> None:
     [(0.0, 0.0, 0.0), (1.0, 0.0, 1.0), (1.0, 1.0, 0.25), (1.0, 2.0, 0.5), (1.0, 9.0, 1.0)],
 )
 def test_share_that_is_recomputed(full: float, layers: float, wanted: float) -> None:
-    facts = SimpleNamespace(recompute_layers=layers)
+    facts = memory_facts(recompute_layers=layers)
     assert stored.recomputed_share(record(recompute_full=full), facts, 4.0) == wanted
 
 
 @pytest.mark.parametrize(("layers", "wanted"), [(0.0, 0.0), (1.0, 0.25), (3.0, 0.75), (9.0, 1.0)])
 def test_share_that_is_offloaded(layers: float, wanted: float) -> None:
-    assert stored.offloaded_share(SimpleNamespace(offloaded_layers=layers), 4.0) == wanted
+    assert stored.offloaded_share(memory_facts(offloaded_layers=layers), 4.0) == wanted
 
 
 def test_layers_that_are_kept_by_hand() -> None:
@@ -207,7 +156,7 @@ def test_what_a_rank_keeps_by_hand(
     checkpoints: float,
     at_work: float,
 ) -> None:
-    facts = SimpleNamespace(
+    facts = memory_facts(
         recompute_layers=recomputed, offloaded_layers=offloaded, recompute_group=2.0
     )
     shared = {"checkpoint": 6.0, "dense_token": 30.0, "experts_token": 50.0}
@@ -254,6 +203,8 @@ def test_messages_between_stages_by_hand() -> None:
         ({"ep": 3.0}, 7.0, 2.0),
         # 12 ranks hold no groups of 8.
         ({"ep": 8.0}, 8.0, 6.0),
+        # 4 data-parallel ranks make no 3 copies, but 2.
+        ({"dp_replicate": 3.0}, 9.0, 2.0),
     ],
 )
 def test_rules_by_hand(changed: dict[str, float], rule: float, nearest: float) -> None:
@@ -261,5 +212,5 @@ def test_rules_by_hand(changed: dict[str, float], rule: float, nearest: float) -
     assert layout_rule(job) == rule
     assert layout_fault(job) == {"rule": rule, "nearest": nearest}
     broken = broken_rules(job)
-    assert len(broken) == 8
+    assert len(broken) == 9
     assert (1.0 in broken) == bool(rule)

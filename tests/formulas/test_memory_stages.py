@@ -54,9 +54,9 @@ def test_nanotron_cuts_by_cost(memory_facts: Facts) -> None:
 
     Here the head costs as much as four layers, and 20 / 8 = 2.5 a stage.
     """
-    assert layers(16, 8, memory_facts("nanotron")) == [3, 2, 3, 2, 3, 2, 1, 0]
-    assert layers(16, 4, memory_facts("nanotron")) == [5, 5, 5, 1]
-    assert layers(16, 2, memory_facts("nanotron")) == [10, 6]
+    assert layers(16, 8, memory_facts("nanotron-playbook")) == [3, 2, 3, 2, 3, 2, 1, 0]
+    assert layers(16, 4, memory_facts("nanotron-playbook")) == [5, 5, 5, 1]
+    assert layers(16, 2, memory_facts("nanotron-playbook")) == [10, 6]
 
 
 # limit
@@ -87,7 +87,7 @@ def test_leading_dense_layers_come_first() -> None:
     pp=st.integers(1, 64),
     embedding=st.integers(0, 2),
     head=st.integers(0, 3),
-    stack=st.sampled_from(["megatron", "nanotron"]),
+    stack=st.sampled_from(["megatron", "nanotron-playbook"]),
 )
 def test_every_layer_has_one_stage(
     memory_facts: Facts, num_layers: int, pp: int, embedding: int, head: int, stack: str

@@ -17,7 +17,7 @@ GIB = 2**30
 
 def job(**values: float) -> Any:
     base = {"zero_stage": 0.0, "fp8": 0.0, "dp": 1.0, "cp": 1.0, "tp": 1.0, "ep": 1.0, "etp": 1.0}
-    base["dp_replicate"] = 1.0
+    base |= {"pp": 1.0, "dp_replicate": 1.0, "schedule": 0.0}
     return SimpleNamespace(**base | values)
 
 
@@ -74,7 +74,7 @@ def test_deepspeed_zero_3_prints_6_09_gb() -> None:
 
 def test_nanotron_holds_a_flat_copy_where_ranks_exchange(memory_facts: Facts) -> None:
     """tazi2025, nanotron: 16-bit weights, 32-bit gradients and a flat 16-bit copy, 12/d more."""
-    facts = memory_facts("nanotron")
+    facts = memory_facts("nanotron-playbook")
     assert bytes_per_parameter(job(zero_stage=1.0), facts, 4.0) == 2.0 + 4.0 + 2.0 + 12.0 / 4.0
     assert bytes_per_parameter(job(), facts, 4.0) == 2.0 + 4.0 + 2.0 + 12.0
     assert bytes_per_parameter(job(), facts, 1.0) == 2.0 + 4.0 + 12.0

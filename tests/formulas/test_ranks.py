@@ -12,7 +12,7 @@ from steptime.formulas.memory import memory_bytes
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_ranks, shard_ranks
 from steptime.formulas.records import BaselineConstants, Job, MemoryFacts
-from steptime.formulas.roofline.sharing import copies_s
+from steptime.formulas.roofline.shards import exchanges_s
 from steptime.inputs.constants import published_constants
 from steptime.inputs.training_step import training_step
 
@@ -48,8 +48,10 @@ def test_copies_add_up_their_shares_over_the_network() -> None:
     # A share of 1 GB over eight servers, a ring through one adapter each: 2 x 7/8 of it.
     network = one.network_bytes_per_s * constants.network_efficiency
     expected = 2.0 * 7.0 / 8.0 * 1e9 / network
-    assert copies_s(one, constants, 8e9) == pytest.approx(expected, rel=1e-14)
-    assert copies_s(job(dp_replicate=1), constants, 8e9) == 0.0
+    # Four billion parameters of two bytes, a share of 1 GB for each of the eight that share.
+    found = exchanges_s(one, constants, 2.0, 4e9, 0.0)["copies"]
+    assert found == pytest.approx(expected, rel=1e-14)
+    assert exchanges_s(job(dp_replicate=1), constants, 2.0, 4e9, 0.0)["copies"] == 0.0
 
 
 def test_the_baseline_adds_up_inside_and_then_between_copies() -> None:

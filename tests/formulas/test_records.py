@@ -18,8 +18,8 @@ ROOM = Path(steptime.formulas.__file__).parent
 # Takes its records as bare numbers still.
 UNTYPED = "memory/in_flight.py"
 GIVEN = ("Job", "TimeFacts", "MemoryFacts", "Constants", "BaselineConstants")
-# Read beside the formulas: what a device holds, and its peaks for those who state a share of them.
-BESIDE = {"Job": {"hbm_bytes", "peak_fp8_flop_per_s", "matmul_fp8_flop_per_s"}}
+# Read beside the formulas: what a device holds, for those who ask whether a job fits.
+BESIDE = {"Job": {"hbm_bytes"}}
 
 
 def formulas() -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -101,7 +101,7 @@ def test_an_all_reduce_over_two_servers_crosses_once() -> None:
 
 def test_equal_stages_leave_the_textbooks_bubble() -> None:
     job, stack = step()
-    cut = pace(job, stack, 1.0, 0.0, {"host": 0.0, "staged": 0.0})
+    cut = pace(job, stack, 1.0, 0.0, 0.0, {"host": 0.0, "staged": 0.0})
     assert cut["layers"] == job.num_layers / job.pp
     assert cut["others_s"] == (job.pp - 1.0) * job.num_layers / job.pp
     assert cut["held_s"] == 0.0
@@ -131,7 +131,7 @@ def test_stages_cut_by_parameters_are_those_of_placing_block_by_block(
 def test_a_host_that_holds_a_stage_up_sets_its_pace() -> None:
     job, stack = step()
     each = job.num_layers / job.pp
-    cut = pace(job, stack, 1.0, 2.0, {"host": 1.5, "staged": 3.0})
+    cut = pace(job, stack, 1.0, 0.0, 2.0, {"host": 1.5, "staged": 3.0})
     assert (cut["layers"], cut["heads"]) == (each, 0.0)
     assert cut["held_s"] == 2.0 * each
     assert cut["others_s"] == (job.pp - 1.0) * each * 1.5 + 2.0
@@ -139,7 +139,7 @@ def test_a_host_that_holds_a_stage_up_sets_its_pace() -> None:
 
 def test_a_head_hides_what_the_host_would_hold_up() -> None:
     job, stack = step(pp=1, vpp=1)
-    cut = pace(job, stack, 1.0, 50.0, {"host": 1.5, "staged": 1.5})
+    cut = pace(job, stack, 1.0, 0.0, 50.0, {"host": 1.5, "staged": 1.5})
     assert cut["held_s"] == max(job.num_layers * 0.5 - 50.0, 0.0)
 
 
@@ -164,7 +164,7 @@ def test_sends_that_overlap_show_while_the_pipeline_fills_and_drains_alone() -> 
     ends = sends_s(job, hidden, CONSTANTS, 2048.0, 64.0)
     messages = 64.0 * job.vpp + job.pp - 1.0
     assert ends == pytest.approx(shown * (job.pp - 1.0) / messages, rel=1e-14)
-    single = replace(job, vpp=1.0)
+    single, _ = step(vpp=1)
     both = (sends_s(single, one, CONSTANTS, 2048.0, 64.0) for one in (stack, hidden))
     assert len(set(both)) == 1
 

@@ -143,7 +143,13 @@ def test_a_stated_fact_comes_before_the_kinds_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stack", "ring"), [("megatron-core", 1.0), ("torchtitan", 0.0), ("torch-fsdp", 0.0)]
+    ("stack", "ring"),
+    [
+        ("megatron-core", 1.0),
+        ("torchtitan-2024", 0.0),
+        ("torchtitan-2025", 0.0),
+        ("torch-fsdp", 0.0),
+    ],
 )
 def test_software_has_its_own_way(stack: str, ring: float) -> None:
     shape: ModelShape = model(LLAMA)

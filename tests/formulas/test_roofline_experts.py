@@ -19,10 +19,11 @@ from steptime.formulas.roofline.experts import (
     host_wait_s,
     routed_rows,
 )
-from steptime.formulas.roofline.layer import again_products_share, messages_s
+from steptime.formulas.roofline.layer import again_products_share, messages_s, products_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
 from steptime.inputs.constants import published_constants
 from steptime.inputs.job import Job
+from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator as preset
 from steptime.inputs.said import Said
 from steptime.inputs.software import software
@@ -88,26 +89,36 @@ def test_waiting_does_not_grow_with_the_micro_batch() -> None:
         assert waited == pytest.approx(host_wait_s(job, old, CONSTANTS), rel=1e-9)
 
 
+def paired(job: Job) -> Job:
+    """Return the job under a schedule whose forward and backward passes run in pairs."""
+    return replace(job, vpp=2.0, schedule=float(SCHEDULES.index("interleaved-1f1b")))
+
+
 def test_an_exchange_hides_only_where_it_can() -> None:
-    job, stack = step(ep=32)
+    job, can = step(ep=32)
+    stack = replace(can, overlap_ep=1.0)
     inside = exchange_s(replace(job, ep=8.0), stack, CONSTANTS, 4096.0)
     alone = exchange_s(job, stack, CONSTANTS, 4096.0)
-    chunked = exchange_s(replace(job, vpp=2.0), stack, CONSTANTS, 4096.0)
-    plain = exchange_s(replace(job, vpp=2.0), replace(stack, plain_exchange=1.0), CONSTANTS, 4096.0)
-    assert inside["covered"] == alone["covered"] == plain["covered"] == 0.0
-    assert chunked["covered"] > 0.0
-    assert chunked["shown"] + chunked["covered"] == pytest.approx(alone["shown"])
-    assert inside["shown"] < chunked["shown"] + chunked["covered"] < plain["shown"]
+    pairs = exchange_s(paired(job), stack, CONSTANTS, 4096.0)
+    plain = exchange_s(paired(job), replace(stack, plain_exchange=1.0), CONSTANTS, 4096.0)
+    unable = exchange_s(paired(job), replace(can, overlap_ep=0.0), CONSTANTS, 4096.0)
+    assert inside["covered"] == alone["covered"] == plain["covered"] == unable["covered"] == 0.0
+    # Two of eight micro-batches pass while a pipeline of two ranks fills and drains.
+    assert pairs["covered"] == pytest.approx(0.75 * alone["shown"])
+    assert pairs["shown"] == pytest.approx(0.25 * alone["shown"])
+    assert inside["shown"] < alone["shown"] == unable["shown"] < plain["shown"]
 
 
 def test_what_outlasts_the_work_it_hides_behind_shows_in_full() -> None:
-    job, stack = step(ep=32)
-    slow = replace(job, vpp=2.0, network_bytes_per_s=1e9)
+    job, can = step(ep=32)
+    stack = replace(can, overlap_ep=1.0)
+    slow = replace(paired(job), network_bytes_per_s=1e9)
     slower = replace(slow, network_bytes_per_s=0.5e9)
     for parts in (roofline_step(slow, stack, CONSTANTS), roofline_step(slower, stack, CONSTANTS)):
         assert parts["expert_parallel"] > 2.0 * parts["compute"]
     gained = total(slower, stack) - total(slow, stack)
     far = exchange_s(slow, stack, CONSTANTS, 4096.0)["covered"]
+    assert far > 0.0
     layers, micro_batches = job.num_layers / job.pp, job.global_batch_size / job.dp
     assert gained > 0.95 * 4.0 * far * layers * micro_batches
 
@@ -164,20 +175,23 @@ def test_narrow_products_gain_less_than_their_bits() -> None:
         wide = ceiling_flop_per_s(job, stack, CONSTANTS)
         gains[precision] = product_flop_per_s(job, stack, CONSTANTS) / wide
     assert gains["bf16"] == 1.0
-    assert gains["fp8"] == 2.0
-    assert 1.8 < gains["mxfp8"] < 2.0 < gains["nvfp4"] < 4.0
+    # Measured on B200: 3432.5 TFLOP/s in 8 bits, 1745 in 16.
+    assert gains["fp8"] == pytest.approx(3432.5 / 1745.0, rel=1e-14)
+    assert gains["mxfp8"] == pytest.approx(gains["fp8"] / 1.08, rel=1e-14)
+    assert gains["fp8"] < gains["nvfp4"] < 2.0 * gains["fp8"]
 
 
 def test_inputs_that_are_cast_already_travel_at_half_size() -> None:
     dense = {"model": "llama3-70b", "tp": 8, "pp": 1, "dp": 4, "ep": 1, "precision": "fp8"}
     job, stack = step(**dense)
     free = replace(CONSTANTS, hop_s=0.0)
-    wide = messages_s(job, replace(stack, narrow_gathers=0.0), free, 8192.0)
-    narrow = messages_s(job, stack, free, 8192.0)
+    done = products_s(job, stack, free, 8192.0)
+    wide = messages_s(job, replace(stack, narrow_gathers=0.0), free, 8192.0, done)
+    narrow = messages_s(job, stack, free, 8192.0, done)
     assert stack.narrow_gathers == 1.0
     assert narrow["tensor"] == pytest.approx(0.75 * wide["tensor"])
     sixteen = replace(job, fp8=0.0)
-    assert messages_s(sixteen, stack, free, 8192.0)["tensor"] == wide["tensor"]
+    assert messages_s(sixteen, stack, free, 8192.0, done)["tensor"] == wide["tensor"]
 
 
 def test_recomputation_by_operation_does_not_know_narrow_products() -> None:

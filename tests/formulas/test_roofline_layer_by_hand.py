@@ -5,49 +5,29 @@ NVLink reaches half of 100 bytes a second, the network half of 10; a hop takes a
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
-from steptime.evidence.predict import predict
+from made import constants, small_job, time_facts
 
+from steptime.answer import Question, predict
+from steptime.formulas.records import Job, Products
 from steptime.formulas.roofline import attention, layer
+from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.step import layer_parts
-from steptime.inputs.constants import roofline_constants
-from steptime.inputs.stack import STACK_FIELDS, layout_changes, stack_facts, stack_named
 from steptime.inputs.training_step import training_step
 
-CONSTANTS = SimpleNamespace(
-    **{"link_efficiency": 0.5, "network_efficiency": 0.5, "hbm_efficiency": 0.5},
-    **{"ampere_efficiency": 0.25, "hopper_efficiency": 0.5, "blackwell_efficiency": 0.75},
-    **{"contention": 0.25, "hop_s": 1.0, "launch_s": 0.0, "host_launch_s": 0.0},
-)
+CONSTANTS = constants()
 
 
-def record(**changed: float) -> SimpleNamespace:
+def record(**changed: float) -> Job:
     """Return a dense model, 8 wide, on four data-parallel ranks, two in a domain."""
-    numbers = {
-        **{"num_layers": 4.0, "hidden_size": 8.0, "gated": 1.0, "ffn_hidden_size": 10.0},
-        **{"num_attention_heads": 2.0, "num_query_groups": 1.0, "head_dim": 4.0},
-        **{"vocab_size": 100.0, "tied": 0.0, "window_size": 0.0, "windowed_layers": 0.0},
-        **{"q_lora_rank": 0.0, "kv_lora_rank": 0.0, "qk_nope_head_dim": 3.0},
-        **{"qk_rope_head_dim": 1.0, "v_head_dim": 5.0},
-        **{"num_experts": 0.0, "num_dense_layers": 0.0, "top_k": 1.0},
-        **{"num_shared_experts": 0.0, "expert_ffn_hidden_size": 5.0},
-        **{"seq_length": 20.0, "micro_batch_size": 1.0, "global_batch_size": 24.0},
-        **{"tp": 1.0, "cp": 1.0, "pp": 1.0, "vpp": 1.0, "dp": 4.0, "ep": 1.0, "etp": 1.0},
-        **{"sequence_parallel": 0.0, "zero_stage": 0.0, "fp8": 0.0},
-        **{"recompute_full": 0.0, "recompute_selective": 0.0},
-        **{"matmul_flop_per_s": 100.0, "hbm_bytes_per_s": 1000.0, "num_sms": 0.0},
-        **{"nvlink_bytes_per_s": 100.0, "nvlink_domain": 2.0, "network_bytes_per_s": 10.0},
-    }
-    return SimpleNamespace(**(numbers | changed))
+    sizes = {"seq_length": 20.0, "micro_batch_size": 1.0, "global_batch_size": 24.0, "dp": 4.0}
+    return small_job(**(sizes | changed))
 
 
-def software(**changed: float) -> SimpleNamespace:
-    """Return a stack on Hopper that overlaps nothing, with gradients of 4 bytes."""
-    facts = dict.fromkeys(STACK_FIELDS, 0.0)
-    facts |= {"hopper": 1.0, "power_scale": 1.0, "gradient_bytes": 4.0, "bucket_bytes": 1664.0}
-    return SimpleNamespace(**(facts | changed))
+def lasting(forward_s: float, backward_s: float) -> Products:
+    """Return products that take so long; no message asks which of them do."""
+    both = {"forward": forward_s, "backward": backward_s}
+    return {**both, "attention_forward": 0.0, "down_forward": 0.0}
 
 
 # --- by hand: a layer
@@ -57,9 +37,11 @@ def test_messages_of_a_layer_by_hand() -> None:
     # 160 bytes over 4 ranks of a domain: gathered or scattered in 3.4, reduced in 6.8.
     names = ("tensor", "tensor_back", "tensor_gathers", "tensor_last")
 
-    def found(changed: dict[str, float], **facts: float) -> list[float]:
+    def found(changed: dict[str, float], lasts: float = 1e3, **facts: float) -> list[float]:
         job = record(**{"tp": 4.0, "nvlink_domain": 4.0, "dp": 1.0} | changed)
-        told = layer.messages_s(job, software(**facts), CONSTANTS, 10.0)
+        products = lasting(lasts, 2.0 * lasts)
+        told = layer.messages_s(job, time_facts(**facts), CONSTANTS, 10.0, products)
+        assert (told["expert"], told["expert_covered"]) == (0.0, 0.0)
         return [told[name] for name in names]
 
     split = {"sequence_parallel": 1.0}
@@ -76,19 +58,56 @@ def test_messages_of_a_layer_by_hand() -> None:
     # Over two domains: 80 at 10 and 3 hops, twice; 4 ranks wait 0.1 each, half each way.
     across = found({"nvlink_domain": 2.0}, across_wait_s=0.1)
     assert across[:2] == pytest.approx([44.2, 44.2])
+    # Products of 2 s, and of 4 going back, are over before 0.6 of any of these messages is, and
+    # hide three quarters of their own time; so do the weights' products, 2 of the 4 s.
+    short = found(split, 2.0, overlap_tp=0.8)
+    wanted = [13.6 - 0.75 * 2, 13.6 - 0.75 * 4, 6.8 - 0.75 * 2, 3.4 - 0.75 * 2]
+    assert short == pytest.approx(wanted)
+    assert found(split, 2.0, overlap_tp_backward=0.9)[1] == pytest.approx(13.6 - 0.75 * 2)
 
 
-def test_context_messages_by_hand() -> None:
-    # Keys and values of 20 tokens, 2 heads of 4, 2 bytes: 640 over 2 of tp; half at 50, a hop,
-    # and both ways.
-    job = record(cp=2.0, tp=2.0, num_query_groups=2.0, nvlink_domain=4.0)
-    found = layer.messages_s(job, software(), CONSTANTS, 10.0)
-    assert found["context"] == pytest.approx(2 * (160 / 50 + 1))
-    assert (found["expert"], found["expert_covered"]) == (0.0, 0.0)
+RING = {"cp_head_ranks": 1.0, "cp_ring": 1.0, "cp_gradient_bytes": 2.0}
+CUT = {"cp": 2.0, "tp": 2.0, "num_query_groups": 2.0, "nvlink_domain": 4.0}
+WIDE = {"cp": 4.0, "num_query_groups": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "facts", "forward", "backward"),
+    [
+        # Keys and values of 20 tokens, 2 heads of 4, 2 bytes: 640 over 2 of tp; half at 50, a
+        # hop: 4.2. They travel forward, again on the way back, and then their gradients.
+        (CUT, {}, 4.2, 8.4),
+        (CUT, {"cp_ring": 0.0}, 4.2, 8.4),
+        # Gradients of 4 bytes: 320 at 50 and a hop.
+        (CUT, {"cp_gradient_bytes": 4.0}, 4.2, 4.2 + 7.4),
+        # Half of attention's 2 and 20 s goes on beside them: 1 s hides three quarters of
+        # itself, 10 s all but a quarter.
+        (CUT, {"overlap_cp": 1.0}, 4.2 - 0.75, 0.25 * 8.4),
+        # What runs again sends again, unless its result was kept.
+        (CUT | {"recompute_full": 1.0}, {}, 4.2, 12.6),
+        (CUT | {"recompute_selective": 1.0}, {}, 4.2, 12.6),
+        (CUT | {"recompute_selective": 1.0}, {"recompute_per_op": 1.0}, 4.2, 8.4),
+        # A head for each of 4 ranks: 16 wide over 2 of tp, 2 x 8 x 10 tokens x 2 bytes, and as
+        # much for queries and result of 8 each: 320 + 160, half at 50 and a hop.
+        (CUT, {"cp_head_ranks": 2.0}, 5.8, 5.8),
+        # A ring over two domains hands 3 x 160 on, one rank at 5 a second, in 3 hops; together
+        # 320 cross at 10, and 3 hops.
+        (WIDE, {}, 99.0, 198.0),
+        (WIDE, {"cp_ring": 0.0}, 35.0, 70.0),
+        # On one rank nothing is sent.
+        ({"cp": 1.0}, {}, 0.0, 0.0),
+    ],
+)
+def test_context_messages_by_hand(
+    changed: dict[str, float], facts: dict[str, float], forward: float, backward: float
+) -> None:
+    core = {"forward": 2.0, "backward": 20.0}
+    found = context_s(record(**changed), time_facts(**RING | facts), CONSTANTS, core)
+    assert (found["forward"], found["backward"]) == pytest.approx((forward, backward))
 
 
 def test_floors_by_hand() -> None:
-    facts = software(host_layer_s=0.05, stage_wait_s=0.1, across_wait_s=0.2)
+    facts = time_facts(host_layer_s=0.05, stage_wait_s=0.1, across_wait_s=0.2)
     both = layer.floors_s(record(tp=4.0, pp=2.0), facts)
     assert (both["host"], both["staged"]) == pytest.approx((0.05, 0.05 + 0.4 + 0.8))
     inside = layer.floors_s(record(tp=4.0, pp=2.0, nvlink_domain=4.0), facts)
@@ -121,7 +140,7 @@ def test_products_that_run_again_by_hand(changed: dict[str, float], wanted: floa
         ({"recompute_full": 1.0}, {"early_stop": 1.0}, 44.0 + 7.0 + 3.0),
         ({"recompute_selective": 1.0}, {}, 7.0),
         ({"recompute_selective": 1.0}, {"recompute_per_op": 1.0}, 22.0 + 3.0),
-        ({}, {"recompute_latent": 1.0}, 0.7 * 24.0),
+        ({}, {"recompute_up_projection": 1.0}, 0.7 * 24.0),
         ({}, {"recompute_mlp": 1.0}, 10.0),
     ],
 )
@@ -130,19 +149,20 @@ def test_what_runs_again_by_hand(
 ) -> None:
     products = {"forward": 54.0, "down_forward": 10.0, "attention_forward": 24.0}
     found = layer.recomputed_s(
-        record(**changed), software(**facts), products, {"forward": 7.0}, {"forward": 3.0}
+        record(**changed), time_facts(**facts), products, {"forward": 7.0}, {"forward": 3.0}
     )
     assert found == pytest.approx(wanted)
 
 
 def test_scores_by_hand() -> None:
-    # 20 keys in three layers, 2 x 4 in the fourth: 17 on average. Two heads of 4, two products:
-    # 16 wide; half of the heads here; 2 FLOP each.
+    # 20 keys in three layers. In the fourth a token sees 4, fewer at the start, 4 - 16/40 = 3.6
+    # on average; all are counted twice, for the masked half: 7.2. On average 16.8. Two heads
+    # of 4, two products: 16 wide; half of the heads here; 2 FLOP each.
     job = record(window_size=4.0, windowed_layers=1.0, tp=2.0)
-    assert attention.score_flop(job, 10.0) == 2 * 10 * 17 * 16 / 2
+    assert attention.score_flop(job, 10.0) == pytest.approx(2 * 10 * 16.8 * 16 / 2)
     # Latent: 2 x (3 + 1) for the scores, 2 x 5 for the values.
     job.kv_lora_rank = 6.0
-    assert attention.score_flop(job, 10.0) == 2 * 10 * 17 * 18 / 2
+    assert attention.score_flop(job, 10.0) == pytest.approx(2 * 10 * 16.8 * 18 / 2)
     job.window_size = 50.0
     assert attention.score_flop(job, 10.0) == 2 * 10 * 20 * 18 / 2
 
@@ -162,13 +182,15 @@ def test_scores_by_hand() -> None:
 def test_the_parts_of_a_layer_are_the_layer(changed: dict[str, object], stack: str) -> None:
     asked = {"model": "llama3-70b", "accelerator": "h100", "seq_length": 8192}
     asked |= {"global_batch_size": 64, **changed}
-    step = training_step(**asked)  # type: ignore[arg-type]
-    changes = layout_changes(step.model, step.layout)
-    facts = stack_facts(stack_named(stack), step.accelerator, **changes)
-    parts = layer_parts(step.job(), facts, roofline_constants(), 8.0)
-    by_kind = "products attention elementwise recompute tensor context expert weights".split()
-    assert sum(parts[name] for name in by_kind) == pytest.approx(parts["total"], rel=1e-12)
-    passes = parts["forward"] + parts["backward"] + parts["weights"]
+    step = training_step(**asked, stack=stack)  # type: ignore[arg-type]
+    known = Question(step=step, predictor="roofline").known()
+    one = known.software_of(step.job())
+    parts = layer_parts(step.job(), one.time, known.constants, 8.0)
+    kinds = "products attention elementwise recompute tensor context expert".split()
+    weights = parts["weights_forward"] + parts["weights_backward"]
+    found = sum(parts[name] for name in kinds) + weights
+    assert found == pytest.approx(parts["total"], rel=1e-12)
+    passes = parts["forward"] + parts["backward"] + weights
     assert passes == pytest.approx(parts["total"], rel=1e-12)
 
 

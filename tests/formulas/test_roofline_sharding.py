@@ -16,9 +16,14 @@ from steptime.formulas.roofline.shards import (
     routed_layer_parameters,
     shown_s,
 )
-from steptime.formulas.roofline.sharing import optimizer_s, stage_parameters
+from steptime.formulas.roofline.sharing import (
+    gradients_s,
+    optimizer_s,
+    stage_parameters,
+)
 from steptime.formulas.roofline.step import layer_parts
 from steptime.formulas.roofline.vocabulary import vocabulary_s
+from steptime.formulas.schedule import chunk_run
 from steptime.inputs.constants import published_constants
 
 CONSTANTS = published_constants().of("hopper")
@@ -222,3 +227,34 @@ def test_a_split_vocabulary_is_added_up_and_its_loss_takes_three_sums() -> None:
     assert alone.software.time is not None
     none = vocabulary_s(alone.record, alone.software.time, CONSTANTS, 4096.0)
     assert none == {"first": 0.0, "last": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("vpp", "schedule", "batch", "passes"),
+    [
+        # One chunk has its last micro-batch alone.
+        (1, "1f1b", 16 * 16, 1.0),
+        # 12 chunks in turn, 8 micro-batches a round: 11 rounds of a 12th, and one 12th more.
+        (12, "interleaved-1f1b", 16 * 16, (11 * 8 + 1) / 12),
+        # A round is no longer than the step.
+        (12, "interleaved-1f1b", 6 * 16, (11 * 6 + 1) / 12),
+    ],
+)
+def test_chunks_in_turn_leave_their_rounds_for_gradients_to_hide_behind(
+    vpp: int, schedule: str, batch: int, passes: float
+) -> None:
+    given = {"model": "gpt3-175b", "ep": 1, "tp": 4, "pp": 8, "dp": 16, "zero_stage": 1}
+    found = asked(**given, vpp=vpp, schedule=schedule, global_batch_size=batch)
+    job, stack = found.record, found.software.time
+    run = chunk_run(job.schedule, job.pp, batch / 16)
+    assert ((vpp - 1) * run + 1) / vpp == pytest.approx(passes)
+    shared = replace(stack, overlap_dp=1.0, overlap_plain_dp=0.0)
+    free = replace(CONSTANTS, hop_s=0.0, contention=0.0)
+    all_s = gradients_s(job, replace(shared, overlap_dp=0.0), free, 12.0, 0.0, 0.0)
+    # Passes that outlast half of the messages leave the other half, and contention its share.
+    half_s = 0.5 * all_s / passes
+    assert gradients_s(job, shared, free, 12.0, 0.0, half_s) == pytest.approx(0.5 * all_s)
+    busy = replace(free, contention=0.4)
+    assert gradients_s(job, shared, busy, 12.0, 0.0, half_s) == pytest.approx(0.7 * all_s)
+    # However long they are, the last layer's part shows.
+    assert gradients_s(job, shared, free, 12.0, 0.0, 9.0 * all_s) == pytest.approx(all_s / 12.0)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from steptime import ConfigError
-from steptime.inputs.constants import constant_entries, published_constants, share_name
-from steptime.inputs.generation import STORED, generations, kernel_named
+from steptime import ConfigError, predict
+from steptime.answer.width import EXPERTS
+from steptime.evidence.samples import main_samples
+from steptime.inputs.constants import (
+    SHARED,
+    RooflineConstants,
+    constant_entries,
+    published_constants,
+    share_name,
+)
+from steptime.inputs.generation import STORED, generations, kernel_named, nearest_bits
 from steptime.inputs.precision import PRECISIONS, check_precision, precision_named
 from steptime.inputs.presets import accelerator, accelerator_names
 from steptime.inputs.software import knows, power_scale
@@ -39,15 +49,71 @@ def test_a_part_of_less_power_runs_slower_by_the_square_root() -> None:
 @pytest.mark.parametrize("name", list(generations()))
 def test_a_generation_has_all_that_formulas_ask_of_it(name: str) -> None:
     one = generations()[name]
-    assert 0.0 < one.low <= one.efficiency <= one.high <= 1.0
     assert set(one.kernels) == set(generations()["hopper"].kernels)
     assert STORED in one.kernels
     constants = published_constants()
-    assert constants.of(name).efficiency == one.efficiency
-    slower = constants.changed({share_name(name): 0.5})
-    assert slower.of(name).efficiency == 0.5
-    assert slower.values() | {share_name(name): one.efficiency} == constants.values()
-    assert share_name(name) in {entry.name for entry in constant_entries()}
+    assert one.efficiency
+    for bits, share in one.efficiency.items():
+        assert 0.0 < share.low <= share.value <= share.high <= 1.0
+        assert constants.of(name, bits).efficiency == share.value
+        own = share_name(name, bits)
+        slower = constants.changed({own: 0.5})
+        assert slower.of(name, bits).efficiency == 0.5
+        assert slower.values() | {own: share.value} == constants.values()
+        assert own in {entry.name for entry in constant_entries()}
+
+
+def test_a_share_is_fitted_where_three_dense_runs_pin_it() -> None:
+    dense = Counter(
+        sample.cell for sample in main_samples() if sample.fitted_to and sample.kind != EXPERTS
+    )
+    for name, one in generations().items():
+        fitted = {bits for bits, share in one.efficiency.items() if share.fitted}
+        assert fitted == {bits for generation, bits in dense if generation == name}
+        assert all(dense[name, bits] >= 3 for bits in fitted)
+
+
+@pytest.mark.parametrize(
+    ("known", "bits", "taken"),
+    [((16, 8), 8, 8), ((16, 8), 4, 8), ((16,), 8, 16), ((8,), 16, 8), ((16, 4), 8, 16)],
+)
+def test_bits_without_a_share_take_the_nearest(
+    known: tuple[int, ...], bits: int, taken: int
+) -> None:
+    assert nearest_bits(known, bits) == taken
+    own = RooflineConstants(
+        efficiency={("hopper", one): one / 100.0 for one in known},
+        **{name: getattr(published_constants(), name) for name in SHARED},
+    )
+    assert own.of("hopper", bits).efficiency == taken / 100.0
+    each = own.of_each([("hopper", bits), ("hopper", known[0])]).efficiency
+    assert list(np.asarray(each)) == [taken / 100.0, known[0] / 100.0]
+
+
+@pytest.mark.parametrize(
+    ("accelerator_name", "precision", "word"),
+    [
+        ("h100", "bf16", ""),
+        ("h100", "fp8", ""),
+        ("b200", "nvfp4", ""),
+        ("mi300x", "bf16", "no run in 16 bits on cdna3 was compared"),
+        ("mi300x", "fp8", "no run in 8 bits on cdna3 was compared, the share in 16 bits"),
+        ("mi355x", "bf16", "no run in 16 bits on cdna4 was compared, the share in 8 bits"),
+    ],
+)
+def test_an_answer_says_which_share_no_run_stands_behind(
+    accelerator_name: str, precision: str, word: str
+) -> None:
+    told = predict(
+        model="llama-3.1-8b",
+        accelerator=accelerator_name,
+        seq_length=4096,
+        global_batch_size=64,
+        precision=precision,
+    )
+    said = [str(one) for one in told.assumed if one.what == "efficiency"]
+    assert len(said) == bool(word)
+    assert all(word in one for one in said)
 
 
 def test_every_device_of_a_known_generation_may_be_asked() -> None:

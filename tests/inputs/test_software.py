@@ -36,12 +36,15 @@ def of(
     [
         ("megatron", None, "megatron-core"),
         ("megatron", "2024-06", "megatron-core"),
-        ("megatron", "2023-05", "megatron-2022"),
+        ("megatron", "2023-05", "megatron-2023"),
+        ("megatron", "2022-10", "megatron-2022"),
         ("megatron", "2022-04", "megatron-2021"),
         # Older than all of them: the oldest.
         ("megatron", "2019-01", "megatron-2021"),
         # Two of one month: the plain one.
-        ("megatron-bridge", "2026-01", "megatron-bridge"),
+        ("nemo", "2026-01", "megatron-bridge"),
+        # A stack of one source's runs is nobody else's.
+        ("torchtitan", "2026-01", "torchtitan-2024"),
     ],
 )
 def test_a_family_and_a_date_mean_the_software_current_then(
@@ -49,10 +52,9 @@ def test_a_family_and_a_date_mean_the_software_current_then(
 ) -> None:
     assert family_stack(family, date).name == name
     one = of(stack=family, date=date)
-    # A name that is a stack's own is exact, a family's or not.
-    exact = family in stacks()
-    assert (one.stack.name, one.known) == (name, exact)
-    assert [told.what for told in one.assumed] == ([] if exact else ["stack"])
+    assert (one.stack.name, one.known) == (name, False)
+    # Without a date the device's own is taken, and said.
+    assert [told.what for told in one.assumed] == (["stack"] if date else ["stack", "date"])
 
 
 def test_an_exact_name_is_known_and_nothing_is_assumed() -> None:
@@ -61,8 +63,8 @@ def test_an_exact_name_is_known_and_nothing_is_assumed() -> None:
 
 
 def test_what_is_usual_depends_on_sharing_alone() -> None:
-    assert of().stack.name == "megatron-core"
-    assert of(sharded=True).stack.name == "torch-fsdp"
+    assert of().stack.name == "usual"
+    assert of(sharded=True).stack.name == "usual-sharded"
     assert of(sharded=True, stack="megatron-core").stack.name == "megatron-core"
 
 
@@ -119,7 +121,7 @@ def test_a_precision_and_a_generation_limit_lines_of_facts() -> None:
         assert (time.fp4, time.scaled_products) == (fp4, scaled)
     sent = []
     for device in ("a100", "h100"):
-        time = of(device=device, stack="llm-foundry").time
+        time = of(device=device, stack="llm-foundry-2024").time
         assert time is not None
         sent.append(time.sent_gradient_bytes)
     assert sent == [2.0, 4.0]

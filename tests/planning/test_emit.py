@@ -29,6 +29,7 @@ EXPERTS = st.builds(
 LATENT = LatentAttention(
     q_lora_rank=0, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128
 )
+ONE_COPY = ("nemo", "nanotron", "deepspeed")
 FLAVORS = tuple(name for name in model_names() if flavor_of(model(name)))
 Q = settings(
     max_examples=60,
@@ -73,12 +74,14 @@ def layouts(draw: st.DrawFn) -> Layout:
     tp = draw(st.sampled_from((1, 2, 4)))
     pp = draw(st.sampled_from((1, 1, 2, 4)))
     vpp = draw(st.sampled_from((1, 2))) if pp > 1 else 1
+    dp = draw(st.sampled_from((1, 2, 8, 12)))
     return Layout(
         tp=tp,
         cp=draw(st.sampled_from((1, 1, 2))),
         pp=pp,
         vpp=vpp,
-        dp=draw(st.sampled_from((1, 2, 8, 12))),
+        dp=dp,
+        dp_replicate=draw(st.sampled_from([1, *(n for n in (2, 4, 6) if dp % n == 0)])),
         ep=draw(st.sampled_from((1, 1, 2, 4))),
         etp=draw(st.sampled_from((1, tp))),
         sequence_parallel=tp > 1 and draw(st.booleans()),
@@ -97,6 +100,8 @@ def suited(kind: str, layout: Layout, shape: ModelShape) -> tuple[Layout, ModelS
         layout = replace(layout, ep=1, etp=1)
     if layout.pp == 1:
         layout = replace(layout, schedule="1f1b")
+    if kind in ONE_COPY:
+        layout = replace(layout, dp_replicate=1)
     if kind in ("megatron", "megatron-bridge", "nemo") and layout.schedule == "gpipe":
         layout = replace(layout, schedule="1f1b")
     llama = replace(
@@ -139,6 +144,9 @@ def suited(kind: str, layout: Layout, shape: ModelShape) -> tuple[Layout, ModelS
             recompute=whole,
             precision="fp16" if layout.precision == "fp16" else "bf16",
         )
+    if layout.zero_stage == 0:
+        # Nothing is sharded, so there are no copies of it.
+        layout = replace(layout, dp_replicate=1)
     return layout, shape
 
 
@@ -197,7 +205,33 @@ def test_a_named_model_is_emitted_with_its_traits(name: str, kind: str) -> None:
     assert any(word in text for word in said) == (name == "qwen3-8b")
 
 
+@pytest.mark.parametrize(
+    ("kind", "stage", "lines"),
+    [
+        ("megatron", 1, ["--num-distributed-optimizer-instances 4"]),
+        ("megatron", 3, ["--num-distributed-optimizer-instances 4"]),
+        ("megatron-bridge", 1, ["  num_distributed_optimizer_instances: 4"]),
+        (
+            "torchtitan",
+            3,
+            ["data_parallel_replicate_degree = 4", "data_parallel_shard_degree = 2"],
+        ),
+    ],
+)
+def test_copies_of_what_is_sharded_are_written_out(kind: str, stage: int, lines: list[str]) -> None:
+    layout, batch = (
+        Layout(dp=8, zero_stage=stage, dp_replicate=4),
+        Batch(global_batch_size=64, seq_length=4096),
+    )
+    text = emitted(kind, model("llama3-8b"), layout, batch)
+    assert all(line in text for line in lines)
+    whole = emitted(kind, model("llama3-8b"), replace(layout, dp_replicate=1), batch)
+    assert not any(line in whole for line in lines)
+
+
 # --- refusal
+
+COPIES = Layout(dp=4, dp_replicate=2, zero_stage=1)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +245,10 @@ def test_a_named_model_is_emitted_with_its_traits(name: str, kind: str) -> None:
         ("deepspeed", Layout(dp=2), "shares its states at stage 0 too"),
         ("nanotron", Layout(zero_stage=3), "nanotron shares no gradients or weights"),
         ("nemo", Layout(precision="nvfp4"), "NeMo 1 has no precision='nvfp4'"),
+        ("nemo", COPIES, "NeMo 1 has no dp_replicate=2"),
+        ("nanotron", COPIES, "nanotron has no dp_replicate=2"),
+        ("deepspeed", COPIES, "the trainer has no dp_replicate=2"),
+        ("torchtitan", Layout(dp=2, dp_replicate=2, zero_stage=3), "torchtitan shards nothing"),
     ],
 )
 def test_what_a_framework_cannot_run_is_refused(kind: str, layout: Layout, message: str) -> None:

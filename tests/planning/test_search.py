@@ -113,7 +113,7 @@ def brute(asked: Question) -> list[tuple[float, float, Layout]]:
                 asked.recompute, asked.zero_stages, asked.sequence_parallel
             ):
                 layout = Layout(
-                    tp=tp, cp=cp, pp=pp, vpp=vpp, dp=n // (tp * cp * pp), etp=tp,
+                    tp=tp, cp=cp, pp=pp, vpp=vpp, dp=n // (tp * cp * pp),
                     recompute=recompute, zero_stage=zero, sequence_parallel=sequence,
                     schedule="interleaved-1f1b" if vpp > 1 else "1f1b",
                 )  # fmt: skip

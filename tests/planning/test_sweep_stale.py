@@ -8,23 +8,19 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from steptime.cli.main import run
 from steptime.inputs import digest
-from steptime.inputs.constants import (
-    ENVIRONMENT,
-    published_constants,
-    roofline_constants,
-    using_constants,
-)
+from steptime.inputs.constants import published_constants
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.parquet import finished_keys, read_rows
 from steptime.inputs.presets import accelerator, model
+from steptime.inputs.said import Said
 from steptime.planning import task as tasks
 from steptime.planning.question import Question
 from steptime.planning.sweep import run_sweep
@@ -38,7 +34,8 @@ QUESTION = Question(
     seq_length=4096,
     predictor="roofline",
 )
-SLOW = replace(published_constants(), hopper_efficiency=0.2)
+SHARE = 0.2
+SLOW = replace(QUESTION, constants=published_constants().changed({"hopper_efficiency": SHARE}))
 PLAN = (
     'models = ["llama3-8b"]\naccelerators = ["h100"]\ngpus = [{gpus}]\n'
     "global_batch_sizes = [{batches}]\nseq_lengths = [4096]\n"
@@ -49,7 +46,7 @@ def times(folder: Path) -> list[float]:
     return [row["step_time_s"] for row in read_rows(folder).to_pylist() if row["rank"] == 1]
 
 
-# --- invariant: an answer is of what was asked, with the constants that are in use
+# --- invariant: an answer is of what was asked, with the constants that it was asked with
 
 
 def test_the_key_changes_with_whatever_the_answer_comes_from(
@@ -57,15 +54,17 @@ def test_the_key_changes_with_whatever_the_answer_comes_from(
 ) -> None:
     asked = task_of(QUESTION)
     keys = {asked.key, replace(asked, digest="other").key}
-    for field in fields(SLOW):
-        value = getattr(asked.constants, field.name)
-        keys.add(replace(asked, constants=replace(SLOW, **{field.name: value + 1.0})).key)
+    published = published_constants()
+    for name, value in published.values().items():
+        changed = published.changed({name: value + 1.0})
+        keys.add(replace(asked, question=replace(QUESTION, constants=changed)).key)
+    keys.add(replace(asked, question=replace(QUESTION, said=Said(facts=(("flash", 0.0),)))).key)
     keys.add(replace(asked, question=replace(QUESTION, hbm_share=0.5)).key)
     device = replace(QUESTION.accelerator, watt=1.0)
     keys.add(replace(asked, question=replace(QUESTION, accelerator=device)).key)
     monkeypatch.setattr(tasks, "__version__", "9.9")
     keys.add(asked.key)
-    assert len(keys) == 5 + len(fields(SLOW))
+    assert len(keys) == 6 + len(published.values())
 
 
 def test_the_digest_is_of_every_formula_and_datum(
@@ -108,16 +107,16 @@ def test_every_room_that_a_search_imports_is_in_the_digest() -> None:
 def test_constants_travel_with_the_question(
     kind: type[ProcessPoolExecutor] | None, tmp_path: Path
 ) -> None:
-    with using_constants(SLOW):
-        run_sweep([QUESTION], tmp_path / "slow")
+    run_sweep([SLOW], tmp_path / "slow")
     run_sweep([QUESTION], tmp_path / "both")
     # Workers that were there before, and know nothing of the constants asked for.
     executor = kind(max_workers=1) if kind else None
     if executor:
         executor.submit(int).result()
-    with using_constants(SLOW):
-        report = run_sweep([QUESTION], tmp_path / "both", executor=executor)
-        assert run_sweep([QUESTION], tmp_path / "both").skipped == 1
+    report = run_sweep([SLOW], tmp_path / "both", executor=executor)
+    assert run_sweep([SLOW], tmp_path / "both").skipped == 1
+    # And what was asked before is still there, by its own constants.
+    assert run_sweep([QUESTION], tmp_path / "both", executor=executor).skipped == 1
     if executor:
         executor.shutdown()
     assert (report.done, report.skipped, report.others) == (1, 0, 1)
@@ -125,13 +124,11 @@ def test_constants_travel_with_the_question(
     assert [slow] == times(tmp_path / "slow")
     assert slow > 2.0 * fast
     assert len(set(read_rows(tmp_path / "both")["answered_by"].to_pylist())) == 2
-    assert roofline_constants() == published_constants()
 
 
 def test_the_command_answers_by_the_constants_it_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(ENVIRONMENT, "")
     plan, mine, out = tmp_path / "plan.toml", tmp_path / "mine.toml", tmp_path / "out"
     plan.write_text(PLAN.format(gpus=8, batches=32))
     found = []
@@ -149,22 +146,17 @@ def test_the_command_answers_by_the_constants_it_is_given(
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
-def test_constants_reach_the_workers_of_a_scheduler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_constants_reach_the_workers_of_a_scheduler(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     plan, mine, out = tmp_path / "plan.toml", tmp_path / "mine.toml", tmp_path / "out"
     plan.write_text(PLAN.format(gpus=8, batches=32))
-    mine.write_text(f"[constants]\nhopper_efficiency = {SLOW.hopper_efficiency}\n")
-    # The workers' environment is as it was before the command.
-    monkeypatch.setenv(ENVIRONMENT, "")
+    mine.write_text(f"[constants]\nhopper_efficiency = {SHARE}\n")
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
         words = ["--constants", str(mine), "sweep", str(plan), "--out", str(out)]
         assert run([*words, "--scheduler", cluster.scheduler_address]) == 0
-    with using_constants(SLOW):
-        run_sweep([QUESTION], tmp_path / "here")
+    run_sweep([SLOW], tmp_path / "here")
     assert times(out) == times(tmp_path / "here")
 
 

@@ -141,7 +141,7 @@ def shape(reading: Reading) -> tuple[int, ...]:
             {"num_gpus": 64, "global_batch_size": 128},
             "torchtitan",
             (32, 4096, 14336, 32, 8),
-            {"dp": 64, "zero_stage": 3, "recompute": "selective"},
+            {"dp": 64, "dp_replicate": 8, "zero_stage": 3, "recompute": "selective"},
             128,
         ),
     ],

@@ -10,8 +10,9 @@ import pytest
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import model as preset
+from steptime.inputs.stack import families, stack_names
 from steptime.readers import completed, read_configuration
-from steptime.readers.formats import formats
+from steptime.readers.formats import format_named, formats
 
 FILES = Path(__file__).parent / "formats"
 GIVEN = {"primus-megatron.yaml": {"PRIMUS_TEAM": "x"}}
@@ -205,6 +206,19 @@ def test_each_format_is_read_as_its_software_runs_it(row: tuple[Any, ...]) -> No
 def test_every_format_has_a_file_that_is_read() -> None:
     here = {row[2] for row in READ} | {"megatron", "nemo", "nanotron", "gpt-neox", "deepspeed"}
     assert {one.kind for one in formats()} - here == set()
+
+
+@pytest.mark.parametrize("kind", [one.kind for one in formats()])
+def test_the_software_of_each_format_is_one_whose_facts_are_known(kind: str) -> None:
+    software = format_named(kind).software
+    # Primus starts the software of others, which its files name.
+    assert software in (*families(), *stack_names()) or (kind, software) == ("primus", "")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in FILES.iterdir()))
+def test_the_software_of_each_file_is_one_whose_facts_are_known(name: str) -> None:
+    reading = read_configuration(FILES / name, GIVEN.get(name))
+    assert reading.software in (*families(), *stack_names())
 
 
 # --- refusal

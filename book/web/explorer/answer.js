@@ -153,7 +153,8 @@ export function makeAnswer(data, formulas) {
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */
   function modelsFor(state, job, software) {
-    const efficiency = data.accelerators.find((one) => one.key === state.gpu).efficiency;
+    const shares = data.accelerators.find((one) => one.key === state.gpu).efficiency;
+    const efficiency = shares[precisionOf(state, data).bits];
     return data.step_models
       .filter((one) => (software.time || !one.uses_software) && !(one.sixteen_bits_only && job.fp8))
       .map((one) => ({

@@ -21,6 +21,7 @@ from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.generation import generations
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.rank_order import ORDERS, rank_order
@@ -130,6 +131,20 @@ def check_bits(predictor: str, precision: str) -> None:
         )
 
 
+def _share_assumed(device: Accelerator, bits: int, used: RooflineConstants) -> tuple[Assumed, ...]:
+    """Return what is said of a share that no run stands behind, and that no user gave."""
+    published = published_constants()
+    near = published.bits_taken(device.generation, bits)
+    share = generations()[device.generation].efficiency[near]
+    of_published = published.of(device.generation, bits).efficiency
+    given = used.of(device.generation, bits).efficiency != of_published
+    if given or (near == bits and share.fitted):
+        return ()
+    whose = f"the share in {near} bits" if near != bits else share.source
+    why = f"no run in {bits} bits on {device.generation} was compared, {whose}"
+    return (taken("efficiency", share.value, why, "--constants"),)
+
+
 def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
@@ -170,10 +185,13 @@ def known_of(
     )
     values: Any = baseline_constants()
     widths: tuple[Width | None, Width | None] = (None, None)
+    assumed = _assumed(device, predictor)
     if chosen.uses_software:
         check_known(device)
-        values = (constants or published_constants()).of(device.generation)
-        kind = kind_of(model.experts is not None, precision_named(precision).fp8)
+        used, narrow = constants or published_constants(), precision_named(precision)
+        values = used.of(device.generation, narrow.bits)
+        assumed += _share_assumed(device, narrow.bits, used)
+        kind = kind_of(model.experts is not None, narrow.fp8)
         widths = (kept_width(kind, plain.known), kept_width(kind, sharing.known))
     return Known(
         predictor=chosen,
@@ -181,5 +199,5 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         widths=widths,
-        assumed=_assumed(device, predictor),
+        assumed=assumed,
     )

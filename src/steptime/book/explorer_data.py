@@ -87,6 +87,20 @@ def model_entries() -> list[dict[str, Any]]:
     return entries
 
 
+def efficiencies(device: Accelerator) -> dict[str, Any]:
+    """Return a device's share of the measured matrix rate by the bits of its products.
+
+    Args:
+        device: The accelerator; one of no known generation has no share.
+    """
+    known = device.generation in generations()
+    return {
+        str(one.bits): published_constants().of(device.generation, one.bits).efficiency
+        for one in precisions().values()
+        if known
+    }
+
+
 def accelerator_entries() -> list[dict[str, Any]]:
     """Return every accelerator preset with the numbers that formulas read."""
     table = data_table("accelerators.toml")
@@ -103,7 +117,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
                 "facts": device_facts(device),
-                "efficiency": published_constants().efficiency.get(device.generation, 0.0),
+                "efficiency": efficiencies(device),
                 "blocks": blocks(device),
             }
         )
@@ -185,6 +199,7 @@ def precision_entries() -> list[dict[str, Any]]:
     return [
         {
             "key": name,
+            "bits": one.bits,
             "fp8": float(one.fp8),
             "needs": one.needs,
             "facts": {fact.name: fact.value for fact in one.facts},

@@ -28,6 +28,8 @@ Examples:
 
 - `steptime explain launch.sh -a h100 --set NNODES=16 --set vocab_size=128256`
 
+- `steptime explain launch.sh -a h100 -- 16 node0`
+
 - `steptime explain train.toml -a h100 --gpus 256 --global-batch-size 512 --json`
 """
 
@@ -184,6 +186,10 @@ def explain_command(
     path: Annotated[Path, typer.Argument(help="Launch script, arguments, YAML or TOML file.")],
     accelerator: opt.field("accelerator"),  # type: ignore[valid-type]
     how: opt.How,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(help="What the script is started with, after --.", metavar="[-- ARGS]..."),
+    ] = None,
     model: Annotated[str | None, opt.option(opt.BY_NAME["model"])] = None,
     gpus: Annotated[int | None, opt.GPUS] = None,
     seq_length: opt.named("seq_length", int | None) = None,  # type: ignore[valid-type]
@@ -197,7 +203,7 @@ def explain_command(
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain a launch file: what it says, step time, memory, and a faster layout."""
-    reading = read_configuration(path, settings(set_ or []))
+    reading = read_configuration(path, settings(set_ or []), arguments or ())
     if model is not None:
         reading.model = shape_named(model)
     if reading.model is None:

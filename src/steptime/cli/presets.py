@@ -8,11 +8,16 @@ from typing import Annotated
 
 import typer
 
-from steptime.cli.options import AsJson
+from steptime.cli.options import AsJson, option
 from steptime.cli.output import print_json, print_table
 from steptime.inputs.fact import Fact
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.habits import chosen_stack
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.stack import FACT_NAMES, stack_named, stacks
+from steptime.inputs.said import Said
+from steptime.inputs.stack import FACT_NAMES, Stack, check_date, stacks
+
+Date = Annotated[str | None, option(BY_NAME["date"])]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,7 +28,9 @@ def register(app: typer.Typer) -> None:
     """
     app.command("models", epilog="Example: `steptime models --json`")(models)
     app.command("accelerators", epilog="Example: `steptime accelerators`")(accelerators)
-    app.command("stacks", epilog="Example: `steptime stacks`")(stacks_command)
+    app.command("stacks", epilog="Example: `steptime stacks megatron --date 2023-06`")(
+        stacks_command
+    )
     app.command("facts", epilog="Example: `steptime facts torchtitan`")(facts_command)
 
 
@@ -91,28 +98,48 @@ def accelerators(as_json: AsJson = False) -> None:
     print_table("accelerators", columns, rows)
 
 
-def stacks_command(as_json: AsJson = False) -> None:
+def stacks_command(
+    stack: Annotated[str | None, typer.Argument(help="An exact stack or a family.")] = None,
+    date: Date = None,
+    as_json: AsJson = False,
+) -> None:
     """List the software that can be named: exact stacks, their families and dates."""
+    listed = _listed(stack, date)
     if as_json:
-        print_json({name: asdict(stack) for name, stack in stacks().items()})
+        print_json({one.name: asdict(one) for one in listed})
         return
     columns = (("stack", "left"), ("family", "left"), ("since", "left"), ("what it is", "left"))
-    rows = ((one.name, one.family, one.since, one.title) for one in stacks().values())
+    rows = ((one.name, one.family, one.since, one.title) for one in listed)
     print_table("software", columns, rows)
 
 
+def _listed(name: str | None, date: str | None) -> list[Stack]:
+    """Return the stacks of a family, or with a date the one that was current; all if none."""
+    every = list(stacks().values())
+    if name is None:
+        return [one for one in every if date is None or one.since <= check_date(date)]
+    current = chosen_stack(Said(stack=name, date=date), sharded=False)
+    if date is not None:
+        return [current]
+    return [one for one in every if name in (one.name, one.family)]
+
+
 def facts_command(
-    stack: Annotated[str, typer.Argument(help="An exact stack.")] = "megatron-core",
+    stack: Annotated[str, typer.Argument(help="An exact stack or a family.")] = "megatron-core",
+    date: Date = None,
     as_json: AsJson = False,
 ) -> None:
-    """List every fact of the software that --fact can state, and what a stack has for it."""
-    chosen = stack_named(stack)
+    """List every fact of the software that --fact can state, and what a stack has for it.
+
+    Of a family the stack is taken that was current at --date, the newest without.
+    """
+    chosen = chosen_stack(Said(stack=stack, date=date), sharded=False)
     lines: dict[str, list[Fact]] = {}
     for fact in chosen.facts:
         lines.setdefault(fact.name, []).append(fact)
     if as_json:
         found = {name: [asdict(one) for one in lines.get(name, [])] for name in FACT_NAMES}
-        print_json({"stack": stack, "facts": found})
+        print_json({"stack": chosen.name, "facts": found})
         return
     rows = [_fact_row(name, line) for name in FACT_NAMES for line in _known(lines, name)]
     heads = (("fact", "left"), ("value", "right"), ("only", "left"), ("how it is known", "left"))

@@ -10,7 +10,7 @@ from typing import Any
 from steptime.evidence.calibration import STAGES, fit_stage, start
 from steptime.evidence.residuals import DENSE
 from steptime.evidence.samples import Table, all_runs, scored
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import WIDE, RooflineConstants
 from steptime.inputs.generation import generations
 
 Change = Callable[[Table], Table]
@@ -37,18 +37,18 @@ def _with(stacks: dict[str, float] | None = None, jobs: dict[str, float] | None 
         for record, fields in ((facts, stacks or {}), (records, jobs or {})):
             for name, value in fields.items():
                 setattr(record, name, getattr(record, name) * 0.0 + value)
-        return Table(runs.samples, records, facts, runs.step_time_s, runs.generations)
+        return Table(runs.samples, records, facts, runs.step_time_s, runs.cells)
 
     return change
 
 
 def of_one_generation(runs: Table) -> Table:
-    """Return the runs as if all devices were of the first generation.
+    """Return the runs as if all devices were of the first generation, in its bits.
 
     Args:
         runs: Published runs.
     """
-    first = next(iter(generations()))
+    first = next(iter(generations())), WIDE
     return Table(
         runs.samples, runs.jobs, runs.stacks, runs.step_time_s, (first,) * len(runs.samples)
     )

@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from steptime.answer.width import EXPERTS
 from steptime.evidence.samples import Table, all_runs
 from steptime.inputs.constants import (
     SHARED,
+    Cell,
     RooflineConstants,
     constant_entries,
     constants_from,
     fitted_names,
+    share_cells,
     share_name,
 )
 from steptime.inputs.datafiles import data_path, write_whole
-from steptime.inputs.generation import generations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,28 +38,33 @@ SCATTER = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Constants that are fitted together, to runs of one kind.
+    """Constants that are fitted together, to dense runs in so many bits.
 
     Attributes:
-        kind: Of the runs.
+        bits: Of the runs' products.
         names: Of the constants.
     """
 
-    kind: str
+    bits: int
     names: tuple[str, ...]
 
 
 def stages() -> tuple[Stage, ...]:
-    """Return what is fitted together: what all devices share with the first generations."""
-    by_kind: dict[str, list[str]] = {}
-    for one in generations().values():
-        if one.fitted:
-            by_kind.setdefault(one.fitted_to, []).append(share_name(one.name))
+    """Return what is fitted together: what all devices share with the widest products."""
+    by_bits: dict[int, list[str]] = {}
+    for cell in fitted_cells():
+        by_bits.setdefault(cell[1], []).append(share_name(*cell))
     shared = [name for name in fitted_names() if name in SHARED]
     return tuple(
-        Stage(kind, (*names, *(shared if place == 0 else ())))
-        for place, (kind, names) in enumerate(by_kind.items())
+        Stage(bits, (*by_bits[bits], *(shared if place == 0 else ())))
+        for place, bits in enumerate(sorted(by_bits, reverse=True))
     )
+
+
+def fitted_cells() -> tuple[Cell, ...]:
+    """Return the generations and bits whose share is fitted."""
+    cells = share_cells()
+    return tuple(cells[name] for name in fitted_names() if name in cells)
 
 
 STAGES = stages()
@@ -151,14 +158,16 @@ def subset(runs: Table, used: Flags) -> Table:
             **{name: values[used] for name, values in vars(runs.stacks).items()}
         ),
         step_time_s=runs.step_time_s[used],
-        generations=tuple(name for name, keep in zip(runs.generations, used, strict=True) if keep),
+        cells=tuple(cell for cell, keep in zip(runs.cells, used, strict=True) if keep),
     )
 
 
 def calibrate(
     runs: Table, used: Flags | None = None, constants: RooflineConstants | None = None
 ) -> RooflineConstants:
-    """Return the constants fitted stage by stage: dense runs first, then 8 bits.
+    """Return the constants fitted stage by stage: dense runs in 16 bits first, then in fewer.
+
+    What no run in use stands behind stays in the middle of its range.
 
     Args:
         runs: Published runs.
@@ -167,13 +176,13 @@ def calibrate(
     """
     import numpy as np
 
-    kinds = runs.column(lambda sample: sample.kind)
-    allowed = runs.column(lambda sample: sample.fitted_to)
+    bits = np.array([cell[1] for cell in runs.cells])
+    allowed = runs.column(lambda sample: sample.fitted_to and sample.kind != EXPERTS)
     if used is not None:
         allowed = allowed & used
     result = constants or start()
     for stage in STAGES:
-        chosen = allowed & (kinds == stage.kind)
+        chosen = allowed & (bits == stage.bits)
         if np.any(chosen):
             result = fit_stage(runs, chosen, stage.names, result)
     return result
@@ -188,7 +197,7 @@ def with_values(text: str, found: RooflineConstants) -> str:
     """
     values = found.values()
     heads = {name: name for name in SHARED} | {
-        share_name(one): f"{one}.efficiency" for one in generations()
+        share_name(*cell): f"{cell[0]}.efficiency.{cell[1]}" for cell in fitted_cells()
     }
     for name in fitted_names():
         value = f"value = {float(f'{values[name]:.4g}')!r}"

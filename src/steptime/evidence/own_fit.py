@@ -14,7 +14,6 @@ from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants, published_constants, share_name
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.generation import generations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +82,9 @@ class OwnFit:
 
 def _names(runs: Table) -> list[str]:
     """Return the constants that the runs say something about."""
-    chosen = [share_name(name) for name in generations() if name in runs.generations]
+    # All of a generation's shares: a file that names one without bits speaks of all of them.
+    own = {generation for generation, _ in runs.cells}
+    chosen = [share_name(*cell) for cell in published_constants().efficiency if cell[0] in own]
     return [*chosen, *_COMMON]
 
 

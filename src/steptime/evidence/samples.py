@@ -15,7 +15,7 @@ from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
 from steptime.formulas.records import StepParts, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import Cell, RooflineConstants
 from steptime.inputs.job import Job
 from steptime.inputs.precision import precision_named
 
@@ -54,6 +54,12 @@ class Sample:
     unit: str
     sick: bool
     fitted_to: bool
+
+    @property
+    def cell(self) -> Cell:
+        """Return the generation and the bits that its share of the matrix rate is for."""
+        run = self.inputs.run
+        return run.accelerator.generation, precision_named(run.layout.precision).bits
 
     @property
     def id(self) -> str:
@@ -154,14 +160,14 @@ class Table:
         jobs: Their records; each field has shape (n,).
         stacks: Their software; likewise.
         step_time_s: Measured, shape (n,).
-        generations: Of the runs' devices.
+        cells: Generation and bits of each.
     """
 
     samples: tuple[Sample, ...]
     jobs: Any
     stacks: Any
     step_time_s: Floats
-    generations: tuple[str, ...]
+    cells: tuple[Cell, ...]
 
     def parts(self, constants: RooflineConstants) -> StepParts:
         """Return the parts of all steps, each of shape (n,).
@@ -169,7 +175,7 @@ class Table:
         Args:
             constants: Of the roofline model.
         """
-        return roofline_step(self.jobs, self.stacks, constants.of_each(self.generations))
+        return roofline_step(self.jobs, self.stacks, constants.of_each(self.cells))
 
     def errors(self, constants: RooflineConstants) -> Floats:
         """Return ln(predicted / measured step time), shape (n,).
@@ -206,7 +212,7 @@ def table(chosen: Sequence[Sample]) -> Table:
         jobs=stacked([sample.inputs.job for sample in chosen], Job),
         stacks=stacked([sample.inputs.stack for sample in chosen], TimeFacts),
         step_time_s=np.array([sample.step_time_s for sample in chosen]),
-        generations=tuple(sample.inputs.run.accelerator.generation for sample in chosen),
+        cells=tuple(sample.cell for sample in chosen),
     )
 
 

@@ -6,7 +6,7 @@ are put together. Every form is compared with the simulator.
 """
 
 from steptime.formulas.number import Number, anywhere, floor, maximum, minimum, taken, where
-from steptime.formulas.schedules.forms import highest
+from steptime.formulas.schedules.forms import highest, round_size
 from steptime.formulas.schedules.registry import NUMBERS, held_of, idle_of
 from steptime.formulas.schedules.registry import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import leaves_rest
@@ -122,7 +122,21 @@ def bubble_share(
     return where(pp > 1.0, idle / usual, 1.0)
 
 
-def paired_share(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
+def runs_pairs(schedule: Number, vpp: Number) -> Number:
+    """Return 1 where a schedule runs passes in pairs, else 0; interleaved ones take two chunks.
+
+    Args:
+        schedule: Place of its name.
+        vpp: Chunks a rank holds, v.
+
+    References:
+        deepseek2024, Sec. 3.2.1; megatronlm2026, pipeline_parallel/combined_1f1b.py.
+    """
+    chosen = where(entry_number("chunks", schedule) > 0.0, 1.0, where(vpp > 1.0, 1.0, 0.0))
+    return chosen * entry_number("pairs", schedule)
+
+
+def paired_share(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
     """Return the share of micro-batches whose passes run beside those of another one.
 
     As many micro-batches as ranks pass alone while the pipeline fills and drains: in DualPipe
@@ -133,13 +147,33 @@ def paired_share(schedule: Number, pp: Number, num_microbatches: Number) -> Numb
         schedule: Place of its name.
         pp: Pipeline ranks, p.
         num_microbatches: Micro-batches, m.
+        vpp: Chunks a rank holds, v.
 
     References:
         deepseek2024, Sec. 3.2.1 (pairs); megatronlm2026, pipeline_parallel/combined_1f1b.py
         (interleaved, and without a pipeline); derived here (the count).
     """
-    can = where(pp > 1.0, entry_number("pairs", schedule), 1.0)
+    can = where(pp > 1.0, runs_pairs(schedule, vpp), 1.0)
     return can * maximum(1.0 - pp / num_microbatches, 0.0)
+
+
+def chunk_run(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
+    """Return the micro-batches that pass one chunk of a rank before the next chunk has its turn.
+
+    A round of an interleaved schedule, all of them breadth first; 1 where chunks take turns
+    otherwise.
+
+    Args:
+        schedule: Place of its name.
+        pp: Pipeline ranks, p.
+        num_microbatches: Micro-batches, m.
+
+    References:
+        narayanan2021, Sec. 2.2.2; lamypoirier2023, Sec. 3.
+    """
+    round_of = round_size(pp, num_microbatches)
+    free = where(entry_number("whole_rounds", schedule) > 0.0, round_of, num_microbatches)
+    return where(entry_number("chunks", schedule) > 0.0, 1.0, free)
 
 
 def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:

@@ -11,10 +11,14 @@ from typing import Any
 from steptime.formulas.records import Constants
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, check_choice, check_number
-from steptime.inputs.generation import generations
+from steptime.inputs.generation import generations, nearest_bits
+from steptime.inputs.precision import precisions
 
-_EFFICIENCY = "_efficiency"
+Cell = tuple[str, int]
+"""A generation of devices, and the bits of the products: what has a share of its own."""
 
+WIDE = 16
+"""Bits of the share that a constant names without its bits."""
 
 SHARED = tuple(entry.name for entry in fields(Constants) if entry.name != "efficiency")
 
@@ -24,10 +28,10 @@ class RooflineConstants:
     """Constants of the roofline model, shared by all runs.
 
     ``data/roofline_constants.toml`` says what each one is, and ``data/generations.toml`` has the
-    share of each generation; both say which were fitted.
+    shares of each generation; both say which were fitted.
 
     Attributes:
-        efficiency: Share of the measured matrix rate that a step reaches, by generation.
+        efficiency: Share of the measured matrix rate that a step reaches, by generation and bits.
         hbm_efficiency: As in `Constants`, like all below.
         link_efficiency: Likewise.
         network_efficiency: Likewise.
@@ -37,7 +41,7 @@ class RooflineConstants:
         hop_s: Likewise.
     """
 
-    efficiency: Mapping[str, float] = field(hash=False)
+    efficiency: Mapping[Cell, float] = field(hash=False)
     hbm_efficiency: float
     link_efficiency: float
     network_efficiency: float
@@ -48,8 +52,8 @@ class RooflineConstants:
 
     def __post_init__(self) -> None:
         shares = {
-            name: check_number(name + _EFFICIENCY, value, above=-1e-300)
-            for name, value in self.efficiency.items()
+            cell: check_number(share_name(*cell), value, above=-1e-300)
+            for cell, value in self.efficiency.items()
         }
         object.__setattr__(self, "efficiency", shares)
         for name in SHARED:
@@ -57,7 +61,7 @@ class RooflineConstants:
 
     def values(self) -> dict[str, float]:
         """Return every constant by its name, such as ``hopper_efficiency``."""
-        shares = {name + _EFFICIENCY: value for name, value in self.efficiency.items()}
+        shares = {share_name(*cell): value for cell, value in self.efficiency.items()}
         return shares | {name: getattr(self, name) for name in SHARED}
 
     def changed(self, values: Mapping[str, float]) -> RooflineConstants:
@@ -66,35 +70,41 @@ class RooflineConstants:
         Args:
             values: By the names that `values` gives.
         """
-        shares = dict(self.efficiency)
-        others: dict[str, Any] = {}
-        for name, value in values.items():
-            generation = name.removesuffix(_EFFICIENCY)
-            if generation in shares and name != generation:
-                shares[generation] = value
-            else:
-                others[name] = value
-        return replace(self, efficiency=shares, **others)
+        cells = share_cells()
+        shares = {cells[name]: value for name, value in values.items() if name in cells}
+        others: dict[str, Any] = {k: v for k, v in values.items() if k not in cells}
+        return replace(self, efficiency=dict(self.efficiency) | shares, **others)
 
-    def of(self, generation: str) -> Constants:
-        """Return the constants for a device of one generation.
+    def bits_taken(self, generation: str, bits: int) -> int:
+        """Return the bits whose share stands for products of so many bits.
 
         Args:
             generation: A key of ``data/generations.toml``.
+            bits: Of the products.
+        """
+        return nearest_bits((own for name, own in self.efficiency if name == generation), bits)
+
+    def of(self, generation: str, bits: int = WIDE) -> Constants:
+        """Return the constants for a device of one generation and products of so many bits.
+
+        Args:
+            generation: A key of ``data/generations.toml``.
+            bits: Of the layers' products.
         """
         shared = {name: getattr(self, name) for name in SHARED}
-        return Constants(efficiency=self.efficiency[generation], **shared)
+        share = self.efficiency[generation, self.bits_taken(generation, bits)]
+        return Constants(efficiency=share, **shared)
 
-    def of_each(self, generations: Sequence[str]) -> Constants:
+    def of_each(self, cells: Sequence[Cell]) -> Constants:
         """Return the constants for many runs at once: the share is an array of an entry each.
 
         Args:
-            generations: Of the runs' devices.
+            cells: Generation and bits of each run.
         """
         import numpy as np
 
-        shares = np.array([self.efficiency[name] for name in generations])
-        return replace(self.of(generations[0]), efficiency=shares)
+        share = {cell: self.of(*cell).efficiency for cell in set(cells)}
+        return replace(self.of(*cells[0]), efficiency=np.array([share[cell] for cell in cells]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,13 +128,21 @@ class ConstantEntry:
     source: str
 
 
-def share_name(generation: str) -> str:
-    """Return the name of a generation's constant, such as ``hopper_efficiency``.
+def share_name(generation: str, bits: int = WIDE) -> str:
+    """Return the name of a share: ``hopper_efficiency``, ``hopper_8_bit_efficiency``.
 
     Args:
         generation: A key of ``data/generations.toml``.
+        bits: Of the products.
     """
-    return generation + _EFFICIENCY
+    return f"{generation}_efficiency" if bits == WIDE else f"{generation}_{bits}_bit_efficiency"
+
+
+@functools.cache
+def share_cells() -> dict[str, Cell]:
+    """Return the cell of every name that a share may have."""
+    widths = sorted({one.bits for one in precisions().values()}, reverse=True)
+    return {share_name(name, bits): (name, bits) for name in generations() for bits in widths}
 
 
 @functools.cache
@@ -132,14 +150,15 @@ def constant_entries() -> tuple[ConstantEntry, ...]:
     """Return every constant with its range and source."""
     shares = [
         ConstantEntry(
-            name=one.name + _EFFICIENCY,
-            value=one.efficiency,
-            low=one.low,
-            high=one.high,
-            fitted=one.fitted,
-            source=one.source,
+            name=share_name(one.name, bits),
+            value=share.value,
+            low=share.low,
+            high=share.high,
+            fitted=share.fitted,
+            source=share.source,
         )
         for one in generations().values()
+        for bits, share in one.efficiency.items()
     ]
     table: dict[str, Any] = data_table("roofline_constants.toml")
     others = [
@@ -167,7 +186,8 @@ def constants_from(values: Mapping[str, float]) -> RooflineConstants:
     Args:
         values: By the names of `constant_entries`.
     """
-    shares = {name: values[name + _EFFICIENCY] for name in generations()}
+    cells = share_cells()
+    shares = {cells[name]: value for name, value in values.items() if name in cells}
     return RooflineConstants(efficiency=shares, **{name: values[name] for name in SHARED})
 
 
@@ -180,6 +200,8 @@ def published_constants() -> RooflineConstants:
 def read_constants(path: Path) -> RooflineConstants:
     """Return the constants of a user's file; those it does not name stay as they are.
 
+    A generation's share without bits is of all its products but those whose bits are named.
+
     Args:
         path: A TOML file with a table ``[constants]``, as ``steptime validate --fit`` writes.
 
@@ -189,9 +211,18 @@ def read_constants(path: Path) -> RooflineConstants:
     table = read_toml(path).get("constants")
     if not isinstance(table, dict) or not table:
         raise ConfigError(f"{path.name}: no table [constants]")
-    known = [entry.name for entry in constant_entries()]
+    known = [*share_cells(), *SHARED]
     values = {}
     for name, value in table.items():
         check_choice(f"constant in {path.name}", name, known)
         values[name] = check_number(name, value, above=-1e-300)
-    return published_constants().changed(values)
+    return published_constants().changed(_of_all_bits(values) | values)
+
+
+def _of_all_bits(values: Mapping[str, float]) -> dict[str, float]:
+    """Return the shares of all bits that a published share has, where one is named without bits."""
+    return {
+        share_name(*cell): values[share_name(cell[0])]
+        for cell in published_constants().efficiency
+        if share_name(cell[0]) in values
+    }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +31,25 @@ class KernelRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """Share of the measured matrix rate that a step reaches, in products of so many bits.
+
+    Attributes:
+        value: The share.
+        low: Smallest plausible share.
+        high: Largest plausible share.
+        fitted: Whether it was fitted to published runs in these bits.
+        source: Where the range comes from.
+    """
+
+    value: float
+    low: float
+    high: float
+    fitted: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """What all devices of one generation share.
 
@@ -38,12 +59,8 @@ class Generation:
         block_formats: Whether it multiplies formats that are scaled in blocks.
         usual_date: Median month of the sources that ran on it: what software is taken for.
         compute_capability: Major number that CUDA reports; 0 where there is none.
-        efficiency: Share of the measured matrix rate that a step reaches.
-        low: Smallest plausible share.
-        high: Largest plausible share.
-        fitted: Whether the share was fitted to published runs.
-        fitted_to: Kind of the runs that it is fitted to.
-        source: Where the range comes from.
+        efficiency: Share of the measured matrix rate that a step reaches, by the bits of its
+            products; bits without one take the nearest.
         kernels: Rate of each attention kernel.
     """
 
@@ -52,29 +69,27 @@ class Generation:
     block_formats: bool
     usual_date: str
     compute_capability: int
-    efficiency: float
-    low: float
-    high: float
-    fitted: bool
-    fitted_to: str
-    source: str
+    efficiency: dict[int, Share]
     kernels: dict[str, KernelRate]
 
 
 def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
-    share = entry["efficiency"]
     return Generation(
         name=name,
         usual_watt=float(entry["usual_watt"]),
         block_formats=bool(entry["block_formats"]),
         usual_date=str(entry["usual_date"]),
         compute_capability=int(entry.get("compute_capability", 0)),
-        efficiency=float(share["value"]),
-        low=float(share["range"][0]),
-        high=float(share["range"][1]),
-        fitted=bool(share["fitted"]),
-        fitted_to=str(entry["fitted_to"]),
-        source=str(share["source"]),
+        efficiency={
+            int(bits): Share(
+                value=float(share["value"]),
+                low=float(share["range"][0]),
+                high=float(share["range"][1]),
+                fitted=bool(share["fitted"]),
+                source=str(share["source"]),
+            )
+            for bits, share in entry["efficiency"].items()
+        },
         kernels={
             kernel: KernelRate(
                 flop_per_s=float(rate["value"]) * 1e12, kind=rate["kind"], source=rate["source"]
@@ -101,3 +116,13 @@ def kernel_named(generation: Generation, kernel: str) -> KernelRate:
         ConfigError: If no such kernel is known there.
     """
     return generation.kernels[check_choice("attention kernel", kernel, generation.kernels)]
+
+
+def nearest_bits(known: Iterable[int], bits: int) -> int:
+    """Return the bits whose share is taken: these, or else the nearest, the wider of two.
+
+    Args:
+        known: Bits that have a share.
+        bits: Of the products.
+    """
+    return min(known, key=lambda one: (abs(math.log2(one / bits)), -one))

@@ -160,7 +160,7 @@ def family_stack(family: str, date: str | None = None) -> Stack:
     Raises:
         ConfigError: If there is no such family.
     """
-    check_choice("stack", family, (*families(), *stack_names()))
+    check_choice("family", family, families())
     members = sorted(
         (stack for stack in stacks().values() if stack.family == family),
         key=lambda stack: stack.since,

@@ -68,9 +68,10 @@ def step_of(
     check_schedule(layout, batch)
     check_precision(accelerator, layout.precision)
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
+    # What the file says of its own software comes before what is known of its family's dates.
+    check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
-    check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,

@@ -11,7 +11,7 @@ from steptime.inputs.layout import PRECISIONS, Batch, Layout
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 
-LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "ep", "etp")
+LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp_replicate", "ep", "etp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
 _OPTIONS = {
     "num_gpus": "--gpus",
@@ -46,7 +46,11 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
         total = micro * dp * int(accumulation)
     else:
         total = whole.need("global_batch_size")
-    layout = Layout(**sizes, dp=dp, **_choices(reading, given))  # type: ignore[arg-type]
+    choices = _choices(reading, given)
+    if not choices.get("zero_stage"):
+        # Where nothing is sharded every rank is a copy, which software may count or not.
+        sizes["dp_replicate"] = 1
+    layout = Layout(**sizes, dp=dp, **choices)  # type: ignore[arg-type]
     length = whole.need("seq_length")
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     check_framework(reading, layout, batch)

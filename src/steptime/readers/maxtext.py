@@ -114,6 +114,8 @@ def _mesh(entries: Entries) -> None:
     reading.assume("zero_stage", 3 if shards else 0, why)
     if reading.value("tp", 1) > 1:
         reading.assume("sequence_parallel", False, "the tensor axis does not cut the sequence")
+    if sizes["data"] > 1 and shards and not any(name.endswith("data") for name in is_open):
+        reading.state("dp_replicate", sizes["data"], written="ici x dcn data")
     if is_open or open_fsdp:
         if reading.value("num_gpus") is None:
             entries.ask("num_gpus", "an axis of the mesh takes what the launcher gives")
@@ -123,8 +125,6 @@ def _mesh(entries: Entries) -> None:
     if reading.value("num_gpus") is None:
         reading.state("dp", dp, written="data x fsdp x expert")
         reading.missing[:] = [gap for gap in reading.missing if not gap.startswith("num_gpus")]
-    if sizes["data"] > 1 and shards:
-        reading.state("dp_replicate", sizes["data"], written="ici x dcn data")
 
 
 def _axes(entries: Entries) -> tuple[dict[str, int], list[str]]:

@@ -106,9 +106,6 @@ def sharding(entries: Entries) -> None:
         reading.state(
             "dp_replicate", parts, line=entries.line("num_distributed_optimizer_instances")
         )
-        reading.notes.append(
-            f"states are sharded inside each of {parts} groups of data-parallel ranks"
-        )
 
 
 def recompute(entries: Entries) -> None:

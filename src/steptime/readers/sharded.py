@@ -161,7 +161,11 @@ def _strategy(entries: Entries, value: object, line: int, written: str) -> None:
         nodes = entries.count("num_nodes", "nnodes", "num_nodes", "num_machines")
         if nodes:
             reading.state("dp_replicate", nodes, line=line, written=written)
-        reading.notes.append(f"{written} = {shown(value)}: states are sharded inside a server only")
+        else:
+            reading.notes.append(
+                f"{written} = {shown(value)}: states are sharded inside a server only; add "
+                "--set dp_replicate=SERVERS"
+            )
 
 
 def replicas(entries: Entries) -> None:

@@ -86,10 +86,6 @@ def _layout(entries: Entries) -> None:
     keeps = after == "never" or (after == "default" and pp > 1)
     if count != 1:
         reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
-    if copies > 1 and count != 1:
-        reading.notes.append(
-            f"states are sharded over {count or 'the rest of the'} ranks and copied {copies} times"
-        )
     if tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
     if pp > 1:

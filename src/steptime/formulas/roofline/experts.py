@@ -218,7 +218,7 @@ def exchange_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number)
 def pairs(job: Job) -> Number:
     """Return the share of a layer's passes that run beside another micro-batch's."""
     num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
-    return paired_share(job.schedule, job.pp, num_microbatches)
+    return paired_share(job.schedule, job.pp, num_microbatches, job.vpp)
 
 
 def mixture_forward_s(

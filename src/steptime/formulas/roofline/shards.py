@@ -54,7 +54,7 @@ def near_ranks(job: Job, ranks: Number, inner: Number) -> Number:
 
 
 def exchanges_s(
-    job: Job, constants: Constants, value_bytes: Number, shared: Number, routed: Number
+    job: Job, constants: Constants, value_bytes: Number, common: Number, routed: Number
 ) -> Exchanges:
     """Return the times to share parameters, or their gradients, over data-parallel ranks.
 
@@ -63,7 +63,7 @@ def exchanges_s(
 
     Args:
         value_bytes: Of each parameter.
-        shared: Parameters on a device, routed experts apart.
+        common: Parameters on a device, routed experts apart.
         routed: Those of routed experts.
 
     Returns:
@@ -75,7 +75,7 @@ def exchanges_s(
         inside a group, an all-reduce over the groups).
     """
     first = _group_s(
-        job, constants, value_bytes * shared, data_ranks(job), shard_ranks(job), job.tp
+        job, constants, value_bytes * common, data_ranks(job), shard_ranks(job), job.tp
     )
     ranks, sharing = maximum(expert_data_ranks(job), 1.0), expert_shard_ranks(job)
     second = _group_s(job, constants, value_bytes * routed, ranks, sharing, job.ep * job.etp)

@@ -19,6 +19,7 @@ from steptime.formulas.roofline.shards import (
     routed_layer_parameters,
     shared_layer_parameters,
 )
+from steptime.formulas.schedule import chunk_run
 
 
 def stage_parameters(job: Job, layers: Number) -> Parameters:
@@ -49,9 +50,10 @@ def gradients_s(
 ) -> Number:
     """Return the exposed time of sharing gradients once a step, and gathering new weights.
 
-    Overlapped, only what outlasts the last micro-batch's backward shows (and the next first
-    forward, where weights are gathered), and at least the last layer's part. Of what moves with
-    each micro-batch, the last layer's gradients and the first layer's weights show.
+    Overlapped, what outlasts the passes left shows, see `behind_chunks_s` (those of the next
+    first micro-batches too, where weights are gathered), with a share of what hides, and at
+    least the last layer's part. Of what moves with each micro-batch, the last layer's gradients
+    and the first layer's weights show.
 
     Args:
         job: ``zero_stage`` 1 to 3 shard the optimizer.
@@ -59,7 +61,8 @@ def gradients_s(
             ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded optimizers still
             add up whole gradients; ``bucket_bytes`` is the size of a message with gradients, or
             with new weights where the optimizer is sharded; and as in `microbatch_rounds`.
-        constants: ``hop_s`` for each domain that each bucket passes.
+        constants: ``hop_s`` for each domain that each bucket passes; ``contention`` is the
+            share of what hides that shows all the same.
         layers: Of the stage.
         forward_s: Time of the stage's forward for one micro-batch.
         backward_s: The same of its backward.
@@ -84,10 +87,33 @@ def gradients_s(
     # What a pipeline kept back is scattered after its last backward pass.
     once = (1.0 - rounds["scatter"]) * (1.0 - rounds["kept"])
     hiding = once * backward_s + fresh * forward_s
-    shown = maximum(all_s - hiding, all_s / maximum(layers, 1.0))
+    beyond = maximum(behind_chunks_s(job, all_s, hiding), 0.0)
+    shown = maximum(beyond + constants.contention * (all_s - beyond), all_s / maximum(layers, 1.0))
     plain = where(job.pp > 1.0, 0.0, stack.overlap_plain_dp * (1.0 - sharded))
     exposed = where(maximum(stack.overlap_dp, plain) > 0.0, shown, all_s)
     return exposed + edges_s(job, stack, constants, rounds)
+
+
+def behind_chunks_s(job: Job, all_s: Number, passes_s: Number) -> Number:
+    """Return what shows of messages that each chunk of a rank sends when its last pass is done.
+
+    A chunk's share of the messages hides behind its own last pass and behind the passes of the
+    chunks that still follow, each of which runs a round of micro-batches, see `chunk_run`. With
+    one chunk that is the last pass alone.
+
+    Args:
+        all_s: All of the messages, alike for each chunk and one after another.
+        passes_s: What they hide behind of all chunks, for one micro-batch.
+
+    References:
+        megatronlm2026, pipeline_parallel/schedules.py (grad_sync_func of each chunk); derived
+        here.
+    """
+    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
+    run = chunk_run(job.schedule, job.pp, num_microbatches)
+    one_s = passes_s / job.vpp
+    queued_s = all_s - ((job.vpp - 1.0) * run + 1.0) * one_s
+    return maximum(queued_s, all_s / job.vpp - one_s)
 
 
 def hops_s(

@@ -8,7 +8,7 @@ from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
-from steptime.formulas.schedule import entry_number
+from steptime.formulas.schedule import runs_pairs
 from steptime.formulas.validity import ends_count
 
 
@@ -185,7 +185,7 @@ def sends_s(
     )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
-    others = where(job.vpp > 1.0, 1.0, entry_number("pairs", job.schedule))
+    others = where(job.vpp > 1.0, 1.0, runs_pairs(job.schedule, job.vpp))
     hides = stack.overlap_sends * others
     steady = where(hides > 0.0, 0.0, num_microbatches * job.vpp)
     return where(job.pp > 1.0, 2.0 * (steady + job.pp - 1.0) * one, 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
-from steptime.planning.emit.names import headline, servers
+from steptime.planning.emit.names import check_one_copy, headline, servers
 
 _PRECISIONS = ("bf16", "fp16")
 
@@ -58,6 +58,7 @@ def deepspeed_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
 
 def _check(layout: Layout) -> None:
     """Refuse what the trainer has no option for."""
+    check_one_copy("the trainer", layout, "emit torchtitan")
     if (layout.tp, layout.pp, layout.cp, layout.ep) != (1, 1, 1, 1):
         raise ConfigError(
             "DeepSpeed's ZeRO under a trainer cuts over data-parallel ranks only; choose a layout "

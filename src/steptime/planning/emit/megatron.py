@@ -12,6 +12,7 @@ from steptime.planning.emit.names import (
     headline,
     layout_names,
     model_names,
+    optimizer_copies,
     servers,
 )
 
@@ -96,6 +97,7 @@ def _states(layout: Layout) -> Names:
     if layout.zero_stage:
         names |= {"use_distributed_optimizer": True}
         names |= {"overlap_param_gather": True} if layout.dp * layout.cp > 1 else {}
+        names |= optimizer_copies(layout)
     if layout.zero_stage > 1:
         names |= {
             "use_megatron_fsdp": True,

@@ -10,10 +10,12 @@ from steptime.inputs.model import ModelShape
 from steptime.planning.emit.names import (
     Names,
     check_megatron,
+    check_one_copy,
     headline,
     layout_names,
     model_names,
     norm_of,
+    optimizer_copies,
     servers,
 )
 
@@ -61,6 +63,7 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
                 "data_parallel_sharding_strategy": _SHARDING[layout.zero_stage],
                 "overlap_grad_reduce": many,
                 "overlap_param_gather": many and layout.zero_stage > 0,
+                **optimizer_copies(layout),
             },
             "mixed_precision": _BRIDGE_PRECISION[layout.precision],
         },
@@ -121,6 +124,7 @@ _KEPT = "activations_checkpoint_"
 
 def _check_nemo(model: ModelShape, layout: Layout) -> None:
     """Refuse what NeMo 1 has no key for."""
+    check_one_copy("NeMo 1", layout, "emit megatron-bridge")
     if model.latent_attention is not None:
         raise ConfigError("NeMo 1 has no latent attention; emit megatron or megatron-bridge")
     if layout.precision not in ("bf16", "fp16", "fp8"):

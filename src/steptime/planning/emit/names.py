@@ -36,6 +36,38 @@ def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) 
     check_framework(own, layout, batch)
 
 
+def check_one_copy(title: str, layout: Layout, instead: str) -> None:
+    """Refuse copies of what is sharded (HSDP) where a framework has no key for them.
+
+    Args:
+        title: What to call the framework.
+        layout: The layout.
+        instead: What would do.
+
+    Raises:
+        ConfigError: If there are copies.
+    """
+    if layout.zero_stage and layout.dp_replicate > 1:
+        raise ConfigError(
+            f"{title} has no dp_replicate={layout.dp_replicate}, copies of what is sharded; "
+            f"{instead}, or choose a layout with one"
+        )
+
+
+def optimizer_copies(layout: Layout) -> Names:
+    """Return Megatron-LM's name for the copies of what is sharded, where there are any.
+
+    Args:
+        layout: The layout.
+
+    References:
+        megatronlm2026, --num-distributed-optimizer-instances.
+    """
+    if not layout.zero_stage or layout.dp_replicate == 1:
+        return {}
+    return {"num_distributed_optimizer_instances": layout.dp_replicate}
+
+
 def norm_of(model: ModelShape) -> str:
     """Return the norm: what the model says, else what goes with its feed-forward network.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
-from steptime.planning.emit.names import headline, norm_of, vocabulary_step
+from steptime.planning.emit.names import check_one_copy, headline, norm_of, vocabulary_step
 
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
 
@@ -62,6 +62,7 @@ def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
 
 def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what nanotron has no key for."""
+    check_one_copy("nanotron", layout, "emit megatron")
     is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
     plain = not (model.linear_bias or model.qkv_bias or model.qk_norm)
     if not is_llama or not plain or model.experts or model.latent_attention:

@@ -68,6 +68,11 @@ def _check(layout: Layout) -> None:
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
             "choose a layout with --zero 3, or with --zero 0 where it fits"
         )
+    if layout.zero_stage > 1 and layout.dp_replicate == layout.dp > 1:
+        raise ConfigError(
+            f"torchtitan shards nothing where dp_replicate={layout.dp_replicate} takes up all of "
+            "dp; choose a smaller one, or --zero 0"
+        )
     if layout.tp > 1 and not layout.sequence_parallel:
         raise ConfigError(
             "torchtitan cuts the sequence wherever it cuts tensors; choose a layout with "
@@ -111,10 +116,10 @@ def _flavor_lines(model: ModelShape) -> list[str]:
 
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
     """Return the lines of the section that cuts the model."""
-    replicate, shard = (1, layout.dp) if layout.zero_stage > 1 else (layout.dp, 1)
+    copies = layout.dp_replicate if layout.zero_stage > 1 else layout.dp
     lines = [
-        f"data_parallel_replicate_degree = {replicate}",
-        f"data_parallel_shard_degree = {shard}",
+        f"data_parallel_replicate_degree = {copies}",
+        f"data_parallel_shard_degree = {layout.dp // copies}",
         f"tensor_parallel_degree = {layout.tp}",
         f"context_parallel_degree = {layout.cp}",
         f"pipeline_parallel_degree = {layout.pp}",

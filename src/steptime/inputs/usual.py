@@ -1,0 +1,147 @@
+"""What is usual of a layout where nobody states it, each with the sentence that says so."""
+
+from __future__ import annotations
+
+from steptime.formulas.schedule_rules import chunks_held
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.errors import check_count
+from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
+from steptime.inputs.layout import SCHEDULES
+from steptime.inputs.model import ModelShape
+from steptime.inputs.said import Said
+
+NO_RECOMPUTATION = "none"
+USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
+
+
+def network_taken(
+    device: Accelerator, num_devices: int, network_gbit: float | None
+) -> tuple[Assumed, ...]:
+    """Return what is taken for the network where nobody states it and the job needs one.
+
+    Args:
+        device: Has a share of its own.
+        num_devices: Of the job; those of one NVLink domain need no network.
+        network_gbit: What is stated.
+    """
+    if network_gbit is not None or num_devices <= device.nvlink_domain:
+        return ()
+    share = f"{device.network_bytes_per_s * 8.0 / 1e9:g} Gb/s per device"
+    return (taken("network", share, "", "--network-gbit N"),)
+
+
+def zero_stage_of(
+    stage: int | None,
+    shape: ModelShape,
+    sizes: tuple[int, int, int],
+    said: Said,
+    assumed: list[Assumed],
+) -> int:
+    """Return what data and context ranks shard: what is stated, or else what is usual.
+
+    Args:
+        stage: What is stated.
+        shape: Its own report may say.
+        sizes: Pipeline, data-parallel and context-parallel size.
+        said: Of the software, in its time.
+        assumed: Gets what is taken.
+
+    Raises:
+        ConfigError: If the stage is none, or the software does not have it.
+    """
+    if stage is not None:
+        check_count("zero_stage", stage, least=0, most=3)
+        check_zero_stage(said, stage)
+        return stage
+    pp, dp, cp = sizes
+    if dp == cp == 1:
+        return 0
+    stage, why = usual_zero_stage(said, shape, pp)
+    assumed.append(taken("zero", str(stage), why, "--zero N"))
+    return stage
+
+
+def splits_norms(stated: bool | None, said: Said, tp: int) -> bool:
+    """Return whether norms are split over tensor ranks (sequence parallelism).
+
+    Args:
+        stated: What is stated.
+        said: Of the software, in its time.
+        tp: Tensor-parallel size.
+    """
+    return stated if stated is not None else tp > 1 and usual_stack(said).sequence_parallel
+
+
+def recompute_taken(said: Said, assumed: list[Assumed]) -> str:
+    """Return what is recomputed where nobody says it.
+
+    Args:
+        said: Of the software, in its time.
+        assumed: Gets what is taken.
+
+    Raises:
+        ConfigError: If the software has no usual mode.
+    """
+    mode = usual_recompute(said)
+    if mode != NO_RECOMPUTATION:
+        why = f"usual with {usual_stack(said).name}"
+        assumed.append(taken("recompute", mode, why, "--recompute MODE"))
+    return mode
+
+
+def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
+    """Return the tensor-parallel size inside an expert where nobody says it: 1.
+
+    Args:
+        shape: Whether it has experts.
+        tp: Tensor-parallel size.
+        assumed: Gets what is taken.
+    """
+    if shape.experts is not None and tp > 1:
+        why = "Megatron-LM's own default is tp"
+        assumed.append(taken("etp", "1", why, "--etp N"))
+    return 1
+
+
+def schedule_of(stated: str | None, chunks: int, pp: int, assumed: list[Assumed]) -> str:
+    """Return the schedule of the pipeline: what is stated, or 1F1B with as many chunks.
+
+    Args:
+        stated: What is stated.
+        chunks: Model chunks a device.
+        pp: Pipeline stages.
+        assumed: Gets what is taken.
+    """
+    if stated is not None:
+        return stated
+    usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
+    if pp > 1:
+        assumed.append(taken("schedule", usual, "", "--schedule NAME"))
+    return usual
+
+
+def usual_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list[Assumed]) -> int:
+    """Return the model chunks a device holds where nobody says it.
+
+    Args:
+        shape: Its layers.
+        pp: Pipeline stages.
+        schedule: What is stated of it.
+        assumed: Gets what is taken.
+    """
+    known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
+    held = int(chunks_held(float(SCHEDULES.index(known))))
+    if pp == 1:
+        return held or 1
+    if held:
+        if schedule is None:
+            assumed.append(taken("vpp", str(held), "", "--vpp N"))
+        return held
+    layers = shape.num_layers
+    most = -(-layers // pp)
+    chunks, why = most, f"the most that {layers} layers allow"
+    if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
+        chunks, why = 2, "more chunks leave less bubble and send more"
+    assumed.append(taken("vpp", str(chunks), why, "--vpp N"))
+    return chunks
