@@ -54,8 +54,9 @@ def test_own_rows_are_scored_and_incomplete_ones_skipped(steptime: Call, tmp_pat
     assert [row["id"] for row in answer["rows"]] == ["a"]
     assert answer["rows"][0]["published_step_time_s"] == 30
     assert {row["id"]: row["reason"] for row in answer["skipped"]} == {
-        "b": "gbs is not stated",
-        "c": "no outcome is printed: step time, tokens/s, TFLOP/s or MFU",
+        "b": "gbs is not stated (the source does not say it)",
+        "c": "no outcome is printed: step time, tokens/s, TFLOP/s or MFU "
+        "(the source does not say it)",
     }
 
 

@@ -111,7 +111,10 @@ def test_a_row_is_judged_with_the_files_constants(tmp_path: Path) -> None:
 def test_open_rows_lie_between_their_choices() -> None:
     found = open_rows(ROWS, published_constants())
     assert {"llama3-001", "llama3-002", "nar21-t2-007"} <= {one.id for one in found}
-    assert all(one.inside for one in found)
+    # Where nothing else is open. Others leave what is recomputed or the precision open as well.
+    told = {row.id for row in ROWS if row.recompute and row.precision}
+    assert len(told & {one.id for one in found}) >= 12
+    assert all(one.inside for one in found if one.id in told)
 
 
 def test_a_wrong_layout_is_told_from_a_wrong_measurement() -> None:

@@ -156,14 +156,18 @@ def test_kernels_run_at_their_own_rates() -> None:
     [
         ("Megatron-LM", "2021", "megatron-2021"),
         ("megatron lm", "2022-05", "megatron-2022"),
-        ("Megatron-LM", "2024-01", "megatron-core"),
+        ("Megatron-LM", "2024-01", "megatron-2023"),
+        ("Megatron-LM", "2024-03", "megatron-core"),
         ("Megatron-LM", "", "megatron-core"),
         ("NeMo", "2026-01", "megatron-bridge"),
-        ("DeepSpeed", "2021", "deepspeed-zero3-2021"),
+        ("NeMo 24.09 container", "2024-09", "nemo-2024"),
+        # What ran before the first of a family is read as that; a source's own stack never is.
+        ("DeepSpeed", "2021", "deepspeed-2023"),
         ("Megatron-DeepSpeed", "2021-11", "megatron-deepspeed-2021"),
-        ("PyTorch FSDP2", "", "torch-fsdp"),
-        ("torchtitan", "", "torchtitan"),
-        ("MaxText", "", ""),
+        ("PyTorch FSDP2", "", "torch-fsdp2"),
+        ("PyTorch FSDP", "2023-06", "torch-fsdp"),
+        ("torchtitan", "", "torchtitan-2024"),
+        ("MaxText", "", "maxtext-2023"),
         ("", "", ""),
     ],
 )

@@ -195,6 +195,46 @@ def test_modules_of_latent_attention_and_norms_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sizes", "kept"),
+    [
+        # Input; queries, values (8 of 64 heads) and attention's result; the gate of 28,672.
+        ({}, 2 * (8192 + 8192 + 1024 + 8192 + 28672)),
+        # What ranks exchange is kept too, the products in quarters.
+        (
+            {"tp": 4.0, "sequence_parallel": 1.0},
+            2 * (8192 + 8192 + 8192 + 1024 + 8192 + 28672) / 4,
+        ),
+        # 8-bit products are not known to it.
+        ({"fp8": 1.0}, 2 * (8192 + 8192)),
+    ],
+)
+def test_recomputation_by_operation_keeps_every_second_product(
+    sizes: dict[str, float], kept: float
+) -> None:
+    """torchtitan2025, parallelisms/parallelize_llama.py, on Llama 2 70B."""
+    shape = {"hidden_size": 8192.0, "ffn_hidden_size": 28672.0, "num_attention_heads": 64.0}
+    record = job(**shape, num_query_groups=8.0, gated=1.0, recompute_selective=1.0, **sizes)
+    assert layer(record, MemoryFacts(recompute_per_op=1.0)) == kept
+    record.recompute_selective = 0.0
+    assert layer(record, MemoryFacts(recompute_per_op=1.0)) == layer(record, MemoryFacts()) > kept
+
+
+def test_half_of_an_experts_values_stays_by_operation() -> None:
+    sizes = {"num_experts": 8.0, "top_k": 2.0, "recompute_selective": 1.0}
+    record = job(**sizes, expert_ffn_hidden_size=100.0, gated=1.0, hidden_size=64.0)
+    found = activations.expert_token_bytes(record, MemoryFacts(recompute_per_op=1.0), 1.0)
+    assert found == (2 * 2 * 64 + 2 * 6 * 100 + 8 * 8) / 2
+
+
+def test_products_alone_are_kept_by_hand() -> None:
+    """maxtext2024, remat_policy minimal: gate and up stay, their product does not."""
+    facts = MemoryFacts(recompute_norms=1.0, recompute_activation=1.0)
+    gated, plain = job(gated=1.0), job()
+    assert activations.feed_forward_token_bytes(gated, facts, 1.0) == 2 * 2 * 49152
+    assert activations.feed_forward_token_bytes(plain, facts, 1.0) == 2 * 49152
+
+
+@pytest.mark.parametrize(
     ("module", "kept"),
     [
         ("recompute_expert_activation", 2 * 2 * 64 + 2 * 4 * 100 + 6 * 100 + 8 * 8 + 2 * 64),

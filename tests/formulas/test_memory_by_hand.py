@@ -143,6 +143,9 @@ def test_layers_that_are_kept_by_hand() -> None:
         # One layer waits in the host, or three: one or two come back.
         (0.0, 0.0, 1.0, 105.0, 0.0, 50.0 + 4.0),
         (0.0, 0.0, 3.0, 35.0, 0.0, 2 * 50.0 + 4.0),
+        # Recomputed and on the host: inputs wait there, and one or two of them come back.
+        (1.0, 0.0, 1.0, 0.0, 18.0, 2 * 50.0 + 6.0 + 4.0),
+        (1.0, 0.0, 4.0, 0.0, 0.0, 2 * 50.0 + 2 * 6.0 + 4.0),
     ],
 )
 def test_what_a_rank_keeps_by_hand(
@@ -167,7 +170,7 @@ def test_what_a_rank_keeps_by_hand(
     # Without experts the heaviest layer is a dense one; one layer has no group of two.
     plain = {"layers": 1.0, "experts": 0.0}
     assert stored.at_work_token_bytes(job, facts, shared, plain, full) == (
-        30.0 * full + 30.0 * min(offloaded, 1.0) + 4.0
+        30.0 * full + (6.0 if full else 30.0) * min(offloaded, 1.0) + 4.0
     )
 
 

@@ -38,25 +38,40 @@ def activated_bytes(job: Job, facts: MemoryFacts) -> Number:
     return where(job.fp8 > 0.0, facts.fp8_activation_bytes, 2.0)
 
 
+def by_operation(job: Job, facts: MemoryFacts) -> Number:
+    """Return 1 where recomputation is chosen by operation: every second product is kept.
+
+    References:
+        torchtitan2025, parallelisms/parallelize_llama.py (what is kept).
+    """
+    return job.recompute_selective * facts.recompute_per_op
+
+
 def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the attention block's bytes per token, without the score matrices.
 
     Its normed input; Q, K and V; the output that the last product reads; a dropout mask.
     Latent attention adds the compressed forms, before and after their norms; recomputing its
-    up-projection drops Q, K and V, recomputing norms the normed input.
+    up-projection drops Q, K and V, recomputing norms the normed input; recomputing by operation
+    K and the normed input.
 
     Args:
         split: From `sequence_split`.
 
     References:
         korthikanti2022, Sec. 4.1 (attention block); deepseek2024, Sec. 2.1;
-        megatronlm2026, --recompute-modules mla_up_proj and layernorm.
+        megatronlm2026, --recompute-modules mla_up_proj and layernorm; torchtitan2025,
+        parallelisms/parallelize_llama.py.
     """
     h = job.hidden_size
     t = job.tp
     heads = job.num_attention_heads / t
     key_value = maximum(job.num_query_groups / t, 1.0)
     ordinary = 4.0 * job.head_dim * (heads + key_value)
+    # Of queries, keys and values the second is not kept; 8-bit products never are.
+    kept = where(job.fp8 > 0.0, 2.0 * heads, 4.0 * heads + 2.0 * key_value)
+    by_op = by_operation(job, facts)
+    ordinary = by_op * job.head_dim * kept + (1.0 - by_op) * ordinary
     query_width = job.qk_nope_head_dim + job.qk_rope_head_dim
     compressed = 4.0 * (job.q_lora_rank + job.kv_lora_rank) + 2.0 * job.qk_rope_head_dim
     projected = 2.0 * heads * (2.0 * query_width + job.v_head_dim)
@@ -65,7 +80,7 @@ def attention_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number
     core = where(job.kv_lora_rank > 0.0, latent, ordinary)
     out = heads * where(job.kv_lora_rank > 0.0, job.v_head_dim, job.head_dim)
     # The kernel's own backward pass reads its output in 16 bits: an 8-bit copy comes on top.
-    again = where(job.fp8 > 0.0, facts.fp8_output_bytes - 2.0, 0.0) * out
+    again = where(job.fp8 > 0.0, facts.fp8_output_bytes - 2.0, 0.0) * out * (1.0 - by_op)
     return core + again + (normed_bytes(job, facts) + facts.dropout) * h / split
 
 
@@ -75,7 +90,8 @@ def normed_bytes(job: Job, facts: MemoryFacts) -> Number:
     References:
         megatronlm2026, --recompute-modules layernorm (the output is discarded).
     """
-    return input_bytes(job, facts) * (1.0 - facts.recompute_norms)
+    kept = (1.0 - facts.recompute_norms) * (1.0 - by_operation(job, facts))
+    return input_bytes(job, facts) * kept
 
 
 def score_token_bytes(job: Job, facts: MemoryFacts) -> Number:
@@ -95,13 +111,18 @@ def score_token_bytes(job: Job, facts: MemoryFacts) -> Number:
 def norm_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     """Return the bytes per token of the inputs of a layer's two norms.
 
+    By operation the first is the layer's input; the second is a sum that is kept only where
+    tensor-parallel ranks exchange it.
+
     Args:
         split: From `sequence_split`.
 
     References:
-        korthikanti2022, Sec. 4.1 (layer norm).
+        korthikanti2022, Sec. 4.1 (layer norm); torchtitan2025,
+        parallelisms/parallelize_llama.py.
     """
-    return 2.0 * facts.norm_input_bytes * job.hidden_size / split
+    second = where(job.sequence_parallel * job.tp > 1.0, 1.0, 1.0 - by_operation(job, facts))
+    return (1.0 + second) * facts.norm_input_bytes * job.hidden_size / split
 
 
 def feed_forward_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
@@ -109,20 +130,23 @@ def feed_forward_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Num
 
     GELU keeps its input and output; a gate keeps both halves and their product, an
     unfused stack the activated half too. Plus the normed input and a dropout mask. Recomputed
-    as a module it keeps the last two alone.
+    as a module it keeps the last two alone; by operation the first product, if of 16 bits.
 
     Args:
         split: From `sequence_split`.
 
     References:
         korthikanti2022, Sec. 4.1 (MLP); shazeer2020, Sec. 2; megatronlm2026,
-        --recompute-modules mlp.
+        --recompute-modules mlp; torchtitan2025, parallelisms/parallelize_llama.py.
     """
     read = input_bytes(job, facts)
     values = where(job.gated > 0.0, facts.gated_values, 2.0)
     gate = activated_bytes(job, facts) * (values - 1.0)
-    inside = (gate + read) * job.ffn_hidden_size / job.tp
-    kept = inside * (1.0 - facts.recompute_mlp)
+    product = read * (1.0 - facts.recompute_activation)
+    by_op = by_operation(job, facts)
+    first = where(job.fp8 > 0.0, 0.0, 2.0)
+    values = by_op * first + (1.0 - by_op) * (gate + product)
+    kept = values * job.ffn_hidden_size / job.tp * (1.0 - facts.recompute_mlp)
     return kept + (normed_bytes(job, facts) + facts.dropout) * job.hidden_size / split
 
 
@@ -131,7 +155,8 @@ def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
 
     Each of top_k copies of the token keeps its dispatched input and what the expert keeps
     inside; the router its scores in 32 bits; shared experts are one dense network. Recomputing
-    the activation drops an expert's product, the whole module all but the normed input.
+    the activation drops an expert's product, the whole module all but the normed input; by
+    operation half stays.
 
     Args:
         split: From `sequence_split`.
@@ -153,7 +178,8 @@ def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     shared = job.num_shared_experts * (gate + read) * width
     shared = shared * (1.0 - facts.recompute_shared_experts)
     router = 8.0 * job.num_experts / split
-    inside = (dispatched + experts + shared + router) * (1.0 - facts.recompute_experts)
+    stays = (1.0 - facts.recompute_experts) * (1.0 - 0.5 * by_operation(job, facts))
+    inside = (dispatched + experts + shared + router) * stays
     return inside + normed_bytes(job, facts) * h / split
 
 

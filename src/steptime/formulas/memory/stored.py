@@ -84,7 +84,7 @@ def stored_token_bytes(
 ) -> StoredTokens:
     """Return what a rank's layers keep per token of each micro-batch in flight, by part.
 
-    Full recomputation keeps a layer's input alone, an offloaded layer nothing.
+    Full recomputation keeps a layer's input alone; an offloaded layer nothing, nor its input.
 
     References:
         korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
@@ -93,8 +93,10 @@ def stored_token_bytes(
     dense = stage["layers"] - stage["experts"]
     inputs = stage["layers"] * shared["checkpoint"]
     kept = dense * shared["dense_token"] + stage["experts"] * shared["experts_token"]
-    here = (1.0 - again) * (1.0 - offloaded_share(facts, stage["layers"]))
-    return {"layers": here * kept, "checkpoints": again * inputs, "share": again, "here": here}
+    near = 1.0 - offloaded_share(facts, stage["layers"])
+    here = (1.0 - again) * near
+    checkpoints = again * near * inputs
+    return {"layers": here * kept, "checkpoints": checkpoints, "share": again, "here": here}
 
 
 def at_work_token_bytes(
@@ -102,7 +104,8 @@ def at_work_token_bytes(
 ) -> Number:
     """Return per token what recomputation or the host brings back for the layers at work.
 
-    Two layers come back from the host at once: one at work, and the next.
+    Two layers come back from the host at once: one at work, and the next. Of a recomputed
+    layer its input comes back.
 
     Args:
         share: From `stored_token_bytes`.
@@ -113,5 +116,6 @@ def at_work_token_bytes(
     heaviest = where(stage["experts"] > 0.0, shared["mixture_token"], shared["dense_token"])
     group = minimum(facts.recompute_group, stage["layers"])
     full = where(share > 0.0, group * heaviest, 0.0)
-    back = minimum(minimum(facts.offloaded_layers, stage["layers"]), 2.0) * heaviest
+    brought = (1.0 - share) * heaviest + share * shared["checkpoint"]
+    back = minimum(minimum(facts.offloaded_layers, stage["layers"]), 2.0) * brought
     return full + back + shared["again_token"]

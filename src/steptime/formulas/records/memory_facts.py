@@ -39,6 +39,8 @@ class MemoryFacts:
         recompute_expert_activation: 1 if an expert's product is (moe_act).
         recompute_shared_experts: 1 if shared experts are (shared_experts).
         recompute_experts: 1 if a mixture layer's whole feed-forward part is (moe).
+        recompute_activation: 1 if a dense network's product of gate and activation is.
+        recompute_per_op: 1 if selective recomputation keeps every second product alone.
         offloaded_layers: Layers of a rank whose activations wait in the host's memory.
         recompute_group: Layers recomputed from one saved input.
         reshard_after_forward: 1 if fully sharded weights are dropped after the forward pass.
@@ -82,6 +84,8 @@ class MemoryFacts:
     recompute_expert_activation: Number = 0.0
     recompute_shared_experts: Number = 0.0
     recompute_experts: Number = 0.0
+    recompute_activation: Number = 0.0
+    recompute_per_op: Number = 0.0
     offloaded_layers: Number = 0.0
     recompute_group: Number = 1.0
     reshard_after_forward: Number = 1.0

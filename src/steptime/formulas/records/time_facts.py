@@ -51,6 +51,7 @@ class TimeFacts:
             between, not the attention core.
         recompute_up_projection: Latent attention's Q, K and V are recomputed (mla_up_proj).
         recompute_mlp: A dense layer's activation is recomputed.
+        recompute_activation: A dense network's product of gate and activation is recomputed.
         recompute_norms: A layer's two normed inputs are recomputed (layernorm).
         recompute_expert_activation: An expert's activation is recomputed (moe_act).
         edges_count: Embedding and head count as a layer each where that makes chunks equal.
@@ -99,6 +100,7 @@ class TimeFacts:
     recompute_per_op: Number = 0.0
     recompute_up_projection: Number = 0.0
     recompute_mlp: Number = 0.0
+    recompute_activation: Number = 0.0
     recompute_norms: Number = 0.0
     recompute_expert_activation: Number = 0.0
     edges_count: Number = 1.0

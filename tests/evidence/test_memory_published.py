@@ -1,0 +1,130 @@
+"""Published memory peaks, and runs that ran."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.evidence.memory_ran import ran
+from steptime.evidence.memory_rows import memory_rows, memory_summary
+from steptime.evidence.nanotron_sweep import nanotron_sweep
+from steptime.evidence.schema import published_rows
+
+BY_ID = {row.id: row for row in published_rows()}
+
+
+# published
+
+
+def test_bloom_rehearsals() -> None:
+    """bigscience2022prequel: 28 rows; two that repeat one layout differ by 15 % themselves."""
+    rows, skipped = memory_rows(row for row in published_rows() if row.id.startswith("bloom"))
+    found = memory_summary(rows)
+    assert skipped == ()
+    assert found is not None
+    assert found.rows == 28
+    assert found.mean_fraction < 0.06
+    assert abs(found.bias_fraction) < 0.03
+
+
+def test_nanotron_rows() -> None:
+    """tazi2025: 40 rows, each the fastest of its class."""
+    rows, skipped = memory_rows(row for row in published_rows() if row.id.startswith("nanotron"))
+    narrow = memory_summary([row for row in rows if row.run.layout.tp <= 8])
+    assert skipped == ()
+    assert len(rows) == 40
+    assert narrow is not None
+    assert narrow.mean_fraction < 0.06
+    assert narrow.median_fraction < 0.05
+
+
+def test_the_two_sources_that_memory_was_first_read_from() -> None:
+    first = ("bigscience2022prequel", "tazi2025")
+    rows, _ = memory_rows(row for row in published_rows() if row.source in first)
+    whole = memory_summary(rows)
+    assert whole is not None
+    assert whole.rows == 68
+    assert whole.mean_fraction < 0.06
+
+
+@pytest.mark.parametrize(
+    ("source", "count", "mean", "largest"),
+    [
+        # Measured: 5.8 and 11.2 %; 3.1 and 10.0 %.
+        ("qi2023", 48, 0.06, 0.12),
+        ("simumax2025", 43, 0.035, 0.105),
+        # Measured: 25.2 and 36.0 %: its FSDP runs need 9 to 15 GB more than is counted, its
+        # pipelines of DeepSpeed 3 to 11 GB less. Of both it prints next to nothing.
+        ("atorch2023", 10, 0.26, 0.37),
+    ],
+)
+def test_other_sources_of_peaks(source: str, count: int, mean: float, largest: float) -> None:
+    rows, skipped = memory_rows(row for row in published_rows() if row.source == source)
+    found = memory_summary(rows)
+    assert skipped == ()
+    assert found is not None
+    assert found.rows == count
+    assert found.mean_fraction < mean
+    assert found.largest_fraction < largest
+
+
+def test_a_million_tokens_with_activations_on_the_host() -> None:
+    """trl2026: inputs of recomputed layers wait on the host; 2 to 16 % off on three models.
+
+    Its two models of 30B and over ran with levers that it does not put in numbers: the states of
+    their parameters alone, kept in 32 bits, are more than their peaks.
+    """
+    rows, _ = memory_rows(row for row in published_rows() if row.source == "trl2026")
+    found = {row.id: row for row in rows}
+    assert {name for name, row in found.items() if abs(row.error_fraction) < 0.17} == {
+        "cp-039",
+        "cp-040",
+        "cp-043",
+    }
+    for name in ("cp-041", "cp-042"):
+        parts = found[name].counted.parts_bytes
+        states = parts["weights"] + parts["gradients"] + parts["optimizer"]
+        assert states > found[name].published_gb * 1e9
+
+
+def test_nanotron_sweep() -> None:
+    rows, skipped = memory_rows(nanotron_sweep())
+    assert skipped == ()
+    assert len(rows) == 1078
+    without = memory_summary([row for row in rows if row.run.layout.tp == 1])
+    narrow = memory_summary([row for row in rows if 1 < row.run.layout.tp <= 8])
+    wide = memory_summary([row for row in rows if row.run.layout.tp > 8])
+    assert without is not None
+    assert narrow is not None
+    assert wide is not None
+    assert without.mean_fraction < 0.04
+    assert narrow.mean_fraction < 0.06
+    assert wide.mean_fraction < 0.105
+    assert wide.median_fraction < 0.06
+
+
+def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
+    """But the two whose states are over it, and one that contradicts its device itself."""
+    rows, _ = memory_rows(published_rows())
+    over = {row.id for row in rows if row.memory.total_bytes > 1.1 * row.memory.limit_bytes}
+    assert over == {"cp-041", "cp-042", "colossal-097"}
+    assert "exceeds the card" in BY_ID["colossal-097"].check
+
+
+# Compilers for TPUs free a layer's weights and logits before they hold others; what Paxml keeps
+# of GPT-3 is less than its policy's products. Rows, those said to fit, the most over the device.
+COMPILED = {"maxtext2024": (16, 4, 1.28), "dgxc2025": (113, 108, 1.24), "trl2026": (7, 5, 1.56)}
+
+
+def test_runs_that_ran_are_said_to_fit() -> None:
+    """Where the row says what is recomputed; the rest are within a tenth of the device."""
+    stated = [one for one in ran(published_rows()) if one.recompute_stated]
+    found = [one for one in stated if one.run.row.source not in COMPILED]
+    assert len(found) > 400
+    assert sum(one.memory.fits for one in found) / len(found) > 0.99
+    unlike = [one for one in found if not one.memory.fits]
+    assert max(one.share for one in unlike) < 1.1
+    assert all("GB" in one.memory.reason for one in unlike)
+    for source, (rows, fits, most) in COMPILED.items():
+        of = [one for one in stated if one.run.row.source == source]
+        assert (len(of), sum(one.memory.fits for one in of)) == (rows, fits)
+        assert max(one.share for one in of) < most
