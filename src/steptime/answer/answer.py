@@ -103,7 +103,7 @@ def answer(question: Question) -> Prediction:
     one = known.software_of(record)
     parts: Any = known.parts(record, one)
     step_time_s = float(known.predictor.total(parts))
-    width = known.width(one)
+    width = known.width
     low_s = high_s = None
     if width is not None:
         ends = interval_s(width, parts, step_time_s)

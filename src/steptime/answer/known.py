@@ -39,7 +39,7 @@ class Known:
         plain: Software where weights stay whole.
         sharing: Software where data-parallel ranks share them; the same where it is named.
         constants: Of the predictor, as its formula takes them.
-        widths: Of the interval, for plain and for sharing software; None without one.
+        width: Of the interval, by what is known of the software; None without one.
         assumed: What was taken for granted of device and model.
     """
 
@@ -47,7 +47,7 @@ class Known:
     plain: Software
     sharing: Software
     constants: Any
-    widths: tuple[Width | None, Width | None]
+    width: Width | None
     assumed: tuple[Assumed, ...]
 
     def software(self, sharing: bool) -> Software:
@@ -76,14 +76,6 @@ class Known:
         if self.predictor.uses_software:
             return dict(self.predictor.parts(record, one.time, self.constants))
         return dict(self.predictor.parts(record, self.constants))
-
-    def width(self, one: Software) -> Width | None:
-        """Return the width of the interval on one of the two kinds of software.
-
-        Args:
-            one: The software.
-        """
-        return self.widths[one is self.sharing]
 
 
 def default_predictor(device: Accelerator) -> str:
@@ -169,17 +161,17 @@ def known_of(
         software(said, device, model, precision, sharded) for sharded in (False, True)
     )
     values: Any = baseline_constants()
-    widths: tuple[Width | None, Width | None] = (None, None)
+    width = None
     if chosen.uses_software:
         check_known(device)
         values = (constants or published_constants()).of(device.generation)
         kind = kind_of(model.experts is not None, precision_named(precision).fp8)
-        widths = (kept_width(kind, plain.known), kept_width(kind, sharing.known))
+        width = kept_width(kind, said.knowledge)
     return Known(
         predictor=chosen,
         plain=plain,
         sharing=sharing if said.stack is None else plain,
         constants=values,
-        widths=widths,
+        width=width,
         assumed=_assumed(device, predictor),
     )

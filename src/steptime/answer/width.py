@@ -26,15 +26,15 @@ def kind_of(experts: bool, narrow: bool) -> str:
 
 
 @functools.cache
-def kept_width(kind: str, known: bool) -> Width | None:
+def kept_width(kind: str, knowledge: str) -> Width | None:
     """Return the width for a kind of run, or None where too few runs are comparable.
 
     Args:
         kind: One of ``KINDS``.
-        known: Whether the software is known, not assumed.
+        knowledge: What is known of the software, of `steptime.inputs.said.KNOWLEDGE`.
     """
     table = data_table("interval_widths.toml")
-    entry = table.get(f"{KEYS[kind]}-{'known' if known else 'assumed'}")
+    entry = table.get(f"{KEYS[kind]}-{knowledge}")
     if entry is None:
         return None
     return Width(
@@ -43,4 +43,5 @@ def kept_width(kind: str, known: bool) -> Width | None:
         slope=float(entry["slope"]),
         runs=int(entry["runs"]),
         middle=float(entry["middle"]),
+        num_sources=int(entry["num_sources"]),
     )

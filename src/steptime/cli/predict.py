@@ -79,6 +79,7 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "memory": memory_dict(result.memory),
         "software": result.software.stack.name,
         "software_known": result.software.known,
+        "software_knowledge": result.software.knowledge,
         "assumed": [str(one) for one in result.assumed],
         "assumptions": assumptions(result.assumed),
     }

@@ -39,7 +39,7 @@ def half_width(width: Width, exposed: Number) -> Number:
         exposed: Share of the step that is no computing.
 
     References:
-        vovk2005, Sec. 2.2.
+        derived here, `steptime.evidence.intervals`.
     """
     return width.factor * (width.base + width.slope * exposed)
 

@@ -53,6 +53,7 @@ class Width:
         slope: What a step adds that does nothing else.
         runs: Left-out runs it rests on.
         middle: ln(predicted / measured) that is usual for such runs.
+        num_sources: Sources that measured them.
     """
 
     factor: Number
@@ -60,3 +61,4 @@ class Width:
     slope: Number
     runs: int = 0
     middle: Number = 0.0
+    num_sources: int = 0
