@@ -43,6 +43,7 @@ class Prediction:
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
+        fit_probability: The chance that the measured peak fits; None where too few are known.
         assumed: What was not given, and what was taken for it; what is not modelled.
     """
 
@@ -59,6 +60,7 @@ class Prediction:
     tokens_per_s: float
     num_microbatches: int
     total_bytes: float
+    fit_probability: float | None
     assumed: tuple[Assumed, ...]
 
     @property
@@ -74,7 +76,7 @@ class Prediction:
     @cached_property
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
-        return job_memory(self.record, self.software.memory, self.assumed)
+        return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
 
     @property
     def verdict(self) -> int:
@@ -108,6 +110,7 @@ def answer(question: Question) -> Prediction:
     if width is not None:
         ends = interval_s(width, parts, step_time_s)
         low_s, high_s = ends["low_s"], ends["high_s"]
+    total_bytes = memory_total_bytes(record, one.memory)
     means = outcome(record, step_time_s, 1.0)
     uses = one.assumed if known.predictor.uses_software else ()
     return Prediction(
@@ -123,7 +126,8 @@ def answer(question: Question) -> Prediction:
         mfu_fraction=means["mfu_fraction"],
         tokens_per_s=means["tokens_per_s"],
         num_microbatches=int(num_microbatches(record)),
-        total_bytes=memory_total_bytes(record, one.memory),
+        total_bytes=total_bytes,
+        fit_probability=known.chance(total_bytes, record.hbm_bytes),
         assumed=(*step.assumed, *known.assumed, *uses, *limits_of(step.model, record, one)),
     )
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
-from steptime.answer.width import kept_width, kind_of
-from steptime.formulas.judgement import shares_weights
+from steptime.answer.width import kept_peak_width, kept_width, kind_of
+from steptime.formulas.judgement import fit_probability, shares_weights
 from steptime.formulas.number import Number
-from steptime.formulas.records import Width
+from steptime.formulas.records import PeakWidth, Width
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants
@@ -40,6 +40,7 @@ class Known:
         sharing: Software where data-parallel ranks share them; the same where it is named.
         constants: Of the predictor, as its formula takes them.
         width: Of the interval, by what is known of the software; None without one.
+        peak_width: How measured peaks of memory lie about predicted ones, likewise.
         assumed: What was taken for granted of device and model.
     """
 
@@ -48,6 +49,7 @@ class Known:
     sharing: Software
     constants: Any
     width: Width | None
+    peak_width: PeakWidth | None
     assumed: tuple[Assumed, ...]
 
     def software(self, sharing: bool) -> Software:
@@ -76,6 +78,17 @@ class Known:
         if self.predictor.uses_software:
             return dict(self.predictor.parts(record, one.time, self.constants))
         return dict(self.predictor.parts(record, self.constants))
+
+    def chance(self, total_bytes: float, limit_bytes: float) -> float | None:
+        """Return the chance that a measured peak fits; None where too few peaks are known.
+
+        Args:
+            total_bytes: Predicted for the fullest device.
+            limit_bytes: What it has.
+        """
+        if self.peak_width is None:
+            return None
+        return float(fit_probability(self.peak_width, total_bytes, limit_bytes))
 
 
 def default_predictor(device: Accelerator) -> str:
@@ -161,11 +174,11 @@ def known_of(
         software(said, device, model, precision, sharded) for sharded in (False, True)
     )
     values: Any = baseline_constants()
+    kind = kind_of(model.experts is not None, precision_named(precision).fp8)
     width = None
     if chosen.uses_software:
         check_known(device)
         values = (constants or published_constants()).of(device.generation)
-        kind = kind_of(model.experts is not None, precision_named(precision).fp8)
         width = kept_width(kind, said.knowledge)
     return Known(
         predictor=chosen,
@@ -173,5 +186,6 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         width=width,
+        peak_width=kept_peak_width(kind, said.knowledge),
         assumed=_assumed(device, predictor),
     )

@@ -46,6 +46,7 @@ def candidate_dict(question: Question, one: Candidate, run: Run | None) -> dict[
         "step_time_s": one.step_time_s,
         "memory_bytes": one.memory_bytes,
         "headroom_bytes": one.headroom_bytes,
+        "fit_probability": one.fit_probability,
         "tokens_per_s": question.global_batch_size * question.seq_length / one.step_time_s,
     }
     if run is not None:
@@ -109,7 +110,7 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
         f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
     sizes = [name for name in LAYOUT_COLUMNS if _shown(question, name)]
-    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full"]
+    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full", "fits"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
@@ -122,7 +123,8 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
         rows.append(row)
     print_table(title, [(head, "right") for head in heads], rows)
     console().print(
-        "mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory"
+        "mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory, "
+        "fits chance that it fits"
     )
 
 
@@ -143,6 +145,7 @@ def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
         RECOMPUTE_WORDS[layout.recompute],
         f"{one.memory_bytes / 1e9:.1f}",
         f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%",
+        "-" if one.fit_probability is None else f"{100 * one.fit_probability:.0f}%",
     ]
 
 

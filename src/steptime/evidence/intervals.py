@@ -19,9 +19,10 @@ only three sources ran what is anybody's. A user gets it for the latter alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from statistics import median, variance
+from typing import TypeVar
 
 from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS
 from steptime.evidence.residuals import Miss, Residual, residuals
@@ -31,6 +32,7 @@ from steptime.inputs.datafiles import data_path, write_whole
 from steptime.inputs.said import EXACT, KNOWLEDGE
 
 COVERAGE = 0.9
+W = TypeVar("W")
 FEWEST_SOURCES = 3
 FEWEST_RUNS = 3
 """Of a source that has a say."""
@@ -169,6 +171,38 @@ def misses_of(
     return tuple(miss for miss in asked if miss is not None)
 
 
+def neighbours(kind: str, knowledge: str) -> list[tuple[str, str]]:
+    """Return the cells that a cell of too few sources may borrow from.
+
+    Args:
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+    """
+    less = KNOWLEDGE[KNOWLEDGE.index(knowledge) + 1 :][:1]
+    return [(kind, level) for level in less] + ([(DENSE, knowledge)] if kind != DENSE else [])
+
+
+def borrowed(
+    kind: str,
+    knowledge: str,
+    own: Callable[[str, str], W | None],
+    size: Callable[[W], float],
+) -> W | None:
+    """Return a cell's own width, or the wider one of its neighbours, which may borrow too.
+
+    Args:
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+        own: Gives a cell's own width.
+        size: Says how wide one is.
+    """
+    mine = own(kind, knowledge)
+    if mine is not None:
+        return mine
+    near = (borrowed(*cell, own, size) for cell in neighbours(kind, knowledge))
+    return max((one for one in near if one is not None), key=size, default=None)
+
+
 def width_of(
     rows: Sequence[Residual], kind: str, knowledge: str, without: str = ""
 ) -> Width | None:
@@ -180,21 +214,20 @@ def width_of(
         knowledge: One of ``KNOWLEDGE``.
         without: A source that may not be used.
     """
-    own = width(misses_of(rows, kind, knowledge, without))
     usual = median([row.exposed for row in rows]) if rows else 0.0
-    if own is None:
-        near = [
-            width_of(rows, kind, level, without)
-            for level in KNOWLEDGE[KNOWLEDGE.index(knowledge) + 1 :][:1]
-        ]
-        near += [width_of(rows, DENSE, knowledge, without)] if kind != DENSE else []
-        found = [one for one in near if one is not None]
-        return max(found, key=lambda one: half_width(one, usual), default=None)
-    if kind == EXPERTS and knowledge != EXACT:
-        dense = width_of(rows, DENSE, knowledge, without)
-        if dense is not None and half_width(dense, usual) > half_width(own, usual):
-            return replace(own, factor=dense.factor, base=dense.base, slope=dense.slope)
-    return own
+
+    def own(kind: str, knowledge: str) -> Width | None:
+        return width(misses_of(rows, kind, knowledge, without))
+
+    def size(one: Width) -> float:
+        return float(half_width(one, usual))
+
+    found = borrowed(kind, knowledge, own, size)
+    if found is not None and kind == EXPERTS and knowledge != EXACT:
+        dense = borrowed(DENSE, knowledge, own, size)
+        if dense is not None and size(dense) > size(found):
+            return replace(found, factor=dense.factor, base=dense.base, slope=dense.slope)
+    return found
 
 
 def widths_text() -> str:

@@ -44,6 +44,23 @@ class BaselineConstants:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeakWidth:
+    """How measured peaks of memory lie about predicted ones: measured / predicted - 1, logistic.
+
+    Attributes:
+        middle: What is usual.
+        scale: Of the logistic distribution.
+        runs: Peaks it rests on.
+        num_sources: Sources that measured them.
+    """
+
+    middle: Number
+    scale: Number
+    runs: int = 0
+    num_sources: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Width:
     """Half-width of an interval in ln(step time): ``factor`` times the scale, about ``middle``.
 
