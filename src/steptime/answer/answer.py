@@ -11,6 +11,7 @@ from typing import Any
 from steptime.answer.limits import limits_of
 from steptime.answer.memory import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
+from steptime.answer.reach import beyond, cell_of
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
@@ -44,7 +45,8 @@ class Prediction:
         num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
         fit_probability: The chance that the measured peak fits; None where too few are known.
-        assumed: What was not given, and what was taken for it; what is not modelled.
+        assumed: What was not given, and what was taken for it; what lies beyond the data; what is
+            not modelled.
     """
 
     predictor: str
@@ -89,6 +91,13 @@ class Prediction:
         return self.verdict > 0
 
 
+def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
+    """Return what was taken for the software, and in what the step goes beyond all runs."""
+    device, experts = step.accelerator, step.model.experts is not None
+    cell = cell_of(experts, step.layout.precision)
+    return (*one.assumed, *beyond(device.generation, device.matmul_flop_per_s, cell, record))
+
+
 def answer(question: Question) -> Prediction:
     """Return what is known of one training step.
 
@@ -112,7 +121,7 @@ def answer(question: Question) -> Prediction:
         low_s, high_s = ends["low_s"], ends["high_s"]
     total_bytes = memory_total_bytes(record, one.memory)
     means = outcome(record, step_time_s, 1.0)
-    uses = one.assumed if known.predictor.uses_software else ()
+    uses = _taken(step, record, one) if known.predictor.uses_software else ()
     return Prediction(
         predictor=known.predictor.name,
         step=step,
