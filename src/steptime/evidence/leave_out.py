@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,10 @@ def asked_as(
     found = []
     for sample in runs:
         try:
-            found.append(sample_of(rung(sample.inputs.run.row)))
+            asked = sample_of(rung(sample.inputs.run.row))
         except Incomplete:
             continue
+        found.append(replace(asked, step_time_s=sample.step_time_s))
     return tuple(found)
 
 
