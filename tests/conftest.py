@@ -39,7 +39,7 @@ def accuracy_points() -> dict[str, Any]:
 
     The parts are those of the constants in ``data/``: leaving each source out takes a minute.
     """
-    np = pytest.importorskip("numpy")
+    pytest.importorskip("numpy")
     from steptime.book.study.accuracy import accuracy_points
     from steptime.evidence.leave_out import LeftOut
     from steptime.evidence.residuals import residuals
@@ -48,9 +48,5 @@ def accuracy_points() -> dict[str, Any]:
 
     runs = table([sample for sample in all_runs().samples if scored(sample)])
     kept = {one.id: one for one in residuals()}
-    rows = [kept[sample.id] for sample in runs.samples]
-    columns = [
-        np.array([getattr(row, name) for row in rows])
-        for name in ("error", "assumed_error", "exposed")
-    ]
-    return accuracy_points(LeftOut(runs, *columns, parts=runs.parts(published_constants())))
+    rows = tuple(kept[sample.id] for sample in runs.samples)
+    return accuracy_points(LeftOut(runs, rows, parts=runs.parts(published_constants())))

@@ -130,11 +130,11 @@ def search_of(asked: Asked, stages: tuple[int, ...]) -> Search:
     )
 
 
-def by_candidate(asked: Asked) -> tuple[float, float]:
-    """Return step time and memory as a search reports a layout."""
+def by_candidate(asked: Asked) -> tuple[float, float, float | None]:
+    """Return step time, memory and the chance to fit as a search reports a layout."""
     step = step_of(asked)
     one = evaluated(search_of(asked, (step.layout.zero_stage,)), step.layout, step.batch)
-    return one.step_time_s, one.memory_bytes
+    return one.step_time_s, one.memory_bytes, one.fit_probability
 
 
 def by_step(asked: Asked) -> Prediction:

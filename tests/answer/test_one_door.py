@@ -45,6 +45,7 @@ def numbers(found: Prediction) -> dict[str, Any]:
         "memory": found.total_bytes,
         "ranks": found.memory.fullest.parts_bytes,
         "verdict": found.verdict,
+        "chance": found.fit_probability,
         "mfu": found.mfu_fraction,
         "software": found.software.stack.name,
         "known": found.software.known,
@@ -66,7 +67,8 @@ def test_search_answers_as_predict_does(questions: list[Asked]) -> None:
     for asked in questions:
         found = predict(**asked)
         assert by_search(asked) == (found.step_time_s, found.total_bytes), asked
-        assert by_candidate(asked) == (found.step_time_s, found.total_bytes), asked
+        told = (found.step_time_s, found.total_bytes, found.fit_probability)
+        assert by_candidate(asked) == told, asked
 
 
 def test_a_step_from_elsewhere_is_answered_as_predict_does(questions: list[Asked]) -> None:
@@ -137,9 +139,11 @@ def test_commands_answer_as_python_does(
         assert told["breakdown_s"] == dict(found.breakdown_s)
         assert told["step_time_low_s"] == found.step_time_low_s
         assert told["memory"]["total_bytes"] == found.total_bytes
+        assert told["fit_probability"] == found.fit_probability
         assert told["assumed"] == [str(one) for one in found.assumed]
         kept = said(capsys, ["memory", *words_of(asked), "--json"])
         assert kept["total_bytes"] == found.total_bytes
+        assert kept["fit_probability"] == found.fit_probability
         assert kept["assumed"] == told["assumed"]
 
 

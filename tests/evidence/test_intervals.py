@@ -1,4 +1,4 @@
-"""Intervals from left-out errors."""
+"""Intervals from the errors of sources left out."""
 
 from __future__ import annotations
 
@@ -7,13 +7,26 @@ import random
 
 import pytest
 
+pytest.importorskip("scipy")
+
 from steptime.answer import predict
 from steptime.answer.width import kept_width, kind_of
-from steptime.evidence.intervals import FEWEST, coverage, holds, width, widths_text
-from steptime.evidence.residuals import DENSE, KINDS, NARROW, residuals
+from steptime.evidence.intervals import (
+    FEWEST_SOURCES,
+    ends,
+    holds,
+    misses_of,
+    predictive_variance,
+    quantile,
+    width,
+    width_of,
+    widths_text,
+)
+from steptime.evidence.residuals import DENSE, EXPERTS, KINDS, NARROW, Miss, Residual, residuals
 from steptime.formulas.judgement import exposed_fraction, half_width, interval_s
 from steptime.formulas.records import StepParts, Width
 from steptime.inputs.datafiles import data_path
+from steptime.inputs.said import EXACT, FAMILY, KNOWLEDGE, NOTHING, Said
 
 
 def parts_with(exposed: float) -> StepParts:
@@ -24,100 +37,169 @@ def parts_with(exposed: float) -> StepParts:
     return parts | {"pipeline_bubble": exposed}
 
 
-def ends(found: Width, exposed: float, step_s: float = 1.0) -> tuple[float, float]:
-    told = interval_s(found, parts_with(exposed), step_s)
-    return float(told["low_s"]), float(told["high_s"])
+def drawn(sources: int, seed: int, middle: float = 0.0, runs: int = 12) -> list[Miss]:
+    """Return errors of sources that differ by 0.1, runs of one by 0.05."""
+    rng = random.Random(seed)
+    found = []
+    for source in range(sources):
+        off = rng.gauss(middle, 0.1)
+        found += [Miss(str(source), rng.random(), off + rng.gauss(0.0, 0.05)) for _ in range(runs)]
+    return found
 
 
-# ---- published
+def row(source: str, kind: str, error: float, *, known: str = EXACT, place: int = 0) -> Residual:
+    """Return a left-out run that misses by the same whatever is known."""
+    return Residual(
+        id=f"{source}-{place}",
+        source=source,
+        kind=kind,
+        knowledge=known,
+        exposed=0.1,
+        error=error,
+        family_exposed=0.1,
+        family_error=error,
+        assumed_exposed=0.1,
+        assumed_error=error,
+    )
 
 
-@pytest.mark.parametrize("assumed", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_nine_of_ten_left_out_runs_lie_inside(kind: str, assumed: bool) -> None:
-    found = coverage(residuals(), kind, assumed=assumed)
-    assert found.runs >= 60
-    # One run of 62 over, in 8 bits with the software assumed.
-    one_over = 1.0 / found.runs if assumed and kind == NARROW else 0.0
-    assert 0.87 <= found.covered <= 0.93 + one_over
+def rows_of(kind: str, sizes: list[float], known: str = EXACT) -> list[Residual]:
+    """Return four runs a source, each source off by one size."""
+    return [
+        row(f"{kind}{at}", kind, size + 0.01 * place, known=known, place=place)
+        for at, size in enumerate(sizes)
+        for place in range(4)
+    ]
 
 
-def test_left_out_errors_meet_their_aims() -> None:
-    by_kind = {
-        kind: sorted(abs(row.error) for row in residuals() if row.kind == kind) for kind in KINDS
-    }
-    means = [math.fsum(by_kind[kind]) / len(by_kind[kind]) for kind in KINDS]
-    medians = [by_kind[kind][len(by_kind[kind]) // 2] for kind in KINDS]
-    assert [m < most for m, most in zip(means, (0.065, 0.06, 0.15), strict=True)] == [True] * 3
-    assert [m < most for m, most in zip(medians, (0.045, 0.04, 0.12), strict=True)] == [True] * 3
+# ---- by hand and published
+
+
+def test_the_quantile_is_that_of_the_printed_tables() -> None:
+    assert [round(quantile(0.9, freedom), 3) for freedom in (2, 4, 9)] == [2.92, 2.132, 1.833]
+
+
+def test_a_variance_by_hand() -> None:
+    # Means -1, 0, 1: between 2 / 2, times 4/3; within 2, less a half of it that the means hold.
+    groups = [[-2.0, 0.0], [-1.0, 1.0], [0.0, 2.0]]
+    assert predictive_variance(groups) == pytest.approx(4.0 / 3.0 + 2.0 * 0.5)
+
+
+def test_the_kept_widths_are_what_the_left_out_errors_give() -> None:
+    assert data_path("interval_widths.toml").read_text(encoding="utf-8") == widths_text()
+
+
+# ---- limit
+
+
+def test_sources_alike_leave_what_differs_within_them() -> None:
+    misses = [Miss(str(source), 0.0, 0.1 * (-1) ** at) for source in range(40) for at in range(40)]
+    found = width(misses)
+    assert found is not None
+    assert found.slope == 0.0
+    assert half_width(found, 0.0) == pytest.approx(quantile(0.9, 39) * 0.1, rel=0.02)
+
+
+def test_a_prediction_stays_inside_however_far_the_middle() -> None:
+    far = Width(factor=1.0, base=0.1, slope=0.0, middle=0.5)
+    assert ends(far, 0.0) == (0.0, 0.6)
+    assert holds(far, 0.5, 0.0)
+    assert holds(far, 0.0, 0.0)
+    assert not holds(far, -0.01, 0.0)
+    told = interval_s(far, parts_with(0.0), 1.0)
+    assert told["high_s"] == 1.0
+    assert told["low_s"] == pytest.approx(math.exp(-0.6))
 
 
 # ---- invariant
 
 
-def test_the_width_covers_what_it_promises_on_drawn_errors() -> None:
-    rng = random.Random(7)
+def test_the_width_covers_what_it_promises_of_a_new_source() -> None:
     inside = 0
-    for _ in range(400):
-        drawn = [(rng.random(), rng.gauss(0.0, 0.05)) for _ in range(60)]
-        found = width(drawn)
+    for seed in range(600):
+        found = width(drawn(8, seed))
         assert found is not None
-        inside += abs(rng.gauss(0.0, 0.05)) <= half_width(found, rng.random())
-    assert 0.87 <= inside / 400 <= 0.94
+        new = drawn(1, 10_000 + seed, runs=1)[0]
+        inside += holds(found, new.error, new.exposed)
+    assert 0.87 <= inside / 600 <= 0.95
 
 
-def test_an_interval_holds_its_prediction_and_grows_with_doubt() -> None:
-    widths = [kept_width(DENSE, known) for known in (True, False)]
-    known, guessed = (ends(one, 0.2) for one in widths if one is not None)
-    assert known[0] < 1.0 < known[1] < guessed[1]
-    assert guessed[0] < 1.0
-    assert guessed[1] / guessed[0] > known[1] / known[0]
+def test_many_runs_of_one_source_do_not_narrow_an_interval() -> None:
+    few = drawn(6, 4, runs=4)
+    many = few + [miss for miss in few if miss.source == "0"] * 50
+    narrow, wide = width(few), width(many)
+    assert narrow is not None
+    assert wide is not None
+    assert half_width(wide, 0.2) > 0.9 * half_width(narrow, 0.2)
 
 
 def test_what_is_usual_moves_the_interval_and_not_its_width() -> None:
-    rng = random.Random(3)
-    drawn = [(rng.random(), rng.gauss(0.0, 0.05)) for _ in range(200)]
-    moved = [(exposed, error - 0.05) for exposed, error in drawn]
-    plain, centred, wide = width(drawn), width(moved, middle=-0.05), width(moved)
+    plain, moved = width(drawn(6, 3)), width(drawn(6, 3, middle=-0.2))
     assert plain is not None
-    assert centred is not None
-    assert wide is not None
-    assert half_width(centred, 0.3) == pytest.approx(half_width(plain, 0.3))
-    assert half_width(wide, 0.3) > 1.2 * half_width(centred, 0.3)
-    low, high = ends(centred, 0.3)
-    assert low == pytest.approx(math.exp(0.05 - half_width(centred, 0.3)))
-    assert high == pytest.approx(math.exp(0.05 + half_width(centred, 0.3)))
-    far = width([(0.0, 0.5)] * FEWEST, middle=0.5)
-    assert far is not None
-    assert ends(far, 0.0)[1] == 1.0
-    assert holds(far, 0.5, 0.0)
-    assert holds(far, 0.0, 0.0)
-    assert not holds(far, -0.01, 0.0)
+    assert moved is not None
+    assert moved.middle == pytest.approx(plain.middle - 0.2)
+    assert half_width(moved, 0.3) == pytest.approx(half_width(plain, 0.3))
 
 
-def test_a_prediction_carries_its_interval() -> None:
-    made = predict(
-        model="gpt3-175b",
-        accelerator="a100",
-        tp=8,
-        pp=8,
-        dp=2,
-        seq_length=2048,
-        global_batch_size=128,
-        recompute="full",
-        stack="megatron-2021",
+def test_too_few_sources_borrow_the_wider_neighbour() -> None:
+    dense = rows_of(DENSE, [-0.1, 0.0, 0.1, 0.2])
+    narrow = rows_of(NARROW, [0.0, 0.02])
+    rows = [*dense, *narrow]
+    assert width_of(rows, NARROW, FAMILY) == width_of(rows, DENSE, FAMILY)
+    assert width_of(rows, NARROW, NOTHING) == width_of(rows, DENSE, NOTHING)
+
+
+def test_experts_are_no_narrower_than_dense_where_software_is_new() -> None:
+    rows = rows_of(DENSE, [-0.3, 0.0, 0.3, 0.4]) + rows_of(EXPERTS, [0.1, 0.11, 0.12])
+    dense, experts, exact = (
+        width_of(rows, DENSE, FAMILY),
+        width_of(rows, EXPERTS, FAMILY),
+        width_of(rows, EXPERTS, EXACT),
     )
-    assert made.step_time_low_s is not None
-    assert made.step_time_high_s is not None
-    assert made.step_time_low_s < made.step_time_s < made.step_time_high_s
-    found = kept_width(DENSE, known=True)
-    assert found is not None
-    half = half_width(found, exposed_fraction(made.breakdown_s, made.step_time_s))  # type: ignore[arg-type]
-    assert made.step_time_high_s == pytest.approx(made.step_time_s * math.exp(half))
+    assert dense is not None
+    assert experts is not None
+    assert exact is not None
+    assert half_width(experts, 0.1) == half_width(dense, 0.1)
+    assert experts.middle == pytest.approx(0.125)
+    assert half_width(exact, 0.1) < half_width(dense, 0.1)
 
 
-def test_the_kept_widths_are_what_the_left_out_errors_give() -> None:
-    assert data_path("interval_widths.toml").read_text(encoding="utf-8") == widths_text()
+def test_only_named_stacks_are_examples_of_exact_software() -> None:
+    rows = rows_of(DENSE, [0.0, 0.1], known=FAMILY)
+    assert misses_of(rows, DENSE, EXACT) == ()
+    assert len(misses_of(rows, DENSE, FAMILY)) == len(rows)
+    assert len(misses_of(rows, DENSE, FAMILY, without=f"{DENSE}0")) == len(rows) // 2
+
+
+def test_a_stack_of_one_source_is_exact_for_nobody_else() -> None:
+    levels = [Said(stack=name).knowledge for name in ("megatron-core", "bloom", "megatron", None)]
+    assert levels == [EXACT, FAMILY, FAMILY, NOTHING]
+    assert Said(stack="deepseek").knowledge == NOTHING
+    assert Said(date="2024-03").knowledge == NOTHING
+
+
+def test_a_prediction_carries_the_interval_of_what_is_known() -> None:
+    asked = {
+        "model": "gpt3-175b",
+        "accelerator": "a100",
+        "tp": 8,
+        "pp": 8,
+        "dp": 2,
+        "seq_length": 2048,
+        "global_batch_size": 128,
+        "recompute": "full",
+    }
+    for stack, knowledge in (("megatron-2021", EXACT), ("megatron", FAMILY), (None, NOTHING)):
+        made = predict(**asked, stack=stack)
+        found = kept_width(DENSE, knowledge)
+        assert made.step_time_low_s is not None
+        assert made.step_time_high_s is not None
+        assert found is not None
+        half = half_width(found, exposed_fraction(made.breakdown_s, made.step_time_s))  # type: ignore[arg-type]
+        assert made.step_time_low_s < made.step_time_s < made.step_time_high_s
+        assert made.step_time_high_s == pytest.approx(
+            made.step_time_s * math.exp(half - found.middle)
+        )
 
 
 def test_kinds_follow_experts_and_precision() -> None:
@@ -125,8 +207,17 @@ def test_kinds_follow_experts_and_precision() -> None:
     assert kind_of(True, True) == kind_of(True, False)
 
 
+def test_every_cell_has_a_width_and_less_known_is_wider_for_dense_runs() -> None:
+    assert all(kept_width(kind, known) for kind in KINDS for known in KNOWLEDGE)
+    halves = [half_width(kept_width(DENSE, known), 0.2) for known in KNOWLEDGE]  # type: ignore[arg-type]
+    assert halves == sorted(halves)
+
+
 # ---- refusal
 
 
-def test_too_few_runs_give_no_interval() -> None:
-    assert width([(0.1, 0.05)] * (FEWEST - 1)) is None
+def test_too_few_sources_give_no_interval() -> None:
+    assert width(drawn(FEWEST_SOURCES - 1, 1)) is None
+    assert width([]) is None
+    assert width_of([], DENSE, NOTHING) is None
+    assert len({one.source for one in residuals()}) > 10

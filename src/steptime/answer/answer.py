@@ -11,6 +11,7 @@ from typing import Any
 from steptime.answer.limits import limits_of
 from steptime.answer.memory import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
+from steptime.answer.reach import beyond, cell_of
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
@@ -43,7 +44,9 @@ class Prediction:
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
-        assumed: What was not given, and what was taken for it; what is not modelled.
+        fit_probability: The chance that the measured peak fits; None where too few are known.
+        assumed: What was not given, and what was taken for it; what lies beyond the data; what is
+            not modelled.
     """
 
     predictor: str
@@ -59,6 +62,7 @@ class Prediction:
     tokens_per_s: float
     num_microbatches: int
     total_bytes: float
+    fit_probability: float | None
     assumed: tuple[Assumed, ...]
 
     @property
@@ -74,7 +78,7 @@ class Prediction:
     @cached_property
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
-        return job_memory(self.record, self.software.memory, self.assumed)
+        return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
 
     @property
     def verdict(self) -> int:
@@ -85,6 +89,13 @@ class Prediction:
     def fits(self) -> bool:
         """Return whether the fullest device has room for it."""
         return self.verdict > 0
+
+
+def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
+    """Return what was taken for the software, and in what the step goes beyond all runs."""
+    device, experts = step.accelerator, step.model.experts is not None
+    cell = cell_of(experts, step.layout.precision)
+    return (*one.assumed, *beyond(device.generation, device.matmul_flop_per_s, cell, record))
 
 
 def answer(question: Question) -> Prediction:
@@ -103,13 +114,14 @@ def answer(question: Question) -> Prediction:
     one = known.software_of(record)
     parts: Any = known.parts(record, one)
     step_time_s = float(known.predictor.total(parts))
-    width = known.width(one)
+    width = known.width
     low_s = high_s = None
     if width is not None:
         ends = interval_s(width, parts, step_time_s)
         low_s, high_s = ends["low_s"], ends["high_s"]
+    total_bytes = memory_total_bytes(record, one.memory)
     means = outcome(record, step_time_s, 1.0)
-    uses = one.assumed if known.predictor.uses_software else ()
+    uses = _taken(step, record, one) if known.predictor.uses_software else ()
     return Prediction(
         predictor=known.predictor.name,
         step=step,
@@ -123,7 +135,8 @@ def answer(question: Question) -> Prediction:
         mfu_fraction=means["mfu_fraction"],
         tokens_per_s=means["tokens_per_s"],
         num_microbatches=int(num_microbatches(record)),
-        total_bytes=memory_total_bytes(record, one.memory),
+        total_bytes=total_bytes,
+        fit_probability=known.chance(total_bytes, record.hbm_bytes),
         assumed=(*step.assumed, *known.assumed, *uses, *limits_of(step.model, record, one)),
     )
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
-from steptime.answer.width import kept_width, kind_of
-from steptime.formulas.judgement import shares_weights
+from steptime.answer.width import kept_peak_width, kept_width, kind_of
+from steptime.formulas.judgement import fit_probability, shares_weights
 from steptime.formulas.number import Number
-from steptime.formulas.records import Width
+from steptime.formulas.records import PeakWidth, Width
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants
@@ -40,7 +40,8 @@ class Known:
         plain: Software where weights stay whole.
         sharing: Software where data-parallel ranks share them; the same where it is named.
         constants: Of the predictor, as its formula takes them.
-        widths: Of the interval, for plain and for sharing software; None without one.
+        width: Of the interval, by what is known of the software; None without one.
+        peak_width: How measured peaks of memory lie about predicted ones, likewise.
         assumed: What was taken for granted of device and model.
     """
 
@@ -48,7 +49,8 @@ class Known:
     plain: Software
     sharing: Software
     constants: Any
-    widths: tuple[Width | None, Width | None]
+    width: Width | None
+    peak_width: PeakWidth | None
     assumed: tuple[Assumed, ...]
 
     def software(self, sharing: bool) -> Software:
@@ -78,13 +80,16 @@ class Known:
             return dict(self.predictor.parts(record, one.time, self.constants))
         return dict(self.predictor.parts(record, self.constants))
 
-    def width(self, one: Software) -> Width | None:
-        """Return the width of the interval on one of the two kinds of software.
+    def chance(self, total_bytes: float, limit_bytes: float) -> float | None:
+        """Return the chance that a measured peak fits; None where too few peaks are known.
 
         Args:
-            one: The software.
+            total_bytes: Predicted for the fullest device.
+            limit_bytes: What it has.
         """
-        return self.widths[one is self.sharing]
+        if self.peak_width is None:
+            return None
+        return float(fit_probability(self.peak_width, total_bytes, limit_bytes))
 
 
 def default_predictor(device: Accelerator) -> str:
@@ -184,20 +189,22 @@ def known_of(
         software(said, device, model, precision, sharded) for sharded in (False, True)
     )
     values: Any = baseline_constants()
-    widths: tuple[Width | None, Width | None] = (None, None)
+    narrow = precision_named(precision)
+    kind = kind_of(model.experts is not None, narrow.fp8)
+    width = None
     assumed = _assumed(device, predictor)
     if chosen.uses_software:
         check_known(device)
-        used, narrow = constants or published_constants(), precision_named(precision)
+        used = constants or published_constants()
         values = used.of(device.generation, narrow.bits)
         assumed += _share_assumed(device, narrow.bits, used)
-        kind = kind_of(model.experts is not None, narrow.fp8)
-        widths = (kept_width(kind, plain.known), kept_width(kind, sharing.known))
+        width = kept_width(kind, said.knowledge)
     return Known(
         predictor=chosen,
         plain=plain,
         sharing=sharing if said.stack is None else plain,
         constants=values,
-        widths=widths,
+        width=width,
+        peak_width=kept_peak_width(kind, said.knowledge),
         assumed=assumed,
     )

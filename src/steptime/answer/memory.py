@@ -48,6 +48,7 @@ class Memory:
         limit_bytes: Memory that the device reports; what its data sheet prints where unknown.
         facts: What was taken for the software.
         assumed: What was not given, and what was taken for it.
+        fit_probability: The chance that the measured peak fits; None where too few are known.
     """
 
     fullest: RankMemory
@@ -56,6 +57,7 @@ class Memory:
     limit_bytes: float
     facts: MemoryFacts
     assumed: tuple[Assumed, ...]
+    fit_probability: float | None = None
 
     @property
     def total_bytes(self) -> float:
@@ -100,13 +102,19 @@ def rank_memory(parts: Mapping[str, Number]) -> RankMemory:
     )
 
 
-def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[Assumed, ...] = ()) -> Memory:
+def job_memory(
+    record: Job,
+    facts: MemoryFacts,
+    assumed: tuple[Assumed, ...] = (),
+    fit_probability: float | None = None,
+) -> Memory:
     """Return the memory of a flat record.
 
     Args:
         record: The training step as numbers.
         facts: What the software keeps.
         assumed: What was not given.
+        fit_probability: The chance that it fits.
     """
     stages = int(record.pp)
     shown = range(stages) if stages <= MOST_RANKS else (0, 1, stages - 1)
@@ -118,4 +126,5 @@ def job_memory(record: Job, facts: MemoryFacts, assumed: tuple[Assumed, ...] = (
         limit_bytes=float(record.hbm_bytes),
         facts=facts,
         assumed=assumed,
+        fit_probability=fit_probability,
     )

@@ -1,10 +1,14 @@
-"""How wide the interval of a prediction is: widths kept in ``data/interval_widths.toml``."""
+"""How wide the interval of a prediction is, in time and in memory.
+
+Widths are kept in ``data/interval_widths.toml`` and ``data/memory_widths.toml``.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 
-from steptime.formulas.records import Width
+from steptime.formulas.records import PeakWidth, Width
 from steptime.inputs.datafiles import data_table
 
 DENSE, NARROW, EXPERTS = "dense, 16 bits", "dense, 8 bits and below", "experts"
@@ -26,15 +30,15 @@ def kind_of(experts: bool, narrow: bool) -> str:
 
 
 @functools.cache
-def kept_width(kind: str, known: bool) -> Width | None:
+def kept_width(kind: str, knowledge: str) -> Width | None:
     """Return the width for a kind of run, or None where too few runs are comparable.
 
     Args:
         kind: One of ``KINDS``.
-        known: Whether the software is known, not assumed.
+        knowledge: What is known of the software, of `steptime.inputs.said.KNOWLEDGE`.
     """
     table = data_table("interval_widths.toml")
-    entry = table.get(f"{KEYS[kind]}-{'known' if known else 'assumed'}")
+    entry = table.get(f"{KEYS[kind]}-{knowledge}")
     if entry is None:
         return None
     return Width(
@@ -43,4 +47,43 @@ def kept_width(kind: str, known: bool) -> Width | None:
         slope=float(entry["slope"]),
         runs=int(entry["runs"]),
         middle=float(entry["middle"]),
+        num_sources=int(entry["num_sources"]),
     )
+
+
+@functools.cache
+def kept_peak_width(kind: str, knowledge: str) -> PeakWidth | None:
+    """Return how peaks of a kind of run lie about predicted ones; None where too few are known.
+
+    Args:
+        kind: One of ``KINDS``.
+        knowledge: What is known of the software, of `steptime.inputs.said.KNOWLEDGE`.
+    """
+    entry = data_table("memory_widths.toml").get(f"{KEYS[kind]}-{knowledge}")
+    if entry is None:
+        return None
+    return PeakWidth(
+        middle=float(entry["middle"]),
+        scale=float(entry["scale"]),
+        runs=int(entry["runs"]),
+        num_sources=int(entry["num_sources"]),
+    )
+
+
+def logit(chance: float) -> float:
+    """Return how many scales of a logistic distribution lie below a chance.
+
+    Args:
+        chance: Above 0, below 1.
+    """
+    return math.log(chance / (1.0 - chance))
+
+
+def sure_share(width: PeakWidth, chance: float) -> float:
+    """Return the share of a device up to which a predicted peak fits with a chance, 1 at most.
+
+    Args:
+        width: How measured peaks lie about predicted ones.
+        chance: To fit.
+    """
+    return 1.0 / max(float(1.0 + width.middle + width.scale * logit(chance)), 1.0)

@@ -25,7 +25,7 @@ from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.said import NOTHING_SAID
+from steptime.inputs.said import NOTHING, NOTHING_SAID
 from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
 from steptime.inputs.software import as_trained, conditions_of, software
 from steptime.pipeline.build import fixed_chunks
@@ -153,7 +153,7 @@ def predictor_entries() -> list[dict[str, Any]]:
 
 def widths() -> dict[str, Any]:
     """Return the width of the interval of each kind of run, for software that is assumed."""
-    found = {KEYS[kind]: kept_width(kind, known=False) for kind in KINDS}
+    found = {KEYS[kind]: kept_width(kind, NOTHING) for kind in KINDS}
     return {key: asdict(width) for key, width in found.items() if width is not None}
 
 

@@ -11,7 +11,7 @@ from steptime.answer.memory import RankMemory
 from steptime.answer.question import Question
 from steptime.cli import options as opt
 from steptime.cli.output import console, print_json, print_table
-from steptime.cli.predict import assumptions
+from steptime.cli.predict import assumptions, verdict
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs.precision import precision_named
@@ -96,6 +96,7 @@ def as_dict(found: Prediction, helps: tuple[Remedy, ...]) -> dict[str, Any]:
         "num_gpus": step.layout.num_devices,
         "fits": result.fits,
         "tight": result.tight,
+        "fit_probability": result.fit_probability,
         "reason": result.reason,
         "limit_bytes": result.limit_bytes,
         "total_bytes": result.total_bytes,
@@ -143,7 +144,7 @@ def print_memory(found: Prediction, helps: tuple[Remedy, ...]) -> None:
     ]
     print_table(title, columns, rows)
     out = console()
-    out.print(result.reason[0].upper() + result.reason[1:])
+    out.print(verdict(result))
     if helps:
         print_table(
             "What would help",

@@ -76,9 +76,11 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
         "fits": result.fits,
+        "fit_probability": result.fit_probability,
         "memory": memory_dict(result.memory),
         "software": result.software.stack.name,
         "software_known": result.software.known,
+        "software_knowledge": result.software.knowledge,
         "assumed": [str(one) for one in result.assumed],
         "assumptions": assumptions(result.assumed),
     }
@@ -101,12 +103,25 @@ def memory_dict(memory: Memory) -> dict[str, Any]:
     """
     return {
         "fits": memory.fits,
+        "fit_probability": memory.fit_probability,
         "reason": memory.reason,
         "limit_bytes": memory.limit_bytes,
         "total_bytes": memory.total_bytes,
         "rank": memory.fullest.rank,
         "bytes": memory.fullest.parts_bytes,
     }
+
+
+def verdict(memory: Memory) -> str:
+    """Return whether a step fits, what decides, and how sure that is.
+
+    Args:
+        memory: Of the step.
+    """
+    reason = memory.reason[0].upper() + memory.reason[1:]
+    if memory.fit_probability is None:
+        return reason
+    return f"{reason}; the chance that it fits: {percent(memory.fit_probability, 0)}"
 
 
 def print_prediction(result: Prediction) -> None:
@@ -158,8 +173,7 @@ def print_verdict(result: Prediction) -> None:
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
         f"{result.num_microbatches} micro-batches"
     )
-    reason = result.memory.reason
-    out.print(reason[0].upper() + reason[1:])
+    out.print(verdict(result.memory))
     if result.assumed:
         out.print("assumed: " + "; ".join(map(str, result.assumed)), markup=False)
 

@@ -13,7 +13,7 @@ from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
 from steptime.planning.placement import domains_needed
-from steptime.planning.question import Question
+from steptime.planning.question import SURE, Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -46,6 +46,7 @@ def candidate_dict(question: Question, one: Candidate, run: Run | None) -> dict[
         "step_time_s": one.step_time_s,
         "memory_bytes": one.memory_bytes,
         "headroom_bytes": one.headroom_bytes,
+        "fit_probability": one.fit_probability,
         "tokens_per_s": question.global_batch_size * question.seq_length / one.step_time_s,
     }
     if run is not None:
@@ -97,6 +98,12 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
         f"{len(result.front)} on the front of time and memory"
     )
+    question = result.question
+    if question.hbm_share is None and question.usable_share < 1.0:
+        out.print(
+            f"up to {question.memory_limit_bytes / 1e9:.1f} GB are ranked, which fit with a chance "
+            f"of {percent(SURE, 0)} or more: --memory-share 1 ranks all that should fit"
+        )
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
 
@@ -109,7 +116,7 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
         f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
     sizes = [name for name in LAYOUT_COLUMNS if _shown(question, name)]
-    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full"]
+    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full", "fits"]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
@@ -122,7 +129,8 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
         rows.append(row)
     print_table(title, [(head, "right") for head in heads], rows)
     console().print(
-        "mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory"
+        "mb micro-batch, SP sequence parallel, redo recomputation, full share of the memory, "
+        "fits chance that it fits"
     )
 
 
@@ -143,6 +151,7 @@ def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
         RECOMPUTE_WORDS[layout.recompute],
         f"{one.memory_bytes / 1e9:.1f}",
         f"{100 * one.memory_bytes / question.accelerator.hbm_bytes:.0f}%",
+        "-" if one.fit_probability is None else f"{100 * one.fit_probability:.0f}%",
     ]
 
 
@@ -212,6 +221,7 @@ def result_dict(
         "order": question.order,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
+        "memory_limit_bytes": question.memory_limit_bytes,
         "elapsed_s": result.elapsed_s,
         "layouts_per_s": result.layouts_per_s,
         "tie_fraction": result.tie_fraction,

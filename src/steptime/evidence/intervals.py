@@ -1,30 +1,54 @@
-"""How sure a prediction is: intervals from the errors of comparable runs that were left out.
+"""How sure a prediction is: widths from the errors of sources that were left out.
 
-Split conformal: the errors of left-out runs are divided by a scale, which grows with the
-share of the step that is no computing; nine tenths of them, and one for luck, set the width.
-Where the software is assumed, errors lie around a middle that is not 0: what most software does
-beside the assumed one. Both choices, and to compare such runs with their own kind alone, were
-made after a look at the coverage and width that they give when units are left out.
+Rows of one source share their error, so a few independent sources stand behind hundreds of rows.
+A new row is off by what its source is off, and by what rows of one source differ: the width takes
+the variance between sources and the variance within them, every source weighing the same, about
+the mean of the sources' means, with Student's t of one less than the sources. There is a width for
+each kind of run and each level of knowledge (`steptime.inputs.said.Said.knowledge`). Errors are
+divided by a scale first, which grows with the share of the step that is no computing.
+A cell of fewer than three sources takes the wider of its neighbours: the same kind with less
+known, and dense runs with as much known. Experts are never narrower than dense runs where the
+software is not known exactly. This form was chosen before any width was made with it.
+
+Two choices came after a first look. A source of one or two runs has no say, as in the ladder's
+means: two such runs, mispredicted twofold, had made half of the width of 8 bits. And the exact
+level rests on all runs whose stack is named, those of stacks described for one source too, since
+only three sources ran what is anybody's. A user gets it for the latter alone.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import median
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
+from statistics import median, variance
+from typing import TypeVar
 
-from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS, NARROW
-from steptime.evidence.residuals import Residual, residuals
+from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS
+from steptime.evidence.residuals import Miss, Residual, residuals
 from steptime.formulas.judgement import half_width
 from steptime.formulas.records import Width
 from steptime.inputs.datafiles import data_path, write_whole
+from steptime.inputs.said import EXACT, KNOWLEDGE
 
 COVERAGE = 0.9
-FEWEST = 20
-# Eight bits change products, not what else goes wrong: dense runs are compared together.
-_TOGETHER = {DENSE: (DENSE, NARROW), NARROW: (DENSE, NARROW), EXPERTS: (EXPERTS,)}
+W = TypeVar("W")
+FEWEST_SOURCES = 3
+FEWEST_RUNS = 3
+"""Of a source that has a say."""
+LEAST_BASE = 0.01
+"""Nobody measures a step to better than a hundredth."""
+
+
+def ends(width: Width, exposed: float) -> tuple[float, float]:
+    """Return the errors between which a measured step counts as inside.
+
+    Args:
+        width: Of the interval.
+        exposed: Share of the predicted step that is no computing.
+    """
+    half = half_width(width, exposed)
+    return min(width.middle - half, 0.0), max(width.middle + half, 0.0)
 
 
 def holds(width: Width, error: float, exposed: float) -> bool:
@@ -35,136 +59,194 @@ def holds(width: Width, error: float, exposed: float) -> bool:
         error: ln(predicted / measured).
         exposed: Share of the predicted step that is no computing.
     """
-    half = half_width(width, exposed)
-    return bool(min(width.middle - half, 0.0) <= error <= max(width.middle + half, 0.0))
+    low, high = ends(width, exposed)
+    return low <= error <= high
 
 
-def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
-    """Return the least-squares line, its base at least a hundredth and its slope at least 0."""
-    count = len(xs)
-    mean_x, mean_y = math.fsum(xs) / count, math.fsum(ys) / count
-    spread = math.fsum((x - mean_x) ** 2 for x in xs)
-    across = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
-    slope = max(across / spread, 0.0) if spread > 0.0 else 0.0
-    return max(mean_y - slope * mean_x, 0.01), slope
-
-
-def width(
-    errors: Sequence[tuple[float, float]], coverage: float = COVERAGE, middle: float = 0.0
-) -> Width | None:
-    """Return the width that covers a share of runs like these, or None where there are too few.
+def quantile(coverage: float, freedom: int) -> float:
+    """Return Student's t that a share of draws stays below, to both sides.
 
     Args:
-        errors: Exposed share and error of each left-out run.
-        coverage: The share to cover.
-        middle: What the errors lie around.
+        coverage: The share.
+        freedom: Degrees of freedom.
 
     References:
-        vovk2005, Sec. 2.2; barber2021 for leaving groups out.
+        student1908, Sec. III.
     """
-    count = len(errors)
-    if count < FEWEST:
+    from scipy.stats import t
+
+    return float(t.ppf((1.0 + coverage) / 2.0, freedom))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def by_source(misses: Iterable[Miss]) -> dict[str, list[Miss]]:
+    """Return errors by their source.
+
+    Args:
+        misses: Errors.
+    """
+    found: dict[str, list[Miss]] = {}
+    for miss in misses:
+        found.setdefault(miss.source, []).append(miss)
+    return found
+
+
+def _line(groups: Iterable[Sequence[Miss]], middle: float) -> tuple[float, float]:
+    """Return the line of the errors' sizes over exposed shares, every source weighing the same."""
+    points = [
+        (1.0 / len(group), miss.exposed, abs(miss.error - middle))
+        for group in groups
+        for miss in group
+    ]
+    total = math.fsum(weight for weight, _, _ in points)
+    mean_x = math.fsum(w * x for w, x, _ in points) / total
+    mean_y = math.fsum(w * y for w, _, y in points) / total
+    spread = math.fsum(w * (x - mean_x) ** 2 for w, x, _ in points)
+    across = math.fsum(w * (x - mean_x) * (y - mean_y) for w, x, y in points)
+    slope = max(across / spread, 0.0) if spread > 0.0 else 0.0
+    return max(mean_y - slope * mean_x, LEAST_BASE), slope
+
+
+def predictive_variance(groups: Sequence[Sequence[float]]) -> float:
+    """Return the variance of one more value of one more group, about a mean of the groups' means.
+
+    Means of groups vary by what groups differ and by their share of what values within one do;
+    the first term holds both, and the doubt of the mean.
+
+    Args:
+        groups: Values less their common middle: two groups or more, of two values or more.
+
+    References:
+        searle1992, Ch. 3, with groups weighing the same.
+    """
+    count = len(groups)
+    between = math.fsum(_mean(group) ** 2 for group in groups) / (count - 1)
+    within = _mean([variance(group) for group in groups])
+    in_means = _mean([1.0 / len(group) for group in groups])
+    return between * (1.0 + 1.0 / count) + within * (1.0 - in_means)
+
+
+def width(misses: Sequence[Miss], coverage: float = COVERAGE) -> Width | None:
+    """Return the width that covers a share of a new source's runs; None for too few sources.
+
+    Args:
+        misses: Errors of left-out runs.
+        coverage: The share to cover.
+    """
+    groups = [group for group in by_source(misses).values() if len(group) >= FEWEST_RUNS]
+    if len(groups) < FEWEST_SOURCES:
         return None
-    sizes = [abs(error - middle) for _, error in errors]
-    base, slope = _line([x for x, _ in errors], sizes)
-    scores = sorted(size / (base + slope * x) for (x, _), size in zip(errors, sizes, strict=True))
-    rank = min(math.ceil(coverage * (count + 1)), count)
-    return Width(factor=scores[rank - 1], base=base, slope=slope, runs=count, middle=middle)
+    middle = _mean([_mean([miss.error for miss in group]) for group in groups])
+    base, slope = _line(groups, middle)
+    scaled = [
+        [(miss.error - middle) / (base + slope * miss.exposed) for miss in group]
+        for group in groups
+    ]
+    factor = quantile(coverage, len(groups) - 1) * math.sqrt(predictive_variance(scaled))
+    return Width(
+        factor=factor,
+        base=base,
+        slope=slope,
+        runs=sum(map(len, groups)),
+        middle=middle,
+        num_sources=len(groups),
+    )
 
 
-def comparable_runs(
-    rows: Iterable[Residual], kind: str, *, assumed: bool, without: str = ""
-) -> list[Residual]:
-    """Return the left-out runs that a prediction is compared with.
+def misses_of(
+    rows: Iterable[Residual], kind: str, knowledge: str, without: str = ""
+) -> tuple[Miss, ...]:
+    """Return the errors of one kind of run with so much known of the software.
 
     Args:
         rows: Left-out errors.
-        kind: Of the prediction.
-        assumed: Whether its software is assumed, not known: what that costs differs by kind.
-        without: A unit that may not be used.
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+        without: A source that may not be used.
     """
-    kinds = (kind,) if assumed else _TOGETHER[kind]
-    return [row for row in rows if row.kind in kinds and row.unit != without]
+    asked = (row.at(knowledge) for row in rows if row.kind == kind and row.source != without)
+    return tuple(miss for miss in asked if miss is not None)
+
+
+def neighbours(kind: str, knowledge: str) -> list[tuple[str, str]]:
+    """Return the cells that a cell of too few sources may borrow from.
+
+    Args:
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+    """
+    less = KNOWLEDGE[KNOWLEDGE.index(knowledge) + 1 :][:1]
+    return [(kind, level) for level in less] + ([(DENSE, knowledge)] if kind != DENSE else [])
+
+
+def borrowed(
+    kind: str,
+    knowledge: str,
+    own: Callable[[str, str], W | None],
+    size: Callable[[W], float],
+) -> W | None:
+    """Return a cell's own width, or the wider one of its neighbours, which may borrow too.
+
+    Args:
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+        own: Gives a cell's own width.
+        size: Says how wide one is.
+    """
+    mine = own(kind, knowledge)
+    if mine is not None:
+        return mine
+    near = (borrowed(*cell, own, size) for cell in neighbours(kind, knowledge))
+    return max((one for one in near if one is not None), key=size, default=None)
 
 
 def width_of(
-    rows: Iterable[Residual], kind: str, *, assumed: bool, without: str = ""
+    rows: Sequence[Residual], kind: str, knowledge: str, without: str = ""
 ) -> Width | None:
-    """Return the width of a prediction's interval, or None where too few runs are comparable.
+    """Return the width of a prediction's interval, or None where no sources are comparable.
 
     Args:
         rows: Left-out errors.
-        kind: Of the prediction.
-        assumed: Whether its software is assumed, not known.
-        without: A unit that may not be used.
+        kind: One of ``KINDS``.
+        knowledge: One of ``KNOWLEDGE``.
+        without: A source that may not be used.
     """
-    runs = comparable_runs(rows, kind, assumed=assumed, without=without)
-    if not assumed:
-        return width([(row.exposed, row.error) for row in runs])
-    # What it costs in the middle not to know the software: the rest is error like any other.
-    cost = median(row.assumed_error - row.error for row in runs) if runs else 0.0
-    return width([(row.exposed, row.assumed_error) for row in runs], middle=cost)
+    usual = median([row.exposed for row in rows]) if rows else 0.0
+
+    def own(kind: str, knowledge: str) -> Width | None:
+        return width(misses_of(rows, kind, knowledge, without))
+
+    def size(one: Width) -> float:
+        return float(half_width(one, usual))
+
+    found = borrowed(kind, knowledge, own, size)
+    if found is not None and kind == EXPERTS and knowledge != EXACT:
+        dense = borrowed(DENSE, knowledge, own, size)
+        if dense is not None and size(dense) > size(found):
+            return replace(found, factor=dense.factor, base=dense.base, slope=dense.slope)
+    return found
 
 
 def widths_text() -> str:
     """Return ``data/interval_widths.toml`` as the left-out errors in ``data/`` make it."""
     lines = [
         "# Widths of the intervals, in ln(step time): about `middle`, `factor` times `base`, plus",
-        "# `slope` for each share of the step that is no computing. Made from",
-        "# roofline_residuals.csv by `python -m steptime.evidence.intervals`; a test compares.",
-        'source = "fitted: roofline_residuals.csv, the errors of left-out runs"',
+        "# `slope` for each share of the step that is no computing; a table for each kind of run",
+        "# and what is known of its software. `runs` and `num_sources` are what it rests on.",
+        "# Made from roofline_residuals.csv by `python -m steptime.evidence.intervals`; a test",
+        "# compares.",
+        'source = "fitted: roofline_residuals.csv, the errors of sources left out"',
     ]
     for kind in KINDS:
-        for known in (True, False):
-            found = width_of(residuals(), kind, assumed=not known)
+        for knowledge in KNOWLEDGE:
+            found = width_of(residuals(), kind, knowledge)
             if found is not None:
-                lines += ["", f"[{KEYS[kind]}-{'known' if known else 'assumed'}]"]
+                lines += ["", f"[{KEYS[kind]}-{knowledge}]"]
                 lines += [f"{name} = {value!r}" for name, value in asdict(found).items()]
     return "\n".join(lines) + "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """How often intervals made without a unit hold that unit's runs.
-
-    Attributes:
-        kind: Of the runs.
-        runs: How many.
-        covered: Share of them inside.
-        half_width: Median half-width, as a fraction of the prediction.
-    """
-
-    kind: str
-    runs: int
-    covered: float
-    half_width: float
-
-
-def coverage(rows: Sequence[Residual], kind: str, *, assumed: bool) -> Coverage:
-    """Return the coverage of a kind's intervals, each unit's made from the other units.
-
-    Args:
-        rows: Left-out errors.
-        kind: One of `steptime.evidence.residuals.KINDS`.
-        assumed: Whether the software is assumed.
-    """
-    inside, halves = 0, []
-    chosen = [row for row in rows if row.kind == kind]
-    for row in chosen:
-        found = _width_without(tuple(rows), kind, assumed, row.unit)
-        if found is None:
-            continue
-        halves.append(math.exp(half_width(found, row.exposed)) - 1.0)
-        inside += holds(found, row.assumed_error if assumed else row.error, row.exposed)
-    halves.sort()
-    return Coverage(
-        kind, len(halves), inside / max(len(halves), 1), halves[len(halves) // 2] if halves else 0.0
-    )
-
-
-@functools.lru_cache(maxsize=256)
-def _width_without(rows: tuple[Residual, ...], kind: str, assumed: bool, unit: str) -> Width | None:
-    return width_of(rows, kind, assumed=assumed, without=unit)
 
 
 if __name__ == "__main__":

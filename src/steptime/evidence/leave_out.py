@@ -1,34 +1,42 @@
-"""Errors on runs that played no part in any fitted constant used on them.
+"""Errors on runs of sources that played no part in any fitted constant used on them.
 
-Constants and facts that are kept at a value read off one source stay when that source is left
-out; §17a lists them. So does the form of the model, which was chosen with all errors in view.
-What is left out together is a unit: all rows of a source, or of one model where one source
-has all runs of a kind. Run as a module it writes ``data/roofline_residuals.csv``, from which
+Each source is left out whole: its rows from the fit, and, on the rungs of
+`steptime.evidence.ladder` that know no more than a family or nothing, every fact that was read
+off or inferred from its runs too, for no family ever means a stack that was described for one
+source. As the source tells its software, such facts stay; so do constants kept at a value read
+off one source, which §17a lists, and the form of the model, chosen with all errors in view.
+Run as a module it writes ``data/roofline_residuals.csv``, from which
 `steptime.evidence.intervals` makes intervals.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.calibration import calibrate
-from steptime.evidence.residuals import RESIDUALS
-from steptime.evidence.samples import Table, all_runs, scored, table
-from steptime.formulas.judgement import shares_weights
+from steptime.evidence.ladder import family_and_date, nothing
+from steptime.evidence.residuals import COLUMNS, RESIDUALS, WORDS, Residual
+from steptime.evidence.runs import Incomplete
+from steptime.evidence.samples import Sample, Table, all_runs, sample_of, scored, table
+from steptime.evidence.schema import PublishedRow
 from steptime.formulas.number import Number
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_path
-from steptime.inputs.software import software
+from steptime.inputs.said import EXACT, FAMILY
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+Missed = dict[str, tuple[float, float]]
+"""Exposed share and error of runs by their id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,69 +45,123 @@ class LeftOut:
 
     Attributes:
         runs: The runs, scored ones only.
-        errors: ln(predicted / measured step time), shape (n,).
-        assumed_errors: The same where the software is not known but assumed, shape (n,).
-        exposed: Share of the predicted step that is no computing, shape (n,).
+        residuals: The error of each, with much and with little known of its software.
         parts: Seconds of each part of the predicted step, shape (n,) each.
     """
 
     runs: Table
-    errors: Floats
-    assumed_errors: Floats
-    exposed: Floats
+    residuals: tuple[Residual, ...]
     parts: dict[str, Floats]
 
+    @property
+    def errors(self) -> Floats:
+        """Return ln(predicted / measured step time) with software as told, shape (n,)."""
+        import numpy as np
 
-def with_assumed_software(runs: Table) -> Table:
-    """Return the runs as if nothing were known of their software.
+        return np.array([one.error for one in self.residuals])
+
+    @property
+    def assumed_errors(self) -> Floats:
+        """Return the same with nothing known of the software, NaN where it cannot be asked."""
+        import numpy as np
+
+        return np.array([one.assumed_error for one in self.residuals], dtype=np.float64)
+
+
+def asked_as(
+    rung: Callable[[PublishedRow], PublishedRow], runs: Sequence[Sample]
+) -> tuple[Sample, ...]:
+    """Return runs as if less were known of their software, without those that cannot be asked so.
 
     Args:
+        rung: Takes from a row what is not known.
         runs: Published runs.
     """
-    changed = []
-    for sample in runs.samples:
-        inputs = sample.inputs
-        step = inputs.step
-        # What the row says of its date, its scales and its switches stays; its software's name
-        # goes, and with it all that the name stands for.
-        said = replace(step.said, stack=None)
-        shared = shares_weights(inputs.job) > 0.0
-        kept = software(said, step.accelerator, step.model, step.layout.precision, shared)
-        changed.append(replace(sample, inputs=replace(inputs, software=kept)))
-    return table(changed)
+    found = []
+    for sample in runs:
+        try:
+            asked = sample_of(rung(sample.inputs.run.row))
+        except Incomplete:
+            continue
+        found.append(replace(asked, step_time_s=sample.step_time_s))
+    return tuple(found)
+
+
+def _missed(
+    runs: Table, constants: RooflineConstants
+) -> tuple[Floats, Floats, Mapping[str, Number]]:
+    """Return exposed share and error of each run, and its parts."""
+    import numpy as np
+
+    parts: Mapping[str, Number] = runs.parts(constants)
+    total = step_of(parts)
+    exposed = 1.0 - (parts["compute"] + parts["recompute"]) / total
+    return np.asarray(exposed), np.asarray(np.log(total / runs.step_time_s)), parts
+
+
+def _by_id(runs: Sequence[Sample], constants: RooflineConstants) -> Missed:
+    if not runs:
+        return {}
+    exposed, errors, _ = _missed(table(runs), constants)
+    pairs = zip(exposed.tolist(), errors.tolist(), strict=True)
+    return {sample.id: pair for sample, pair in zip(runs, pairs, strict=True)}
 
 
 def left_out(runs: Table) -> LeftOut:
-    """Return the scored runs with their left-out errors, their software known and assumed.
+    """Return the scored runs with their left-out errors, much and little of their software known.
 
     Args:
         runs: Every run.
     """
     import numpy as np
 
-    units = runs.column(lambda sample: sample.unit)
-    assumed = with_assumed_software(runs)
-    count = len(units)
-    errors, guesses, exposed = np.empty(count), np.empty(count), np.empty(count)
-    seconds: dict[str, Floats] = {}
-    for unit in np.unique(units):
-        out = units == unit
-        constants = calibrate(runs, ~out)
-        parts: Mapping[str, Number] = runs.parts(constants)
-        total = step_of(parts)
-        errors[out] = np.log(total / runs.step_time_s)[out]
-        exposed[out] = (1.0 - (parts["compute"] + parts["recompute"]) / total)[out]
-        guesses[out] = assumed.errors(constants)[out]
-        for name, values in parts.items():
-            seconds.setdefault(name, np.empty(count))[out] = values[out]
-    keep = runs.column(scored)
-    chosen = [sample for sample, kept in zip(runs.samples, keep, strict=True) if kept]
-    kept = {name: values[keep] for name, values in seconds.items()}
-    return LeftOut(table(chosen), errors[keep], guesses[keep], exposed[keep], kept)
+    counted = [sample for sample in runs.samples if scored(sample)]
+    # A row that names no family is no example of what a family tells.
+    by_family = [
+        sample
+        for sample in asked_as(family_and_date, counted)
+        if sample.inputs.software.knowledge == FAMILY
+    ]
+    by_nothing = asked_as(nothing, counted)
+    told, family, assumed = Missed(), Missed(), Missed()
+    seconds: dict[str, dict[str, float]] = {}
+    origins = runs.column(lambda sample: sample.origin)
+    for origin in dict.fromkeys(sample.origin for sample in counted):
+        constants = calibrate(runs, origins != origin)
+        out = [sample for sample in counted if sample.origin == origin]
+        exposed, errors, parts = _missed(table(out), constants)
+        for at, sample in enumerate(out):
+            told[sample.id] = (float(exposed[at]), float(errors[at]))
+            seconds[sample.id] = {name: float(values[at]) for name, values in parts.items()}
+        family |= _by_id([one for one in by_family if one.origin == origin], constants)
+        assumed |= _by_id([one for one in by_nothing if one.origin == origin], constants)
+    found = tuple(_residual(sample, told, family, assumed) for sample in counted)
+    names = seconds[counted[0].id]
+    parts = {name: np.array([seconds[one.id][name] for one in counted]) for name in names}
+    return LeftOut(table(counted), found, parts)
+
+
+def _residual(sample: Sample, told: Missed, family: Missed, assumed: Missed) -> Residual:
+    exposed, error = told[sample.id]
+    family_exposed, family_error = family.get(sample.id, (None, None))
+    assumed_exposed, assumed_error = assumed.get(sample.id, (None, None))
+    software = sample.inputs.software
+    return Residual(
+        id=sample.id,
+        source=sample.origin,
+        kind=sample.kind,
+        knowledge=EXACT if software.known else software.knowledge,
+        exposed=exposed,
+        error=error,
+        family_exposed=family_exposed,
+        family_error=family_error,
+        assumed_exposed=assumed_exposed,
+        assumed_error=assumed_error,
+    )
 
 
 def write_residuals(result: LeftOut, path: Path) -> None:
-    """Write left-out errors, four digits each.
+    """Write left-out errors, four digits each; a cell is empty where a run cannot be asked so.
 
     Args:
         result: The errors.
@@ -107,11 +169,11 @@ def write_residuals(result: LeftOut, path: Path) -> None:
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", "unit", "kind", "exposed", "error", "assumed_error"])
-        for index, sample in enumerate(result.runs.samples):
-            numbers = (result.exposed, result.errors, result.assumed_errors)
-            cells = [f"{float(values[index]):.4f}" for values in numbers]
-            writer.writerow([sample.id, sample.unit, sample.kind, *cells])
+        writer.writerow(COLUMNS)
+        for one in result.residuals:
+            words = [getattr(one, name) for name in WORDS]
+            numbers = (getattr(one, name) for name in COLUMNS if name not in WORDS)
+            writer.writerow([*words, *("" if n is None else f"{n:.4f}" for n in numbers)])
 
 
 if __name__ == "__main__":

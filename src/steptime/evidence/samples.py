@@ -42,7 +42,8 @@ class Sample:
         step_time_s: Measured.
         source: Who measured it: the part of the id before the last dash.
         kind: One of `steptime.evidence.residuals.KINDS`.
-        unit: What is left out together: the source, or the model where one source has all.
+        unit: What weighs the same in a fit: the source, or the model where one source had all.
+        origin: What is left out together: all rows of one source, its figures and sweeps too.
         sick: Whether it ran on more of the playbook's cluster than was healthy.
         fitted_to: Whether it may play a part in a constant.
     """
@@ -52,6 +53,7 @@ class Sample:
     source: str
     kind: str
     unit: str
+    origin: str
     sick: bool
     fitted_to: bool
 
@@ -98,6 +100,7 @@ def sample_of(row: PublishedRow) -> Sample:
         source=source,
         kind=kind,
         unit=f"{source} {model}" if source == "mbridge" else together,
+        origin=together,
         sick=sick,
         fitted_to=not sick
         and source not in NOT_FITTED

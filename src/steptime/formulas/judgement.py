@@ -3,8 +3,10 @@
 from steptime.formulas.exponential import exponential
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.ranks import sharding_stage
-from steptime.formulas.records import Interval, Job, StepParts, Width
+from steptime.formulas.records import Interval, Job, PeakWidth, StepParts, Width
 
+SURE = 20.0
+"""Scales beyond which a chance is 0 or 1 to eight digits."""
 OVER = 0.0
 TIGHT = 1.0
 FITS = 2.0
@@ -39,7 +41,7 @@ def half_width(width: Width, exposed: Number) -> Number:
         exposed: Share of the step that is no computing.
 
     References:
-        vovk2005, Sec. 2.2.
+        derived here, `steptime.evidence.intervals`.
     """
     return width.factor * (width.base + width.slope * exposed)
 
@@ -72,3 +74,19 @@ def fit_verdict(total_bytes: Number, limit_bytes: Number) -> Number:
     """
     tight = where(total_bytes > TIGHT_SHARE * limit_bytes, TIGHT, FITS)
     return where(total_bytes > limit_bytes, OVER, tight)
+
+
+def fit_probability(width: PeakWidth, total_bytes: Number, limit_bytes: Number) -> Number:
+    """Return the chance that the measured peak stays below what a device has.
+
+    Args:
+        width: How measured peaks lie about predicted ones.
+        total_bytes: Predicted for the fullest device.
+        limit_bytes: What it has.
+
+    References:
+        derived here, `steptime.evidence.memory_widths`.
+    """
+    room = (limit_bytes / total_bytes - 1.0 - width.middle) / width.scale
+    kept = minimum(maximum(room, -SURE), SURE)
+    return 1.0 / (1.0 + exponential(-kept))

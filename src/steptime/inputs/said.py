@@ -8,7 +8,19 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.generation import generations
-from steptime.inputs.stack import FACT_NAMES, WORD_FACTS, check_date, families, stack_names
+from steptime.inputs.stack import (
+    FACT_NAMES,
+    WORD_FACTS,
+    check_date,
+    families,
+    stack_named,
+    stack_names,
+    stacks,
+)
+
+EXACT, FAMILY, NOTHING = "exact", "family", "nothing"
+KNOWLEDGE = (EXACT, FAMILY, NOTHING)
+"""What is known of the software, most first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +54,21 @@ class Said:
     def exact(self) -> bool:
         """Return whether the stack itself is named, not its family alone."""
         return self.stack in stack_names()
+
+    @property
+    def knowledge(self) -> str:
+        """Return how much is known of the software: one of ``KNOWLEDGE``.
+
+        A stack that was described for one source's runs is exact for nobody else: whoever names
+        it knows its family, no more, so a near stack never narrows an interval. A family that
+        has no other stacks says nothing. Single facts and dates change the point, not the level.
+        """
+        if self.stack is None:
+            return NOTHING
+        if self.exact:
+            return FAMILY if stack_named(self.stack).of else EXACT
+        members = (one for one in stacks().values() if one.family == self.stack)
+        return NOTHING if all(one.of for one in members) else FAMILY
 
 
 UNSTATED = ("recompute unstated",)

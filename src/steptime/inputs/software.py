@@ -28,6 +28,7 @@ class Software:
     Attributes:
         stack: What it is, or is taken to be.
         known: Whether the stack itself was named.
+        knowledge: How much that says, of ``KNOWLEDGE``: what an interval goes by.
         time: Facts for the time of a step; None on a device that the roofline model does not know.
         memory: Facts for the memory.
         lines: The line that gave each fact that has no default's value.
@@ -36,6 +37,7 @@ class Software:
 
     stack: Stack
     known: bool
+    knowledge: str
     time: TimeFacts | None
     memory: MemoryFacts
     lines: Mapping[str, Fact]
@@ -228,6 +230,7 @@ def software(
     return Software(
         stack=stack,
         known=said.exact,
+        knowledge=said.knowledge,
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,

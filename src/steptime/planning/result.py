@@ -23,6 +23,7 @@ class Candidate:
         step_time_s: Seconds of a step.
         memory_bytes: On the fullest device.
         headroom_bytes: What is left there; below 0 if it does not fit.
+        fit_probability: The chance that it fits the device; None where too few peaks are known.
     """
 
     layout: Layout
@@ -30,6 +31,7 @@ class Candidate:
     step_time_s: float
     memory_bytes: float
     headroom_bytes: float
+    fit_probability: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +124,14 @@ def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
         step_time_s=found.step_time_s,
         memory_bytes=found.total_bytes,
         headroom_bytes=question.memory_limit_bytes - found.total_bytes,
+        fit_probability=found.fit_probability,
     )
 
 
 def candidates(question: Question, kept: Kept) -> tuple[Candidate, ...]:
     """Return what was kept as candidates."""
     found = []
+    known = question.known()
     for place in range(len(kept)):
         recompute, zero, sequence = (int(value) for value in kept.switches[place])
         layout, batch = layout_of(question, kept.rows[place], recompute, zero, sequence)
@@ -139,6 +143,7 @@ def candidates(question: Question, kept: Kept) -> tuple[Candidate, ...]:
                 step_time_s=float(kept.step_s[place]),
                 memory_bytes=memory,
                 headroom_bytes=question.memory_limit_bytes - memory,
+                fit_probability=known.chance(memory, question.accelerator.hbm_bytes),
             )
         )
     return tuple(found)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steptime.evidence.calibration import calibrate
-from steptime.evidence.intervals import Coverage, coverage
+from steptime.evidence.interval_coverage import Coverage, coverages
 from steptime.evidence.leave_out import LeftOut, left_out
-from steptime.evidence.residuals import KINDS, Residual, causes
+from steptime.evidence.residuals import KINDS, causes
 from steptime.evidence.rivals import (
     alike,
     baseline_errors,
@@ -74,14 +74,12 @@ class RooflineStudy:
     Attributes:
         result: Left-out errors of the scored runs.
         sources: By kind and source.
-        coverages: Of the intervals, by kind, software known.
-        residuals: The errors as `steptime.evidence.intervals` takes them.
+        coverages: Of the intervals, by kind and what is known of the software.
     """
 
     result: LeftOut
     sources: tuple[SourceErrors, ...]
     coverages: tuple[Coverage, ...]
-    residuals: tuple[Residual, ...]
 
     def equal_weight(self, kind: str) -> tuple[float, float]:
         """Return mean and median error of a kind, each source counting the same.
@@ -105,13 +103,13 @@ class RooflineStudy:
         return next(one for one in self.sources if (one.source, one.kind) == (name, kind))
 
     def assumed_mean(self, kind: str) -> float:
-        """Return the mean left-out error of a kind where software is assumed, not known.
+        """Return the mean left-out error of a kind where nothing is known of the software.
 
         Args:
             kind: One of ``KINDS``.
         """
         wanted = self.result.runs.column(lambda s: s.kind) == kind
-        return float(np.abs(self.result.assumed_errors[wanted]).mean())
+        return float(np.nanmean(np.abs(self.result.assumed_errors[wanted])))
 
     def rows(self, prefixes: Sequence[str]) -> Errors:
         """Return what the errors of some sources' rows amount to.
@@ -183,14 +181,7 @@ def roofline_study() -> RooflineStudy:
                     _mean_size(peer[here]),
                 )
             )
-    rows = tuple(
-        Residual(s.id, s.unit, s.kind, float(x), float(e), float(a))
-        for s, x, e, a in zip(
-            runs.samples, result.exposed, result.errors, result.assumed_errors, strict=True
-        )
-    )
-    covered = tuple(coverage(rows, kind, assumed=False) for kind in KINDS)
-    return RooflineStudy(result, tuple(found), covered, rows)
+    return RooflineStudy(result, tuple(found), coverages(result.residuals))
 
 
 @dataclass(frozen=True, slots=True)

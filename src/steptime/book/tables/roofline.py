@@ -113,18 +113,35 @@ def accuracy_alt(study: RooflineStudy) -> str:
 
 
 def coverage_table(study: RooflineStudy) -> Markdown:
-    """Return how often 90 % intervals hold runs that were left out, and how wide they are.
+    """Return how often 90 % intervals hold runs of sources left out, and how wide they are.
 
     Args:
         study: Left-out errors.
     """
     rows = [
-        [one.kind, str(one.runs), percent(one.covered), f"± {percent(one.half_width)}"]
+        [
+            one.kind,
+            one.knowledge,
+            str(one.runs),
+            str(len(one.sources)),
+            percent(one.covered),
+            percent(one.sources_covered),
+            number(one.ratio, 2),
+            number(one.score, 2),
+        ]
         for one in study.coverages
     ]
-    return Markdown(
-        markdown_table(["runs", "count", "inside their interval", "median half-width"], rows)
-    )
+    columns = [
+        "runs",
+        "known of the software",
+        "count",
+        "sources",
+        "inside their interval",
+        "sources alike",
+        "median high / low",
+        "interval score",
+    ]
+    return Markdown(markdown_table(columns, rows))
 
 
 def devices_table(devices: Sequence[Device]) -> Markdown:

@@ -5,7 +5,12 @@ What is given back is a dict with fixed keys. A number is a float, an array, or 
 page; `steptime.inputs` checks what becomes one.
 """
 
-from steptime.formulas.records.constants import BaselineConstants, Constants, Width
+from steptime.formulas.records.constants import (
+    BaselineConstants,
+    Constants,
+    PeakWidth,
+    Width,
+)
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory import (
     ActivationParts,
@@ -77,6 +82,7 @@ __all__ = [
     "Pace",
     "Parameters",
     "Passes",
+    "PeakWidth",
     "Products",
     "RankEnds",
     "RankParameters",

@@ -44,6 +44,23 @@ class BaselineConstants:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeakWidth:
+    """How measured peaks of memory lie about predicted ones: measured / predicted - 1, logistic.
+
+    Attributes:
+        middle: What is usual.
+        scale: Of the logistic distribution.
+        runs: Peaks it rests on.
+        num_sources: Sources that measured them.
+    """
+
+    middle: Number
+    scale: Number
+    runs: int = 0
+    num_sources: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Width:
     """Half-width of an interval in ln(step time): ``factor`` times the scale, about ``middle``.
 
@@ -53,6 +70,7 @@ class Width:
         slope: What a step adds that does nothing else.
         runs: Left-out runs it rests on.
         middle: ln(predicted / measured) that is usual for such runs.
+        num_sources: Sources that measured them.
     """
 
     factor: Number
@@ -60,3 +78,4 @@ class Width:
     slope: Number
     runs: int = 0
     middle: Number = 0.0
+    num_sources: int = 0
