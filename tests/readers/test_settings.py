@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import completed, read_configuration
+from steptime.readers import completed, noted, read_configuration
 from steptime.readers.settings import check_settings
 
 POSITIONS = "if [ $1 = big ]; then L=4; H=64; fi\nshift\n" + (
@@ -67,3 +67,17 @@ def test_a_key_of_the_file_can_be_set_by_its_name_or_ours(tmp_path: Path) -> Non
     ours = read_configuration(path, {"tensor_model_parallel_size": "4"})
     theirs = read_configuration(path, {"parallelism.tp": "4"})
     assert (ours.value("tp"), theirs.value("tp")) == (4, 4)
+
+
+def test_what_the_command_line_gives_is_shown_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "a.sh"
+    path.write_text("train.py --num-layers 4 --global-batch-size 8 --seq-length 64\n")
+    reading = read_configuration(path)
+    shown = noted(reading, {"global_batch_size": 16, "num_gpus": 8})
+    assert reading.value("global_batch_size") == 8
+    assert (shown.facts["global_batch_size"].value, shown.facts["global_batch_size"].line) == (
+        16,
+        -1,
+    )
+    assert shown.facts["num_gpus"].written == "--gpus"
+    assert not any(gap.startswith("num_gpus") for gap in shown.missing)

@@ -133,9 +133,10 @@ export function makeAnswer(data, formulas) {
   function softwareOf(state, job) {
     const sharing = formulas.shares_weights(job);
     const gpu = data.accelerators.find((one) => one.key === state.gpu);
-    const model = data.models.find((one) => one.key === state.model)?.facts;
+    const model = data.models.find((one) => one.key === state.model);
     const common = data.software[sharing];
-    const own = { ...precisionOf(state, data).facts, ...model };
+    const precision = precisionOf(state, data);
+    const own = { ...model?.trained?.[precision.key], ...precision.facts, ...model?.facts };
     const time = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...known(own, common.time) };
     const memory = { ...common.memory, ...known(own, common.memory) };
     return { name: common.name, time, memory };

@@ -27,7 +27,7 @@ from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
 from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
-from steptime.inputs.software import software
+from steptime.inputs.software import as_trained, conditions_of, software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -80,6 +80,7 @@ def model_entries() -> list[dict[str, Any]]:
                 "source": with_names(shape.source),
                 "fields": {name: record[name] for name in _MODEL_FIELDS},
                 "facts": model_facts(shape),
+                "trained": trained_facts(shape, device),
                 "published": published.get(key),
             }
         )
@@ -199,6 +200,23 @@ def model_facts(shape: ModelShape) -> dict[str, Any]:
         shape: The model.
     """
     return {fact.name: fact.value for fact in shape.facts}
+
+
+def trained_facts(shape: ModelShape, device: Accelerator) -> dict[str, dict[str, Any]] | None:
+    """Return by precision what a model's own report says of software that nobody names.
+
+    Args:
+        shape: The model.
+        device: Any: no line of such a stack depends on it.
+    """
+    if not shape.trained_with:
+        return None
+    found = {}
+    for name in precisions():
+        conditions = conditions_of(NOTHING_SAID, device, shape, name)
+        lines = as_trained(NOTHING_SAID, shape, conditions)
+        found[name] = {fact.name: fact.value for fact in lines.values()}
+    return found
 
 
 def _twice(schedule: Schedule) -> bool:

@@ -98,6 +98,7 @@ class ModelShape:
         source: Key in ``references.bib`` and place in it.
         facts: What this model changes of the software that trains it.
         zero_stage: What data parallelism shards by its own report; None where it does not say.
+        trained_with: The stack that its own report describes; empty where none does.
         norm: rmsnorm or layernorm; empty where nothing says.
         linear_bias: Whether every matrix has a bias.
         qkv_bias: Whether queries, keys and values have a bias.
@@ -123,6 +124,7 @@ class ModelShape:
     source: str = ""
     facts: tuple[Fact, ...] = ()
     zero_stage: int | None = None
+    trained_with: str = ""
     norm: str = ""
     linear_bias: bool = False
     qkv_bias: bool = False

@@ -18,7 +18,7 @@ from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
-from steptime.inputs.stack import KERNEL, MEMORY_FACTS, TIME_FACTS, Stack
+from steptime.inputs.stack import KERNEL, MEMORY_FACTS, TIME_FACTS, Stack, stack_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,13 @@ def conditions_of(
 
 
 def _assumed(
-    said: Said, era: Said, stack: Stack, conditions: tuple[str, ...]
+    said: Said, era: Said, stack: Stack, model: ModelShape, conditions: tuple[str, ...]
 ) -> tuple[Assumed, ...]:
     found = []
-    if said.stack is None:
+    if as_trained(said, model, conditions):
+        why = f"with what {model.name}'s own report says; naming yours narrows the interval"
+        found.append(taken("stack", stack.name, why, "--stack NAME"))
+    elif said.stack is None:
         found.append(
             taken("stack", stack.name, "naming yours narrows the interval", "--stack NAME")
         )
@@ -87,6 +90,20 @@ def _assumed(
     return tuple(found)
 
 
+def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> dict[str, Fact]:
+    """Return what the software did that trained a model by its own report, where none is named.
+
+    Args:
+        said: Of the software; what is named comes before.
+        model: ``trained_with`` is a key of ``data/stacks.toml``.
+        conditions: As `conditions_of` returns them.
+    """
+    if said.stack is not None or not model.trained_with:
+        return {}
+    own = stack_named(model.trained_with).own
+    return {fact.name: fact for fact in own if fact.holds(conditions, said.date)}
+
+
 def _lines(
     said: Said, stack: Stack, model: ModelShape, precision: str, conditions: tuple[str, ...]
 ) -> dict[str, Fact]:
@@ -97,6 +114,7 @@ def _lines(
     }
     lines = stack.values(conditions, said.date)
     lines = context_facts(lines) | lines | context_facts(stated)
+    lines |= as_trained(said, model, conditions)
     lines |= {fact.name: fact for fact in precision_named(precision).facts}
     lines |= {fact.name: fact for fact in model.facts}
     return lines | stated
@@ -213,7 +231,7 @@ def software(
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=_assumed(said, era, stack, conditions),
+        assumed=_assumed(said, era, stack, model, conditions),
     )
 
 

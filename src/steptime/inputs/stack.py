@@ -40,6 +40,7 @@ class Stack:
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
         facts: Its lines, those of all software and of the stack that it is like first.
+        own: Those of its lines that are its own.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Stack:
     recompute: str
     sequence_parallel: bool
     facts: tuple[Fact, ...]
+    own: tuple[Fact, ...]
 
     def values(self, conditions: Iterable[str], date: str | None) -> dict[str, Fact]:
         """Return the line that counts for each name: the last one that holds.
@@ -105,6 +107,7 @@ def stacks() -> dict[str, Stack]:
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
             facts=(*inherited, *own),
+            own=own,
         )
     return {name: stack for name, stack in found.items() if name != COMMON}
 

@@ -1,6 +1,6 @@
 """Start from files that people already have: model configurations and launch files."""
 
-from steptime.readers.completed import completed
+from steptime.readers.completed import completed, noted
 from steptime.readers.detect import read_configuration
 from steptime.readers.huggingface import read_huggingface
 from steptime.readers.reading import Assumption, Fact, Reading
@@ -10,6 +10,7 @@ __all__ = [
     "Fact",
     "Reading",
     "completed",
+    "noted",
     "read_configuration",
     "read_huggingface",
 ]

@@ -56,7 +56,8 @@ def tell_unused(entries: Entries, form: Format) -> None:
     notes = [f"{', '.join(_few(names))}: {why}" for why, names in told.items()]
     # What is worded once for many keys is of the software; what names one key is of the model.
     notes.sort(key=lambda note: "software" in note)
-    if unknown:
+    # Without all sizes of a model, its other keys were not asked for yet.
+    if unknown and (entries.reading.model is not None or not entries.reading.missing):
         notes.append(f"not used: {', '.join(_few(unknown))}")
     entries.reading.notes.extend(notes)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, Batch, Layout
 from steptime.readers.framework_rules import check_framework
-from steptime.readers.reading import Reading, Value
+from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 
 LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "ep", "etp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
@@ -38,7 +38,8 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     each = reading.value("layers_per_stage")
     if each is not None and reading.model is not None:
         sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
-    micro = whole.need("micro_batch_size", 1)
+    asked = any(gap.split(":")[0] == "micro_batch_size" for gap in reading.missing)
+    micro = whole.need("micro_batch_size", None if asked else 1)
     dp = _replicas(whole, sizes)
     accumulation = reading.value("gradient_accumulation")
     if whole.get("global_batch_size") is None and accumulation is not None:
@@ -115,3 +116,22 @@ def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
     if said is not None and int(said) != dp:
         raise ConfigError(f"{path}: dp = {said} but {gpus} GPUs / {group} leave dp = {dp}")
     return dp
+
+
+def noted(reading: Reading, given: Mapping[str, Value]) -> Reading:
+    """Return a copy of a reading that shows what its user adds, for the table of what was used.
+
+    Args:
+        reading: What the file said.
+        given: What its user adds.
+    """
+    facts = dict(reading.facts)
+    for name, value in given.items():
+        written = _OPTIONS.get(name, f"--set {name}")
+        facts[name] = Fact(name=name, value=value, line=COMMAND_LINE, written=written)
+    return replace(
+        reading,
+        facts=facts,
+        assumptions=[one for one in reading.assumptions if one.name not in given],
+        missing=[gap for gap in reading.missing if gap.split(":")[0] not in given],
+    )

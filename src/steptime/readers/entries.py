@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from steptime.readers.safe import shown
 LARGEST = 10**9
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
+_VARIABLE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _NOTHING = ("", "null", "none", "~")
 
 
@@ -189,7 +191,12 @@ class Entries:
             ConfigError: If it is set to neither true nor false.
         """
         entry = self.entry(*keys)
-        if entry is None or is_auto(entry.value) or not self._known(entry):
+        if entry is None or is_auto(entry.value):
+            return False
+        if self.last_wins and not entry.known and _VARIABLE.fullmatch(str(entry.value)):
+            # A shell puts nothing in place of a variable that nobody sets: the switch is bare.
+            return True
+        if not self._known(entry):
             return False
         text = str(entry.value).strip().lower()
         if text in _TRUE or text in _FALSE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entries, Entry
+from steptime.readers.entries import Entries, Entry, same
 from steptime.readers.reading import DEFAULT
 
 _IMAGES = ("img_h", "img_w", "patch_dim", "vision_model_type", "language_model_type")
@@ -56,9 +56,16 @@ def _length(entries: Entries) -> None:
     reading = entries.reading
     keys = ("seq_length", "sequence_length", "sequence_len", "seq_len")
     decoder = entries.entry("decoder_seq_length", "dataloader_seq_length")
+    data = entries.entry("data_seq_length")
     encoder = entries.entry("encoder_seq_length")
     plain = entries.entry(*keys)
-    if decoder is not None and (plain is not None or encoder is not None):
+    if data is not None and encoder is not None and not same(data.value, encoder.value):
+        entries.count("seq_length", "data_seq_length")
+        reading.notes.append(
+            f"sequences are as long as the data's ({data.value}), not as the model may take "
+            f"({encoder.value})"
+        )
+    elif decoder is not None and (plain is not None or encoder is not None):
         entries.count("seq_length", "decoder_seq_length", "dataloader_seq_length")
         entries.count("image_tokens", *keys, "encoder_seq_length")
         count = reading.value("image_tokens")

@@ -59,7 +59,12 @@ def _model(entries: Entries, folder: Path) -> None:
     activations = entries.entry("mlp_activations")
     gated = activations is None or "linear" in str(activations.value)
     entries.put("gated_linear_unit", gated, "mlp_activations")
-    entries.put("position_embedding_type", "rope", "MaxText's decoder blocks")
+    rows = entries.entry("position_rows")
+    if rows is not None and str(rows.value).strip().isdigit() and str(rows.value) != "0":
+        entries.put("position_embedding_type", "learned", rows.written)
+        entries.put("max_position_embeddings", rows.value, rows.written)
+    else:
+        entries.put("position_embedding_type", "rope", "MaxText's decoder blocks")
     entries.put("should_pad_vocab", False, "MaxText pads nothing")
     if entries.word("attention_type") == "mla":
         entries.put("multi_latent_attention", True, "attention_type")

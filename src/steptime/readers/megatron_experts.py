@@ -46,6 +46,7 @@ def _shared(entries: Entries, width: int) -> int:
         "shared_ffn",
         "moe_shared_expert_intermediate_size",
         "shared_expert_intermediate_size",
+        "shared_moe_ffn_hidden_size",
         least=0,
     )
     if not total:

@@ -81,7 +81,8 @@ def sharding(entries: Entries) -> None:
     optimizer = entries.word("optimizer_name")
     distributed = entries.flag("use_distributed_optimizer")
     if entries.flag("use_torch_fsdp2") or entries.flag("fsdp"):
-        written, stage = "use_torch_fsdp2", 3
+        keeps = entries.flag("torch_fsdp2_no_reshard_after_forward")
+        written, stage = "use_torch_fsdp2", 2 if keeps else 3
     elif fsdp:
         written = "data_parallel_sharding_strategy"
         word = entries.word(written) or "optim_grads_params"

@@ -24,6 +24,19 @@ PLAIN = (
 ).split()
 """Words for activations, with a gate and without."""
 
+_ROTARY = (
+    "use_rotary_position_embeddings",
+    "use_llama2_rotary_position_embeddings",
+    "use_mistral_rotary_position_embeddings",
+)
+_WITHOUT = ("no_position_embedding", "use_alibi_position_embeddings", "use_alibi_mask")
+_POSITIONS = (
+    "",
+    *(
+        "learned_absolute learned rope rotary mrope yarn xpos alibi kerple sandwich relative none "
+        "learned_relative rope3d"
+    ).split(),
+)
 _NORMS = {
     "rmsnorm": "rmsnorm",
     "layernorm": "layernorm",
@@ -135,7 +148,11 @@ _TOKENIZERS = ("tokenizer_model", "hf_tokenizer", "tokenizer_name_or_path", "tok
 def _of_tokenizer(entries: Entries) -> int | None:
     """Return the entries of the vocabulary that the tokenizer tells; else ask for them."""
     table = data_table("tokenizers.toml")
-    kind = entries.word("tokenizer_type") or entries.word("library")
+    patched = entries.word("patch_tokenizer_type")
+    kind = patched or entries.word("tokenizer_type") or entries.word("library")
+    entries.word("tokenizer_type")
+    if patched:
+        entries.put("should_pad_vocab", False, "the tokenizer's entries and the extra ones")
     entries.word("library")
     found = [entries.entry(name) for name in (*_TOKENIZERS, "tokenizer_type", "vocab_file")]
     text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
@@ -153,7 +170,8 @@ def _of_tokenizer(entries: Entries) -> int | None:
 
 def _gated(entries: Entries) -> bool:
     """Return whether the feed-forward network has a gate; refuse a word that does not tell."""
-    flags = ("swiglu", "gated_linear_unit", "quick_geglu", "geglu", "reglu")
+    # A fork's gelu_tanh halves its input too: one half is the gate.
+    flags = ("swiglu", "gated_linear_unit", "quick_geglu", "geglu", "reglu", "gelu_tanh")
     on = [entries.flag(name) for name in flags]
     entries.flag("squared_relu")
     entries.flag("openai_gelu")
@@ -181,9 +199,15 @@ def _tied(entries: Entries) -> bool:
 def _positions(entries: Entries) -> int:
     """Return the rows of a learned position table: Megatron-LM's default has one."""
     kind = entries.word("position_embedding_type")
-    rotary = entries.flag("use_rotary_position_embeddings")
-    none = entries.flag("no_position_embedding") or entries.flag("use_alibi_position_embeddings")
+    rotary = any([entries.flag(name) for name in _ROTARY])
+    none = any([entries.flag(name) for name in _WITHOUT])
     rows = entries.count("learned_positions", "max_position_embeddings")
+    if kind not in _POSITIONS:
+        line = entries.line("position_embedding_type")
+        raise ConfigError(
+            f"{entries.reading.at(line)}: position_embedding_type {kind[:40]!r} is not understood; "
+            f"known: {', '.join(filter(None, _POSITIONS))}"
+        )
     if rotary or none or kind not in ("", "learned_absolute", "learned"):
         entries.reading.facts.pop("learned_positions", None)
         return 0
@@ -201,6 +225,8 @@ def _groups(entries: Entries, heads: int) -> int:
     groups = entries.count(
         "num_query_groups", "num_query_groups", "num_key_value_heads", "n_head_kv"
     )
+    if entries.word("attention_head_type") == "multiquery":
+        return groups or 1
     if entries.entry("group_query_attention"):
         return (groups or 1) if entries.flag("group_query_attention") else heads
     needs_flag = entries.reading.kind in NEEDS_GROUP_FLAG and entries.entry("num_query_groups")
@@ -237,12 +263,15 @@ def _window(entries: Entries, layers: int) -> tuple[int, int]:
     if pattern is not None:
         return size, min(sum(pattern), layers)
     every = entries.count("window_skip", "window_attn_skip_freq")
+    if entries.entry("interleave_sliding_window") is not None:
+        every = 2
     return size, layers - layers // every if every else layers
 
 
 def _window_size(entries: Entries) -> int:
     """Return the keys that a query sees: Megatron-LM counts those before it."""
-    whole = entries.count("window_size", "window_tokens", least=0)
+    names = ("window_tokens", "sliding_window", "interleave_sliding_window")
+    whole = entries.count("window_size", *names, least=0)
     entry = entries.entry("window_size")
     if entry is None or not entry.known:
         return whole or 0

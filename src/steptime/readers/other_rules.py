@@ -142,14 +142,19 @@ def gpt_neox(entries: Entries, folder: Path) -> None:
         folder: Where it lies.
     """
     reading = entries.reading
-    attention = entries.entry("attention_config")
-    kinds = str(attention.value).lower() if attention is not None else ""
-    for word in _OTHER_LAYERS.split():
-        if attention is not None and word in kinds:
-            raise ConfigError(
-                f"{reading.at(attention.line)}: attention_config = {shown(attention.value)}: "
-                "layers of this kind are not modelled"
-            )
+    kinds = [
+        entry
+        for found in list(entries.by_key.values())
+        for entry in found
+        if entry.name.startswith("attention_config")
+    ]
+    for entry in kinds:
+        for word in _OTHER_LAYERS.split():
+            if word in str(entry.value).lower():
+                raise ConfigError(
+                    f"{reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: layers of "
+                    "this kind are not modelled"
+                )
     _neox_width(entries)
     tp = entries.count("tp", "tensor_model_parallel_size") or 1
     for name, keys in SIZES:
@@ -172,17 +177,28 @@ def gpt_neox(entries: Entries, folder: Path) -> None:
 
 
 def _neox_width(entries: Entries) -> None:
-    """Put in the feed-forward width of a gated network where the file has none."""
-    if entries.word("mlp_type") == "gated":
-        entries.put("gated_linear_unit", True, "mlp_type")
-    hidden = entries.entry("hidden_size")
-    gated = "gated" in (entries.word("mlp_type"), entries.word("activation"))
-    if hidden is None or not gated or entries.entry("intermediate_size") is not None:
+    """Put in the feed-forward width of a gated network, which is not what the file names.
+
+    The number of the file, 4 h if there is none, is scaled by 2/3 and is both halves' width
+    together; each half is rounded up to a multiple.
+    """
+    hidden, named = entries.entry("hidden_size"), entries.entry("intermediate_size")
+    is_llama = entries.word("mlp_type") == "gated"
+    if not is_llama and entries.word("activation") != "gated":
         return
-    if str(hidden.value).isdigit():
-        # github.com/EleutherAI/gpt-neox, megatron/model/transformer.py: up to a multiple of 256.
-        width = -(-int(2 * 4 * int(str(hidden.value)) / 3) // 256) * 256
-        entries.put("intermediate_size", width, "GPT-NeoX's default for a gated network")
+    entries.put("gated_linear_unit", True, "mlp_type or activation")
+    multiple = entries.count("mlp_multiple_of", "mlp_multiple_of") or 256
+    entries.reading.facts.pop("mlp_multiple_of", None)
+    whole = 0
+    if named is not None and str(named.value).isdigit() and not is_llama:
+        whole = int(str(named.value))
+    elif hidden is not None and str(hidden.value).isdigit():
+        whole = (8 if is_llama else 4) * int(str(hidden.value))
+    half = int(whole * 2 / 3) // 2
+    entries.by_key.pop("intermediate_size", None)
+    if half:
+        width = -(-half // multiple) * multiple
+        entries.put("ffn_hidden_size", width, "GPT-NeoX scales a gated network's width by 2/3")
 
 
 def nanotron(entries: Entries, folder: Path) -> None:

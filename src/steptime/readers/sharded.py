@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.beside import accelerate_file, deepspeed_file
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import batch, devices
-from steptime.readers.leaves import file_leaves
 from steptime.readers.megatron_layout import SIZES
 from steptime.readers.precision import precision
 from steptime.readers.reading import DEFAULT
-from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short, shown
+from steptime.readers.safe import shown
 
 _STAGES = {"full_shard": 3, "shard_grad_op": 2, "no_shard": 0}
 _HYBRID = {"hybrid": 3, "hybrid2": 2, "hybrid_shard": 3, "hybrid_shard_zero2": 2}
@@ -32,6 +32,7 @@ def sharded_layout(entries: Entries, folder: Path) -> None:
     reading = entries.reading
     for name, keys in SIZES:
         entries.count(name, *keys)
+    accelerate_file(entries, folder)
     deepspeed_file(entries, folder)
     stages(entries)
     replicas(entries)
@@ -61,42 +62,6 @@ def sharded_layout(entries: Entries, folder: Path) -> None:
         reading.missing[:] = [gap for gap in reading.missing if not gap.startswith("num_gpus")]
 
 
-def deepspeed_file(entries: Entries, folder: Path) -> None:
-    """Take over what a DeepSpeed file beside this one says.
-
-    Args:
-        entries: The file's keys.
-        folder: Where the file lies.
-    """
-    entry = entries.entry("deepspeed_file")
-    if entry is None:
-        return
-    entries.reading.software = "deepspeed"
-    name = str(entry.value)[:300]
-    try:
-        there = (folder / name).is_file()
-    except (OSError, ValueError):
-        there = False
-    written = entries.files.get(name)
-    if (not there and written is None) or not entry.known:
-        if entries.entry("zero_stage") is None:
-            why = f"{entry.written} = {shown(name)} is not beside this file"
-            entries.ask("zero_stage", why)
-        return
-    text = written or file_text(folder / name, most=LARGEST_LAUNCH_BYTES)
-    keys = {
-        "zero_optimization.stage": "zero_stage",
-        "bf16.enabled": "bf16",
-        "fp16.enabled": "fp16",
-        "zero_optimization.offload_optimizer.device": "offload_optimizer",
-        "zero_optimization.offload_param.device": "offload_param",
-    }
-    for leaf in file_leaves(text, "json", short(Path(name))):
-        ours = keys.get(".".join(leaf.path))
-        if ours and str(leaf.value).lower() not in ("auto", "none"):
-            entries.put(ours, leaf.value, f"{short(name)}, {'.'.join(leaf.path)}")
-
-
 def stages(entries: Entries) -> None:
     """Note which states are shared: a stage, or a word of FSDP.
 
@@ -117,7 +82,7 @@ def stages(entries: Entries) -> None:
         _strategy(entries, strategy.value, strategy.line, strategy.written)
     elif words and words[0].strip("'\"") not in ("false", "none", ""):
         _strategy(entries, _word_of(entries, words), entries.line("sharding_words"), "fsdp")
-    elif kind == "fsdp" or reshard is not None:
+    elif kind == "fsdp" or reshard is not None or entries.flag("use_fsdp"):
         # FSDP 1 writes its strategy's name here; FSDP 2 whether weights go after the forward.
         text = str(reshard.value).lower() if reshard is not None else "true"
         stage: object = {"true": 3, "false": 2}.get(text, text)

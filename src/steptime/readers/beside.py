@@ -1,0 +1,76 @@
+"""Files that a launch file names: beside it, or written by the script itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steptime.readers.entries import Entries
+from steptime.readers.formats import format_named
+from steptime.readers.leaves import file_leaves, tree_entries
+from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short, shown
+
+
+def accelerate_file(entries: Entries, folder: Path) -> None:
+    """Take over what an accelerate file beside this one says.
+
+    Args:
+        entries: The file's keys.
+        folder: Where the file lies.
+    """
+    entry = entries.entry("accelerate_file")
+    if entry is None:
+        return
+    name = str(entry.value)[:300]
+    text = _text_beside(entries, folder, name)
+    if text is None or not entry.known:
+        if entries.entry("zero_stage") is None:
+            entries.ask("zero_stage", f"{entry.written} = {shown(name)} is not beside this file")
+        return
+    form = format_named("accelerate")
+    for one in tree_entries(file_leaves(text, "yaml", short(Path(name))), form, {}, short(name)):
+        words = form.values.get(one.key, {})
+        word = str(one.value).strip().lower()
+        if not one.key.startswith("?") and entries.entry(one.key) is None:
+            entries.put(one.key, words.get(word, one.value), f"{short(name)}, {one.written}")
+
+
+def _text_beside(entries: Entries, folder: Path, name: str) -> str | None:
+    """Return the text of a file that the script writes, or that lies beside it; None if neither."""
+    if name in entries.files:
+        return entries.files[name]
+    try:
+        there = (folder / name).is_file()
+    except (OSError, ValueError):
+        there = False
+    return file_text(folder / name, most=LARGEST_LAUNCH_BYTES) if there else None
+
+
+def deepspeed_file(entries: Entries, folder: Path) -> None:
+    """Take over what a DeepSpeed file beside this one says.
+
+    Args:
+        entries: The file's keys.
+        folder: Where the file lies.
+    """
+    entry = entries.entry("deepspeed_file")
+    if entry is None:
+        return
+    entries.reading.software = "deepspeed"
+    name = str(entry.value)[:300]
+    text = _text_beside(entries, folder, name)
+    if text is None or not entry.known:
+        if entries.entry("zero_stage") is None:
+            why = f"{entry.written} = {shown(name)} is not beside this file"
+            entries.ask("zero_stage", why)
+        return
+    keys = {
+        "zero_optimization.stage": "zero_stage",
+        "bf16.enabled": "bf16",
+        "fp16.enabled": "fp16",
+        "zero_optimization.offload_optimizer.device": "offload_optimizer",
+        "zero_optimization.offload_param.device": "offload_param",
+    }
+    for leaf in file_leaves(text, "json", short(Path(name))):
+        ours = keys.get(".".join(leaf.path))
+        if ours and str(leaf.value).lower() not in ("auto", "none"):
+            entries.put(ours, leaf.value, f"{short(name)}, {'.'.join(leaf.path)}")
