@@ -9,7 +9,8 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.assumed import taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import check_choice
-from steptime.inputs.training_step import USUAL_INTERLEAVED, TrainingStep
+from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import USUAL_INTERLEAVED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from steptime.formulas.validity import ends_count
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.training_step import USUAL_INTERLEAVED
+from steptime.inputs.usual import USUAL_INTERLEAVED
 
 FILE = "headline_runs.toml"
 SECONDS_PER_HOUR = 3600.0

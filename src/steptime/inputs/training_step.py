@@ -7,23 +7,27 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fact import Value
-from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import SCHEDULES, Batch, Layout
+from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
-
-NO_RECOMPUTATION = "none"
-USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
+from steptime.inputs.usual import (
+    usual_chunks,
+    usual_etp,
+    usual_network,
+    usual_recomputation,
+    usual_schedule,
+    usual_split,
+    usual_zero,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +178,7 @@ def training_step(
     said = _said(stack, date, facts, recompute)
     assumed: list[Assumed] = []
     _check_cut(tp, pp)
-    chunks = vpp if vpp is not None else _default_chunks(shape, pp, schedule, assumed)
+    chunks = vpp if vpp is not None else usual_chunks(shape, pp, schedule, assumed)
     era = in_its_time(said, device)
     layout = Layout(
         tp=tp,
@@ -184,11 +188,11 @@ def training_step(
         dp=dp,
         dp_replicate=dp_replicate,
         ep=ep,
-        schedule=_schedule(schedule, chunks, pp, assumed),
-        zero_stage=_zero(zero_stage, shape, (pp, dp, cp), era, assumed),
-        etp=_default_etp(shape, tp, assumed) if etp is None else etp,
-        sequence_parallel=_split(sequence_parallel, era, tp),
-        recompute=_default_recompute(era, assumed) if recompute is None else recompute,
+        schedule=usual_schedule(schedule, chunks, pp, assumed),
+        zero_stage=usual_zero(zero_stage, shape, (pp, dp, cp), era, assumed),
+        etp=usual_etp(shape, tp, assumed) if etp is None else etp,
+        sequence_parallel=usual_split(sequence_parallel, era, tp),
+        recompute=usual_recomputation(era, assumed) if recompute is None else recompute,
         precision=precision,
         order=order,
     )
@@ -203,7 +207,7 @@ def training_step(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed) + _network(device, layout.num_devices, network_gbit),
+        assumed=tuple(assumed) + usual_network(device, layout.num_devices, network_gbit),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
     )
     check_schedule(layout, batch)
@@ -226,81 +230,3 @@ def _said(
         facts=tuple((facts or {}).items()),
         unstated=() if recompute is not None else UNSTATED,
     )
-
-
-def _network(
-    device: Accelerator, num_devices: int, network_gbit: float | None
-) -> tuple[Assumed, ...]:
-    """Return what is taken for the network where nobody states it and the job needs one."""
-    if network_gbit is not None or num_devices <= device.nvlink_domain:
-        return ()
-    share = f"{device.network_bytes_per_s * 8.0 / 1e9:g} Gb/s per device"
-    return (taken("network", share, "", "--network-gbit N"),)
-
-
-def _zero(
-    stage: int | None,
-    shape: ModelShape,
-    layout: tuple[int, int, int],
-    said: Said,
-    assumed: list[Assumed],
-) -> int:
-    """Return what data and context ranks shard: what is stated, or else what is usual."""
-    if stage is not None:
-        check_count("zero_stage", stage, least=0, most=3)
-        check_zero_stage(said, stage)
-        return stage
-    pp, dp, cp = layout
-    if dp == cp == 1:
-        return 0
-    stage, why = usual_zero_stage(said, shape, pp)
-    assumed.append(taken("zero", str(stage), why, "--zero N"))
-    return stage
-
-
-def _split(stated: bool | None, said: Said, tp: int) -> bool:
-    return stated if stated is not None else tp > 1 and usual_stack(said).sequence_parallel
-
-
-def _default_recompute(said: Said, assumed: list[Assumed]) -> str:
-    mode = usual_recompute(said)
-    if mode != NO_RECOMPUTATION:
-        why = f"usual with {usual_stack(said).name}"
-        assumed.append(taken("recompute", mode, why, "--recompute MODE"))
-    return mode
-
-
-def _default_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
-    if shape.experts is not None and tp > 1:
-        why = "Megatron-LM's own default is tp"
-        assumed.append(taken("etp", "1", why, "--etp N"))
-    return 1
-
-
-def _schedule(stated: str | None, chunks: int, pp: int, assumed: list[Assumed]) -> str:
-    if stated is not None:
-        return stated
-    usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
-    if pp > 1:
-        assumed.append(taken("schedule", usual, "", "--schedule NAME"))
-    return usual
-
-
-def _default_chunks(
-    shape: ModelShape, pp: int, schedule: str | None, assumed: list[Assumed]
-) -> int:
-    known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
-    held = int(chunks_held(float(SCHEDULES.index(known))))
-    if pp == 1:
-        return held or 1
-    if held:
-        if schedule is None:
-            assumed.append(taken("vpp", str(held), "", "--vpp N"))
-        return held
-    layers = shape.num_layers
-    most = -(-layers // pp)
-    chunks, why = most, f"the most that {layers} layers allow"
-    if most > 1 and (layers % (2 * pp) == 0 or (layers + 2) % (2 * pp) == 0):
-        chunks, why = 2, "more chunks leave less bubble and send more"
-    assumed.append(taken("vpp", str(chunks), why, "--vpp N"))
-    return chunks

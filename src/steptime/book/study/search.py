@@ -15,7 +15,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
-from steptime.inputs.training_step import USUAL_INTERLEAVED
+from steptime.inputs.usual import USUAL_INTERLEAVED
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, evaluated
 from steptime.planning.search import search
