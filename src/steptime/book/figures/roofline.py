@@ -33,7 +33,8 @@ def accuracy(study: RooflineStudy) -> Figure:
     published = study.result.runs.step_time_s
     predicted = published * np.exp(study.result.errors)
     kinds = study.result.runs.column(lambda sample: sample.kind)
-    ends = np.array([0.15, 400.0])
+    both = np.concatenate([published, predicted])
+    ends = np.array([both.min() / 1.5, both.max() * 1.5])
     axes.plot(ends, ends, color=colours.MUTED, label="equal")
     axes.fill_between(ends, ends / 1.1, ends * 1.1, color=colours.IDLE, label="within 10 %")
     for kind, (colour, marker) in KIND_COLOURS.items():
