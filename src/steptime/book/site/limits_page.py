@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from steptime.answer.limits import Limit, limits
 from steptime.book.references import references
 from steptime.book.site.citations import captioned, named
 from steptime.book.tables.markdown import markdown_table
+
+_FLAG = re.compile(r"--[\w-]+")
 
 HEAD = """\
 # What it does not know
@@ -22,7 +25,7 @@ TAKEAWAY = """\
 Read the last lines of an answer first: what is assumed can be told, what is not modelled cannot.
 :::
 
-Next: what each kind of knowledge buys. {doc}`/book/knowledge`.
+Next: try it on your own model. {doc}`/book/explorer`.
 """
 
 
@@ -41,18 +44,24 @@ def page(found: Sequence[Limit] | None = None) -> str:
             "## Said where a question touches it",
             _table(touched, "An answer says it, under the name in the first column."),
             "## Never asked for",
-            "No input asks for these. A file that needs one of the first is refused by its name.",
+            "No input asks for these.",
             _table(never, "Outside the model, or out of its scope."),
             TAKEAWAY,
         ]
     )
 
 
+def _word(title: str) -> str:
+    return f"`{title}`" if "_" in title else title
+
+
+def _flags(source: str) -> str:
+    """Return a source with options of a command line as code: two dashes stay two."""
+    return _FLAG.sub(lambda hit: f"`{hit[0]}`", source)
+
+
 def _table(found: Sequence[Limit], caption: str) -> str:
     keys = frozenset(references())
-    rows = [
-        [f"`{one.title}`" if "_" in one.title else one.title, one.says, one.since, one.source]
-        for one in found
-    ]
+    rows = [[_word(one.title), one.says, one.since, _flags(one.source)] for one in found]
     columns = ["what", "what an answer says", "said since", "described in"]
     return captioned(named(markdown_table(columns, rows), keys), caption)

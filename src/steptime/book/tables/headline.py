@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steptime.book import tables
 from steptime.book.tables.markdown import Markdown, fixed, markdown_table, signed_percent
 from steptime.evidence.headline import Headline
 
@@ -28,12 +29,18 @@ def headline_table(runs: Sequence[Headline]) -> Markdown:
             _span(*run.interval_s),
             _errors(*run.errors),
             "yes" if run.inside else f"no: {run.miss}",
-            "; ".join(part for part in ("yes" if run.fitted_to else "no", run.seen) if part),
+            "yes" if run.fitted_to else "no",
             run.source.split(",")[0],
         ]
         for run in runs
     ]
-    return Markdown(markdown_table(COLUMNS, rows))
+    said = dict.fromkeys(run.seen for run in runs if run.seen)
+    notes = [f"{_titles(runs, note)}: {note}." for note in said]
+    return tables.show(markdown_table(COLUMNS, rows), *notes)
+
+
+def _titles(runs: Sequence[Headline], note: str) -> str:
+    return ", ".join(run.title for run in runs if run.seen == note)
 
 
 def _span(low: float, high: float) -> str:
