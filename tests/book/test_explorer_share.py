@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from steptime.book.explorer_page import write_modules
 from steptime.book.node import node_path
-from steptime.cli.main import app
+from steptime.cli.main import every_command
 from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import fixed_chunks
 
@@ -103,7 +103,7 @@ def test_the_copied_command_gives_the_numbers_of_the_page(
         *file, command = row["command"].splitlines()
         if file:
             Path("my-model.toml").write_text("\n".join(file[1:-1]), encoding="utf-8")
-        result = runner.invoke(app, [*shlex.split(command)[1:], "--json"])
+        result = runner.invoke(every_command(), [*shlex.split(command)[1:], "--json"])
         assert result.exit_code == 0, result.output
         same_numbers(row, json.loads(result.output))
 

@@ -246,12 +246,12 @@ def test_pairs_share_their_row_and_count_once(open_page: Open, probe: Probe) -> 
 )
 def test_the_command_line_agrees(open_page: Open, probe: Probe, query: str) -> None:
     runner = pytest.importorskip("typer.testing").CliRunner()
-    from steptime.cli.main import app
+    from steptime.cli.main import every_command
 
     page = open_page(ALONE + query).page
     words = page.inner_text("#sched .foot code").split()
     assert words.pop(0) == "steptime"
-    answer = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    answer = json.loads(runner.invoke(every_command(), [*words, "--json"]).stdout)
     outs = probe(page, "outs")
     assert f"{100 * answer['bubble_fraction']:.1f} %" == outs["idle"]
     assert number(outs["step"]) == pytest.approx(answer["makespan"], abs=0.005)

@@ -54,7 +54,7 @@ def test_chunks_that_a_report_leaves_open_cut_its_layers_alike() -> None:
 
 
 def test_the_table_has_a_row_a_run(runs: tuple[Headline, ...]) -> None:
-    lines = str(headline_table(runs)).strip().splitlines()
+    lines = [line for line in str(headline_table(runs)).splitlines() if line.startswith("|")]
     assert len(lines) == len(runs) + 2
     assert all(run.title in line for run, line in zip(runs, lines[2:], strict=True))
 

@@ -30,6 +30,7 @@ export function modelFields(state, data) {
   for (const name of OWN_FIELDS) fields[name] = shape[name];
   fields.head_dim = shape.hidden_size / shape.num_attention_heads;
   fields.num_dense_layers = shape.num_experts > 0 ? 0 : shape.num_layers;
+  fields.expert_groups = shape.num_experts > 0 ? 1 : 0;
   return fields;
 }
 
@@ -137,7 +138,9 @@ export function makeAnswer(data, formulas) {
     const common = data.software[sharing];
     const precision = precisionOf(state, data);
     const own = { ...model?.trained?.[precision.key], ...precision.facts, ...model?.facts };
-    const time = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...known(own, common.time) };
+    const mixture = job.num_experts > 0 && gpu.experts?.[sharing];
+    const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture };
+    const time = stack && { ...stack, ...known(own, common.time) };
     const memory = { ...common.memory, ...known(own, common.memory) };
     return { name: common.name, time, memory };
   }

@@ -92,6 +92,7 @@ export function makeWalker(texts) {
     if (kind in ARITHMETIC) return ARITHMETIC[kind](evaluate(rest[0], env), evaluate(rest[1], env));
     if (kind in COMPARE) return COMPARE[kind](evaluate(rest[0], env), evaluate(rest[1], env));
     if (kind === "neg") return -evaluate(rest[0], env);
+    if (kind === "not") return !evaluate(rest[0], env);
     if (kind === "text") return rest[0];
     if (kind === ".") return evaluate(rest[0], env)[rest[1]];
     if (kind === "at") return evaluate(rest[0], env)[evaluate(rest[1], env)];

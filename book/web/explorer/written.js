@@ -50,6 +50,7 @@ export function written(node, env, filled, walker, formula, open) {
     const [kind, a, b] = part;
     if (kind === "." || kind === "at") return writeField(part);
     if (kind === "neg") return ["−", write(a)];
+    if (kind === "not") return ["not ", write(a)];
     if (kind in SIGNS) {
       const tight = BINDING[kind];
       const left = level(a) < tight ? ["(", write(a), ")"] : write(a);

@@ -7,6 +7,14 @@ from typing import Any
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import KEYS, KINDS, kept_width
+from steptime.book.explorer_facts import (
+    common_facts,
+    device_facts,
+    experts_facts,
+    model_facts,
+    precision_entries,
+    trained_facts,
+)
 from steptime.book.explorer_runs import published_layouts
 from steptime.book.references import with_names
 from steptime.evidence.baseline import chapter_rows
@@ -23,11 +31,10 @@ from steptime.inputs.generation import generations
 from steptime.inputs.job import JOB_FIELDS, job
 from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
+from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.said import NOTHING, NOTHING_SAID
+from steptime.inputs.said import NOTHING
 from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
-from steptime.inputs.software import as_trained, conditions_of, software
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -116,7 +123,8 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "source": with_names(device.source),
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
-                "facts": device_facts(device),
+                "facts": device_facts(device, shape),
+                "experts": experts_facts(device, shape),
                 "efficiency": efficiencies(device),
                 "blocks": blocks(device),
             }
@@ -157,83 +165,6 @@ def widths() -> dict[str, Any]:
     return {key: asdict(width) for key, width in found.items() if width is not None}
 
 
-def facts_of(device: Accelerator, model_shape: ModelShape, precision: str) -> list[dict[str, Any]]:
-    """Return the facts of the software that is assumed: weights whole, and weights shared.
-
-    Args:
-        device: The accelerator.
-        model_shape: Has facts of its own.
-        precision: Of the products.
-    """
-    found = []
-    for sharing in (False, True):
-        one = software(NOTHING_SAID, device, model_shape, precision, sharing)
-        time = None if one.time is None else asdict(one.time)
-        found.append({"name": one.stack.name, "time": time, "memory": asdict(one.memory)})
-    return found
-
-
-def common_facts() -> list[dict[str, Any]]:
-    """Return the facts on the first device, for a dense model in 16 bits: others differ in few."""
-    return facts_of(accelerator(accelerator_names()[0]), model(CHAPTER_MODELS[0]), "bf16")
-
-
-def device_facts(device: Accelerator) -> list[dict[str, float]] | None:
-    """Return what the time of the assumed software differs in on a device, None if unknown there.
-
-    Args:
-        device: The accelerator.
-    """
-    found = []
-    for one, common in zip(
-        facts_of(device, model(CHAPTER_MODELS[0]), "bf16"), common_facts(), strict=True
-    ):
-        if one["time"] is None:
-            return None
-        found.append({k: v for k, v in one["time"].items() if v != common["time"][k]})
-    return found
-
-
-def precision_entries() -> list[dict[str, Any]]:
-    """Return every precision: what it needs of a device, and its facts."""
-    return [
-        {
-            "key": name,
-            "bits": one.bits,
-            "fp8": float(one.fp8),
-            "needs": one.needs,
-            "facts": {fact.name: fact.value for fact in one.facts},
-        }
-        for name, one in precisions().items()
-    ]
-
-
-def model_facts(shape: ModelShape) -> dict[str, Any]:
-    """Return the facts of the software that follow from a model, whatever its layout.
-
-    Args:
-        shape: The model.
-    """
-    return {fact.name: fact.value for fact in shape.facts}
-
-
-def trained_facts(shape: ModelShape, device: Accelerator) -> dict[str, dict[str, Any]] | None:
-    """Return by precision what a model's own report says of software that nobody names.
-
-    Args:
-        shape: The model.
-        device: Any: no line of such a stack depends on it.
-    """
-    if not shape.trained_with:
-        return None
-    found = {}
-    for name in precisions():
-        conditions = conditions_of(NOTHING_SAID, device, shape, name)
-        lines = as_trained(NOTHING_SAID, shape, conditions)
-        found[name] = {fact.name: fact.value for fact in lines.values()}
-    return found
-
-
 def _twice(schedule: Schedule) -> bool:
     return schedule.copies > 1
 
@@ -268,7 +199,7 @@ def explorer_data() -> dict[str, Any]:
         "blank_job": {**blank, **flat(shape, device)},
         "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
         "schedules": schedule_entries(),
-        "software": common_facts(),
+        "software": common_facts(device, shape),
         "precisions": precision_entries(),
         "faults": [[rule.field, rule.sentence] for rule in RULES],
         "schedule_faults": [list(one) for one in SCHEDULE_FAULTS],

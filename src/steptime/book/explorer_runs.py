@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steptime.answer import predict
 from steptime.book.references import with_names
 from steptime.evidence.outcome import flop_convention
 from steptime.evidence.row_question import RunQuestion, question_of_run
@@ -67,6 +68,25 @@ def as_state(found: RunQuestion) -> dict[str, Any]:
     }
 
 
+def _fits(name: str, state: dict[str, Any]) -> bool:
+    """Whether the page, which names no software, says that a run fits: it did run."""
+    layout = {key: state[key] for key in ("tp", "cp", "pp", "vpp", "ep", "etp", "recompute")}
+    found = predict(
+        model=name,
+        accelerator=state["gpu"],
+        seq_length=state["seq"],
+        global_batch_size=state["batch"],
+        micro_batch_size=state["mb"],
+        dp=state["n"] // (state["tp"] * state["cp"] * state["pp"]),
+        sequence_parallel=bool(state["sp"]),
+        zero_stage=state["zero"],
+        precision=state["precision"],
+        schedule=state["schedule"],
+        **layout,
+    )
+    return found.fits
+
+
 def _presets_by_name() -> dict[str, str]:
     """Return each preset by its key and its aliases, in small letters."""
     table = data_table("models.toml")
@@ -77,7 +97,7 @@ def published_layouts() -> dict[str, dict[str, Any]]:
     """Return for each preset with a published run the ``state`` of one, its ``id`` and ``source``.
 
     The run must be of the model itself, by name and by size: one that only has its width and
-    depth does not count.
+    depth does not count. Nor does one that fits only with what its own software does.
     """
     presets = _presets_by_name()
     best: dict[str, RunQuestion] = {}
@@ -89,7 +109,8 @@ def published_layouts() -> dict[str, dict[str, Any]]:
         name = presets.get(row.model.split(" (")[0].lower())
         if name is None or _shape(found.step.model) != _shape(model(name)) or not _usable(found):
             continue
-        if name not in best or _rank(found) < _rank(best[name]):
+        better = name not in best or _rank(found) < _rank(best[name])
+        if better and _fits(name, as_state(found)):
             best[name] = found
     return {
         name: {

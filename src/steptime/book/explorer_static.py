@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from html import escape
 
 from steptime.answer import predict
+from steptime.book.study.memory_cases import GPT3_SERVER
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.training_step import TrainingStep
 
 PRESETS: tuple[tuple[str, str, dict[str, object]], ...] = (
-    ("GPT-3 on one server", "gpt3-175b", {"tp": 8, "global_batch_size": 1536}),
-    ("GPT-3 in 8 stages", "gpt3-175b", {"tp": 8, "pp": 8, "global_batch_size": 1536}),
+    ("GPT-3 on one server", "gpt3-175b", GPT3_SERVER),
+    ("GPT-3 in 8 stages", "gpt3-175b", GPT3_SERVER | {"pp": 8}),
     (
         "Megatron 1008B on 3,072 GPUs, one chunk each",
         "megatron-1008b",

@@ -55,6 +55,8 @@ def expression(node: ast.expr) -> Any:
             return [_OPERATORS[type(op)], expression(left), expression(right)]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return ["neg", expression(operand)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return ["not", expression(operand)]
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return [_OPERATORS[type(op)], expression(left), expression(right)]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):

@@ -11,6 +11,7 @@ from steptime.answer import Prediction, Question, answer, predict
 from steptime.evidence.outcome import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import run_of
+from steptime.evidence.samples import main_samples
 from steptime.evidence.schema import published_rows
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.formulas.validity import ends_count
@@ -35,6 +36,8 @@ class Headline:
         answers: What the door says; one a number of chunks that the report leaves open.
         source: Key in ``references.bib`` and place in it.
         miss: Why it is known to lie outside, or empty.
+        seen: What was known of it while the model was made, or empty.
+        fitted_to: Whether it played a part in a fitted constant.
     """
 
     name: str
@@ -44,6 +47,8 @@ class Headline:
     answers: tuple[Prediction, ...]
     source: str
     miss: str
+    seen: str
+    fitted_to: bool
 
     @property
     def predicted_s(self) -> tuple[float, float]:
@@ -70,6 +75,12 @@ class Headline:
         times = [one.step_time_s for one in self.answers]
         nearest = min(times, key=lambda time: abs(time / self.measured_s - 1.0))
         return nearest / self.measured_s - 1.0
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        """Return predicted over measured, less 1: of the shortest and the longest step."""
+        low_s, high_s = self.predicted_s
+        return low_s / self.measured_s - 1.0, high_s / self.measured_s - 1.0
 
 
 def headlines(constants: RooflineConstants | None = None) -> tuple[Headline, ...]:
@@ -100,6 +111,8 @@ def _of_inputs(
         answers=(found,),
         source=entry["source"],
         miss=entry.get("miss", ""),
+        seen=entry.get("seen", ""),
+        fitted_to=False,
     )
 
 
@@ -115,7 +128,14 @@ def _of_row(name: str, entry: Mapping[str, Any], constants: RooflineConstants | 
         answers=tuple(answer(one) for one in _questions(asked, constants)),
         source=f"{run.row.source}, {run.row.location}",
         miss=entry.get("miss", ""),
+        seen=entry.get("seen", ""),
+        fitted_to=run.id in _fitted(),
     )
+
+
+@functools.cache
+def _fitted() -> frozenset[str]:
+    return frozenset(sample.id for sample in main_samples() if sample.fitted_to)
 
 
 @functools.cache

@@ -2,7 +2,8 @@
 
 The runs are asked as their sources tell them, then as somebody would who knows the family and
 the date alone, then as somebody who knows nothing of the software. Model, device, layout and
-precision stay as they are. No constant is fitted here and none is left out.
+precision stay as they are. The constants are the published ones, fitted to all runs, unless
+`steptime.evidence.ladder_left_out` gives others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steptime.answer.answer import answer
 from steptime.evidence.outcome import published_step_time_s
@@ -18,6 +19,7 @@ from steptime.evidence.row_question import roofline_question
 from steptime.evidence.row_said import dated, named
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.stack import families, stack_named
 
@@ -114,11 +116,12 @@ class Miss:
     inside: bool
 
 
-def missed(row: PublishedRow) -> Miss:
+def missed(row: PublishedRow, constants: RooflineConstants | None = None) -> Miss:
     """Return ln(predicted over measured) of a run, and whether its interval holds it.
 
     Args:
         row: A published run.
+        constants: Of the roofline model; the published ones if None.
 
     Raises:
         Incomplete: If the model or the measurement lacks something.
@@ -126,16 +129,16 @@ def missed(row: PublishedRow) -> Miss:
     question = roofline_question(run_of(row))
     measured_s = published_step_time_s(question.run)
     try:
-        told = answer(question.question("roofline"))
+        told = answer(replace(question.question("roofline"), constants=constants))
     except ConfigError as error:
         raise Incomplete(str(error)) from None
     low_s, high_s = told.step_time_low_s or 0.0, told.step_time_high_s or math.inf
     return Miss(error=math.log(told.step_time_s / measured_s), inside=low_s <= measured_s <= high_s)
 
 
-def _on_all(row: PublishedRow) -> dict[str, Miss] | None:
+def _on_all(row: PublishedRow, constants: RooflineConstants | None) -> dict[str, Miss] | None:
     try:
-        return {name: missed(rung(row)) for name, rung in RUNGS.items()}
+        return {name: missed(rung(row), constants) for name, rung in RUNGS.items()}
     except Incomplete:
         return None
 
@@ -149,15 +152,23 @@ def _rung(misses: list[Miss]) -> Rung:
     )
 
 
-def ladder_of(rows: Iterable[PublishedRow]) -> tuple[LadderLine, ...]:
+def _published(_: PublishedRow) -> None:
+    return None
+
+
+def ladder_of(
+    rows: Iterable[PublishedRow],
+    constants_of: Callable[[PublishedRow], RooflineConstants | None] = _published,
+) -> tuple[LadderLine, ...]:
     """Return what each rung makes of each source's runs, in the rows' order.
 
     Args:
         rows: Published runs; those that some rung cannot be asked are left out of all.
+        constants_of: The roofline model's constants for a run; the published ones if None.
     """
     found: dict[str, list[dict[str, Miss]]] = {}
     for row in rows:
-        misses = _on_all(row)
+        misses = _on_all(row, constants_of(row))
         if misses is not None:
             found.setdefault(row.id.rpartition("-")[0], []).append(misses)
     return tuple(

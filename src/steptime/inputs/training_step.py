@@ -172,8 +172,7 @@ def training_step(
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
-    shape = shape_named(model)
-    device = device_named(accelerator, nvlink_domain, network_gbit)
+    shape, device = shape_named(model), device_named(accelerator, nvlink_domain, network_gbit)
     check_precision(device, precision)
     said = _said(stack, date, facts, recompute)
     assumed: list[Assumed] = []

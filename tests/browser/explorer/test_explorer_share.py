@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from steptime.cli.main import app
+from steptime.cli.main import every_command
 
 pytestmark = pytest.mark.browser
 
@@ -130,7 +130,7 @@ def test_a_model_of_ones_own_can_be_taken_to_python(open_explorer: Open) -> None
 
 def check_command(command: str, step_s: float) -> None:
     """Run the copied command and compare its step time with the page's."""
-    result = CliRunner().invoke(app, [*shlex.split(command)[1:], "--json"])
+    result = CliRunner().invoke(every_command(), [*shlex.split(command)[1:], "--json"])
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["step_time_s"] == pytest.approx(step_s, rel=1e-12)
 

@@ -11,7 +11,7 @@ from steptime.book import figures
 from steptime.book.figures import colours
 from steptime.book.study.roofline import RooflineStudy, years
 from steptime.book.study.roofline_sweep import SweepStudy
-from steptime.book.tables.roofline import SOURCES
+from steptime.book.tables.sources import source_name
 from steptime.evidence.ablation import Ablation
 from steptime.evidence.residuals import DENSE, EXPERTS, NARROW
 
@@ -33,7 +33,8 @@ def accuracy(study: RooflineStudy) -> Figure:
     published = study.result.runs.step_time_s
     predicted = published * np.exp(study.result.errors)
     kinds = study.result.runs.column(lambda sample: sample.kind)
-    ends = np.array([0.15, 400.0])
+    both = np.concatenate([published, predicted])
+    ends = np.array([both.min() / 1.5, both.max() * 1.5])
     axes.plot(ends, ends, color=colours.MUTED, label="equal")
     axes.fill_between(ends, ends / 1.1, ends * 1.1, color=colours.IDLE, label="within 10 %")
     for kind, (colour, marker) in KIND_COLOURS.items():
@@ -115,7 +116,7 @@ def rivals(study: RooflineStudy) -> Figure:
         axes.barh(
             places + 0.27 * (at - 1), 100.0 * np.array(values), 0.25, color=colour, label=label
         )
-    axes.set_yticks(places, [SOURCES.get(one.source, one.source) for one in chosen])
+    axes.set_yticks(places, [source_name(one.source) for one in chosen])
     axes.invert_yaxis()
     axes.set_xlabel("mean error on step time, left out (%)")
     figure.legend(loc="outside upper left", ncols=3)

@@ -23,7 +23,7 @@ KEPT_INFO = DOCTREES / "html"
 BUILD_INFO = ".buildinfo"
 
 # Named, not imported: the site is made from rooms above this one, but needs none of them.
-COMMANDS = "steptime.cli.main:app"
+COMMANDS = "steptime.cli.main:every_command"
 WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
     "steptime.book.schedule_page:write_schedule",
@@ -57,11 +57,12 @@ def generate() -> None:
     """Write what the pages need and Python makes: references, scripts, stand-ins."""
     from typer.main import get_command
 
-    from steptime.book.site import command_pages, python_pages
+    from steptime.book.site import command_pages, limits_page, python_pages
 
     package = ROOT / "src" / "steptime"
     found = python_pages.pages(package, ROOT / "data" / "references.bib")
-    found["command-line.md"] = command_pages.page(get_command(_named(COMMANDS)))
+    found["command-line.md"] = command_pages.page(get_command(_named(COMMANDS)()))
+    found["limits.md"] = limits_page.page()
     for name, text in found.items():
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:

@@ -30,6 +30,8 @@ READ_ON = {
     "15": "expert",
     "16": "layouts",
     "17": "roofline",
+    "17c": "knowledge",
+    "17d": "accuracy",
     "18": "memory",
     "19": "hardware",
     "20": "search",

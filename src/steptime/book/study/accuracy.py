@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steptime.book.study.roofline import RooflineStudy
-from steptime.book.tables.roofline import SOURCES
+from steptime.book.tables.sources import source_name
 from steptime.evidence.leave_out import LeftOut
 from steptime.evidence.residuals import KINDS, causes
 from steptime.evidence.rivals import (
@@ -145,9 +145,7 @@ def _sources(samples: tuple[Sample, ...]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for sample in samples:
         key = sample.inputs.run.row.source
-        one = found.setdefault(
-            sample.source, {"name": SOURCES.get(sample.source, sample.source), "works": {}}
-        )
+        one = found.setdefault(sample.source, {"name": source_name(sample.source), "works": {}})
         one["works"][key] = {"title": works[key]["title"], "where": works[key]["where"]}
     return found
 

@@ -7,6 +7,18 @@ from typing import Any
 from steptime.answer import predict
 from steptime.answer.memory import Memory
 
+GPT3_SERVER: dict[str, Any] = {
+    "model": "gpt3-175b",
+    "accelerator": "a100-80gb",
+    "tp": 8,
+    "seq_length": 2048,
+    "global_batch_size": 1536,
+    "recompute": "full",
+    "sequence_parallel": False,
+    "zero_stage": 0,
+}
+"""GPT-3 on one server: what the home page tells, and what the explorer opens with."""
+
 
 def known_cases() -> list[tuple[str, Memory]]:
     """Return layouts of which it is known whether they fit, with their memory."""
@@ -17,15 +29,14 @@ def known_cases() -> list[tuple[str, Memory]]:
     deepseek: dict[str, Any] = {"model": "deepseek-v3", "accelerator": "h800", "pp": 16}
     deepseek |= {"dp": 128, "ep": 64, "seq_length": 4096, "global_batch_size": 15_360}
     deepseek |= {"zero_stage": 1, "schedule": "dualpipe", "precision": "fp8"}
-    gpt: dict[str, Any] = {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "seq_length": 2048}
     cases = (
         ("Llama 3 405B, 8,192 GPUs", llama | short | {"dp": 64}),
         ("Llama 3 405B, 16,384 GPUs", llama | short | {"dp": 128}),
         ("Llama 3 405B, 131,072 tokens", llama | long | {"cp": 16, "dp": 8}),
         ("Llama 3 405B, 8,192 GPUs, v = 8", llama | short | {"dp": 64} | eight),
         ("Llama 3 405B, 16,384 GPUs, v = 8", llama | short | {"dp": 128} | eight),
-        ("GPT-3 175B, t = 8 alone", gpt | {"global_batch_size": 8}),
-        ("GPT-3 175B, t = 8, p = 8", gpt | {"global_batch_size": 64, "pp": 8}),
+        ("GPT-3 175B, t = 8 alone", GPT3_SERVER),
+        ("GPT-3 175B, t = 8, p = 8", GPT3_SERVER | {"pp": 8, "vpp": 1}),
     )
     found = [(name, predict(**asked).memory) for name, asked in cases]
     own = predict(**deepseek, stack="deepseek-v3").memory

@@ -35,7 +35,8 @@ class Errors:
         mean: Mean size.
         median: Median size.
         largest: Largest size.
-        correlation: Of predicted and measured TFLOP/s per device; NaN under three rows.
+        correlation: Of predicted and measured TFLOP/s per device; NaN under three rows, or where
+            all are alike.
     """
 
     rows: int
@@ -142,9 +143,11 @@ def errors(runs: Table, found: Floats, wanted: NDArray[np.bool_]) -> Errors:
     chosen = found[wanted]
     sizes = np.abs(chosen)
     measured = rate(runs)[wanted]
+    predicted = measured * np.exp(-chosen)
     related = float("nan")
-    if len(chosen) > 2:
-        related = float(np.corrcoef(measured, measured * np.exp(-chosen))[0, 1])
+    # Runs that a source prints as one number have nothing to be related to.
+    if len(chosen) > 2 and np.ptp(measured) > 0.0 and np.ptp(predicted) > 0.0:
+        related = float(np.corrcoef(measured, predicted)[0, 1])
     return Errors(
         len(chosen),
         float(chosen.mean()),

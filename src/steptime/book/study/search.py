@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from steptime.answer.question import most_chunks
+from steptime.evidence.headline import FILE
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
@@ -20,6 +22,9 @@ from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, evaluated
 from steptime.planning.search import search
 from steptime.planning.ties import Group, groups, pairs, right_share
+
+LLAMA_RUN = "llama3-002"
+"""Of ``data/published_runs.csv``: what its authors' software does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,15 +146,19 @@ class Suggestion:
 
     Attributes:
         name: What to call it.
-        published: The layout that its authors used.
-        note: What the authors do beyond what the formulas know; may be empty.
+        published: The layout that its authors used, on the same software: theirs.
         result: The search.
     """
 
     name: str
     published: Candidate
-    note: str
     result: SearchResult
+
+
+def _said(name: str) -> Said:
+    """Return what is said of a published run's software."""
+    (run,) = authors_runs([name])
+    return replace(run.step.said, unstated=())
 
 
 def suggestions() -> list[Suggestion]:
@@ -165,11 +174,13 @@ def suggestions() -> list[Suggestion]:
         global_batch_size=2048,
         seq_length=8192,
         predictor="roofline",
+        said=_said(LLAMA_RUN),
     )
     own = Layout(
         tp=8, pp=16, vpp=8, dp=128, zero_stage=2, sequence_parallel=True,
         schedule="interleaved-1f1b",
     )  # fmt: skip
+    told = data_table(FILE)["deepseek-v3"]["inputs"]
     deepseek = Question(
         model=model("deepseek-v3"),
         accelerator=accelerator("h800"),
@@ -178,19 +189,18 @@ def suggestions() -> list[Suggestion]:
         seq_length=4096,
         precision="fp8",
         predictor="roofline",
-        said=Said(stack="deepseek-v3"),
+        said=Said(stack=told["stack"], date=told["date"]),
     )
     theirs = Layout(pp=16, dp=128, ep=64, zero_stage=1, precision="fp8", schedule="dualpipe", vpp=1)
     found = []
-    beyond = "with the facts of their own software"
-    for name, question, layout, note in (
-        ("Llama 3 405B on 16,384 H100", llama, own, ""),
-        ("DeepSeek-V3 on 2,048 H800", deepseek, theirs, beyond),
+    for name, question, layout in (
+        ("Llama 3 405B on 16,384 H100", llama, own),
+        ("DeepSeek-V3 on 2,048 H800", deepseek, theirs),
     ):
         result = search(question)
         batch = replace(result.best[0].batch, micro_batch_size=1)
         published = evaluated(question, layout, batch)
-        found.append(Suggestion(name=name, published=published, note=note, result=result))
+        found.append(Suggestion(name=name, published=published, result=result))
     return found
 
 

@@ -21,28 +21,16 @@ from steptime.book.tables.markdown import (
     percent,
     signed_percent,
 )
+from steptime.book.tables.sources import source_name
 from steptime.evidence.ablation import Ablation
 from steptime.evidence.residuals import KINDS
-
-SOURCES = {
-    "nar21-t1": "Narayanan et al. 2021, Table 1",
-    "nar21-figures": "Narayanan et al. 2021, figures read off",
-    "kor22": "Korthikanti et al. 2022",
-    "mtnlg": "MT-NLG",
-    "bloom": "BLOOM",
-    "vtrain": "vTrain",
-    "nanotron": "nanotron, Ultra-Scale Playbook",
-    "titan": "torchtitan",
-    "mpt": "llm-foundry",
-    "mbridge": "Megatron-Bridge",
-}
 
 
 def _source_cells(one: SourceErrors) -> list[str]:
     found = one.roofline
     return [
         one.kind,
-        SOURCES.get(one.source, one.source),
+        source_name(one.source),
         str(found.rows),
         signed_percent(found.bias),
         percent(found.mean),
@@ -202,7 +190,7 @@ def ablation_table(found: Sequence[Ablation]) -> Markdown:
             f"without {one.name}",
             percent(one.mean, 2),
             signed_percent(one.mean - whole, 2),
-            SOURCES.get(one.worst, one.worst),
+            source_name(one.worst),
             percent(one.worst_before),
             percent(one.worst_mean),
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steptime.book.study.roofline_sweep import SweepStudy
 from steptime.book.tables.markdown import Markdown, markdown_table, percent, signed_percent
-from steptime.book.tables.roofline import SOURCES
+from steptime.book.tables.sources import source_name
 
 
 def sweep_table(study: SweepStudy) -> Markdown:
@@ -70,7 +70,7 @@ def floor_table(study: SweepStudy) -> Markdown:
     for name, group in (("same", study.repeated), ("newer or older", renewed)):
         rows += [
             [
-                SOURCES.get(one.source, one.source),
+                source_name(one.source),
                 one.kind,
                 name,
                 str(one.layouts),

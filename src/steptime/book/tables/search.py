@@ -72,8 +72,7 @@ def suggestion_table(one: Suggestion, most: int = 5) -> Markdown:
     result = one.result
     columns = ["layout", "step (s), model", "memory (GB), model", "schedule", "sequence parallel"]
     shown = [("", candidate) for candidate in result.best[:most]]
-    note = f", {one.note}" if one.note else ""
-    shown.append((f" (the authors'{note})", one.published))
+    shown.append((" (the authors')", one.published))
     rows = [
         [
             layout_cells(candidate) + note,
@@ -88,7 +87,8 @@ def suggestion_table(one: Suggestion, most: int = 5) -> Markdown:
     return tables.show(
         f"**{one.name}**, {result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit, "
         f"{_ties(result.num_ties, len(result.best))} within {percent(result.tie_fraction, 0)} of "
-        f"the best; {len(result.front)} on the front of time against memory.",
+        f"the best; {len(result.front)} on the front of time against memory. All are timed with "
+        "the facts of the authors' own software.",
         markdown_table(columns, rows),
         f"Dropped: {reasons}.",
     )
