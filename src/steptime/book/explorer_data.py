@@ -31,7 +31,7 @@ from steptime.inputs.generation import generations
 from steptime.inputs.job import JOB_FIELDS, job
 from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS
+from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING
 from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
