@@ -17,7 +17,7 @@ from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import Run, run_cost
 from steptime.planning.emit import FORMATS, emitted
-from steptime.planning.question import SURE, Question
+from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -82,13 +82,8 @@ def search_command(
     order: opt.field("order") = "megatron",  # type: ignore[valid-type]
     nvlink_domain: opt.field("nvlink_domain") = None,  # type: ignore[valid-type]
     memory_share: Annotated[
-        float | None,
-        opt.alone(
-            "--memory-share",
-            help="Share of the memory that may be used, 1 for all; if not given, as much as fits "
-            f"with a chance of {SURE:.0%}.",
-        ),
-    ] = None,
+        float, opt.alone("--memory-share", help="Share of the memory that may be used.")
+    ] = 1.0,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[
         bool, typer.Option("--front", help="Print the front of time against memory instead.")

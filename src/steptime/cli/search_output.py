@@ -13,7 +13,7 @@ from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
 from steptime.planning.placement import domains_needed
-from steptime.planning.question import SURE, Question
+from steptime.planning.question import Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -98,12 +98,6 @@ def print_result(result: SearchResult, shown: list[Candidate], runs: list[Run | 
         f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
         f"{len(result.front)} on the front of time and memory"
     )
-    question = result.question
-    if question.hbm_share is None and question.usable_share < 1.0:
-        out.print(
-            f"up to {question.memory_limit_bytes / 1e9:.1f} GB are ranked, which fit with a chance "
-            f"of {percent(SURE, 0)} or more: --memory-share 1 ranks all that should fit"
-        )
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
 
@@ -221,7 +215,6 @@ def result_dict(
         "order": question.order,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
-        "memory_limit_bytes": question.memory_limit_bytes,
         "elapsed_s": result.elapsed_s,
         "layouts_per_s": result.layouts_per_s,
         "tie_fraction": result.tie_fraction,

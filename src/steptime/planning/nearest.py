@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from steptime.planning.question import SURE, Question
+from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
 
@@ -49,18 +49,10 @@ def nearest(result: SearchResult) -> Nearest:
         part, size = max(parts.items(), key=lambda item: item[1])
         reason = (
             f"the leanest layout needs {lean.memory_bytes / 1e9:.1f} GB of "
-            f"{question.memory_limit_bytes / 1e9:.1f} GB{_sure(question)}, "
-            f"{size / 1e9:.1f} GB of it {part}"
+            f"{question.memory_limit_bytes / 1e9:.1f} GB, {size / 1e9:.1f} GB of it {part}"
         )
     devices, found = _more_devices(question)
     return Nearest(reason=reason, leanest=lean, more_devices=devices, found=found, batch=batch)
-
-
-def _sure(question: Question) -> str:
-    """Return what the limit is, where it is less than the device has for being sure."""
-    if question.hbm_share is not None or question.usable_share == 1.0:
-        return ""
-    return f" that fit with a chance of {SURE:.0%} (--memory-share 1 takes all)"
 
 
 def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:

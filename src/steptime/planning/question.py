@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
-from steptime.answer.width import sure_share
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
@@ -19,8 +18,6 @@ from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import TrainingStep
 
 MOST_DEVICES = 1_000_000
-SURE = 0.9
-"""Chance to fit of a layout that is ranked, where nobody says how much memory may be used."""
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
@@ -47,8 +44,7 @@ class Question:
         predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         said: What is said of the software.
         constants: Of the roofline model; the published ones if None.
-        hbm_share: Share of the memory that may be used; None for as much as fits with the chance
-            ``SURE``.
+        hbm_share: Share of the memory that may be used.
     """
 
     model: ModelShape
@@ -67,7 +63,7 @@ class Question:
     predictor: str | None = None
     said: Said = NOTHING_SAID
     constants: RooflineConstants | None = None
-    hbm_share: float | None = None
+    hbm_share: float = 1.0
 
     def __post_init__(self) -> None:
         check_count("num_gpus", self.num_devices, most=MOST_DEVICES)
@@ -98,7 +94,7 @@ class Question:
             check_count("dp_replicate", copies, most=10**6)
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
-        if self.hbm_share is not None and not 0.0 < self.hbm_share <= 1.0:
+        if not 0.0 < self.hbm_share <= 1.0:
             raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
         self.known()
 
@@ -147,12 +143,4 @@ class Question:
     @property
     def memory_limit_bytes(self) -> float:
         """Bytes of a device that may be used."""
-        return self.accelerator.hbm_bytes * self.usable_share
-
-    @property
-    def usable_share(self) -> float:
-        """Share of a device's memory that may be used; all where too few peaks are known."""
-        if self.hbm_share is not None:
-            return self.hbm_share
-        width = self.known().peak_width
-        return 1.0 if width is None else sure_share(width, SURE)
+        return self.accelerator.hbm_bytes * self.hbm_share
