@@ -6,7 +6,7 @@ from typing import Any
 
 from steptime.answer import predict
 from steptime.book.references import with_names
-from steptime.evidence.outcome import flop_convention
+from steptime.evidence.measured import flop_convention
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import published_rows

@@ -41,9 +41,9 @@ BUNDLES: dict[str, tuple[str, ...]] = {
         "steptime.pipeline.memory:held_over_time",
         "steptime.pipeline.memory:peak_in_flight",
         "steptime.pipeline.memory:sends",
-        "steptime.pipeline.waits:critical_path",
-        "steptime.pipeline.waits:positions",
-        "steptime.pipeline.waits:producer",
+        "steptime.pipeline.idle_causes:critical_path",
+        "steptime.pipeline.idle_causes:positions",
+        "steptime.pipeline.idle_causes:producer",
     ),
 }
 """File name of each bundle, and its roots: packages, modules, or ``module:function``."""

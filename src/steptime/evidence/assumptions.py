@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
-from steptime.evidence.outcome import counted_flop_per_device, published_step_time_s
+from steptime.evidence.measured import counted_flop_per_device, published_step_time_s
 from steptime.evidence.runs import Run
 from steptime.evidence.validate import Summary, row_result, summary
 from steptime.formulas.baseline import chapter_step, schedule_overhead

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from steptime.answer.question import most_chunks
-from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow, published_rows

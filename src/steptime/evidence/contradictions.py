@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from steptime.evidence.outcome import counted_flop_per_token
+from steptime.evidence.measured import counted_flop_per_token
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.flops import num_devices, tokens_per_step

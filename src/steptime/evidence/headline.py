@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.answer import Prediction, Question, answer, predict
-from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.samples import main_samples

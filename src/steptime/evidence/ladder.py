@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from steptime.answer.answer import answer
-from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import roofline_question
 from steptime.evidence.row_said import dated, named
 from steptime.evidence.runs import Incomplete, run_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from steptime.evidence.judge import run_result
-from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants

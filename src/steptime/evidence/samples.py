@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.width import kind_of
-from steptime.evidence.outcome import published_step_time_s
+from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, roofline_question
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows

@@ -9,7 +9,7 @@ from statistics import median
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
-from steptime.evidence.outcome import (
+from steptime.evidence.measured import (
     counted_flop_per_device,
     published_step_time_s,
     published_tflops_per_gpu,

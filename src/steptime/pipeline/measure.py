@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.pipeline.waits import arrival_slot, latest_source, positions
+from steptime.pipeline.idle_causes import arrival_slot, latest_source, positions
 
 
 def bubble(orders: list[list[int]], result: dict[str, Any]) -> dict[str, Any]:

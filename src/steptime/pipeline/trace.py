@@ -6,9 +6,9 @@ from typing import Any
 
 from steptime.pipeline.codes import action_name, pair_code
 from steptime.pipeline.durations import crossing_rows
+from steptime.pipeline.idle_causes import positions, producer
 from steptime.pipeline.report import held_series
 from steptime.pipeline.timeline import Timeline
-from steptime.pipeline.waits import positions, producer
 
 CATEGORIES = {
     "F": "forward",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from steptime.evidence.assumptions import ASSUMPTIONS, Assumption, changed_summary
 from steptime.evidence.baseline import chapter_rows, fitted_constants
-from steptime.evidence.outcome import counted_flop_per_device
+from steptime.evidence.measured import counted_flop_per_device
 from steptime.evidence.runs import Run, run_of
 from steptime.evidence.validate import (
     RowResult,

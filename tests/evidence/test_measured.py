@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from steptime.evidence.outcome import flop_convention, published_step_time_s
+from steptime.evidence.measured import flop_convention, published_step_time_s
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 
