@@ -75,6 +75,21 @@ _ALONE = """<!doctype html>
 """
 
 
+def whole_numbers(value: Any) -> Any:
+    """Return a value whose whole floats are integers: JavaScript has one kind, and ``.0`` weighs.
+
+    Args:
+        value: Anything that JSON can hold.
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: whole_numbers(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [whole_numbers(one) for one in value]
+    return value
+
+
 def module_text(name: str, value: Any) -> str:
     """Return an ES module that exports one value.
 
@@ -82,7 +97,8 @@ def module_text(name: str, value: Any) -> str:
         name: Of the export.
         value: Anything that JSON can hold.
     """
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    plain = whole_numbers(value)
+    text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return f"export const {name} = {text};\n"
 
 

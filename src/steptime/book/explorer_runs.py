@@ -33,9 +33,10 @@ def _usable(found: RunQuestion) -> bool:
     return run.accelerator.name in accelerator_names()
 
 
-def _rank(found: RunQuestion) -> tuple[bool, bool]:
-    """Order runs of one model: what is fully told first, ZeRO-3 of 2021 last."""
-    return (found.step.layout.zero_stage == 3, not found.run.micro_batch_stated)
+def _rank(found: RunQuestion, shape: ModelShape) -> tuple[bool, bool, bool]:
+    """Order runs of one model: its makers' own first, then what is fully told; ZeRO-3 last."""
+    makers = shape.source.partition(",")[0] == found.run.row.source
+    return (found.step.layout.zero_stage == 3, not makers, not found.run.micro_batch_stated)
 
 
 def as_state(found: RunQuestion) -> dict[str, Any]:
@@ -109,7 +110,8 @@ def published_layouts() -> dict[str, dict[str, Any]]:
         name = presets.get(row.model.split(" (")[0].lower())
         if name is None or _shape(found.step.model) != _shape(model(name)) or not _usable(found):
             continue
-        better = name not in best or _rank(found) < _rank(best[name])
+        shape = model(name)
+        better = name not in best or _rank(found, shape) < _rank(best[name], shape)
         if better and _fits(name, as_state(found)):
             best[name] = found
     return {

@@ -201,7 +201,7 @@ def test_the_timeline_has_the_schedule_and_sizes_of_the_page(open_explorer: Open
             16,
         ),
         "l.pp=4&l.n=32&l.batch=18&l.schedule=dualpipe&l.recompute=none": (
-            "s=dualpipe&p=4&m=18&v=1&th=0.01",
+            "s=dualpipe&p=4&m=18&v=1",
             18,
         ),
     }
