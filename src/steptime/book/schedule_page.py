@@ -14,7 +14,7 @@ from typing import Any
 
 from steptime.book.figure_page import FigurePage, write_figure
 from steptime.book.javascript import BUNDLES, bundle
-from steptime.pipeline import build, codes, durations, execute, measure, memory, waits
+from steptime.pipeline import build, codes, durations, execute, idle_causes, measure, memory
 from steptime.pipeline.schedules import SCHEDULES
 
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
@@ -64,7 +64,7 @@ def timeline() -> dict[str, Any]:
     return {
         "orders": orders,
         "result": result,
-        "place": waits.positions(orders, *size),
+        "place": idle_causes.positions(orders, *size),
         "peak": [memory.peak_in_flight(order, *size) for order in orders],
         **measure.bubble(orders, result),
     }
@@ -79,7 +79,7 @@ def boxes(line: dict[str, Any]) -> list[dict[str, Any]]:
     found = []
     for rank, order in enumerate(line["orders"]):
         for i, code in enumerate(order):
-            source = waits.producer(code, RANKS, MICRO_BATCHES, line["place"])
+            source = idle_causes.producer(code, RANKS, MICRO_BATCHES, line["place"])
             needs = "nothing"
             if source >= 0:
                 needs = f"{_name(source)}, GPU {line['place']['rank'][source]}"
