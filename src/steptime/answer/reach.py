@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from steptime.formulas.flops import num_devices
+from steptime.formulas.flops import attention_share, num_devices
 from steptime.formulas.parameters import num_parameters
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.datafiles import data_table
@@ -14,6 +14,8 @@ from steptime.inputs.job import Job
 from steptime.inputs.precision import precision_named
 
 BEYOND = "beyond the data"
+MOST_ATTENTION = 0.5
+"""Share of the FLOP up to which a run has a say in how wide intervals are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ def reaches() -> Mapping[str, Reach]:
     }
 
 
-def _record(value: str, why: str) -> Assumed:
-    return Assumed(what=BEYOND, value=value, why=why)
+def _record(value: str, why: str, how: str = "") -> Assumed:
+    return Assumed(what=BEYOND, value=value, why=why, how=how)
 
 
 def _unseen(reach: Reach, matmul_flop_per_s: float, cell: str, record: Job) -> list[Assumed]:
@@ -99,4 +101,7 @@ def beyond(
     if record.seq_length > longest:
         why = f"no run of sequences over {longest:,} tokens was compared"
         found.append(_record(f"{record.seq_length:,.0f} tokens", why))
+    if attention_share(record) > MOST_ATTENTION:
+        why = "its kernel alone can change the step twofold, and no such run counts in the interval"
+        found.append(_record("mostly attention", why, "--fact kernel=NAME"))
     return tuple(found)

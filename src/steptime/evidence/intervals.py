@@ -14,6 +14,10 @@ Two choices came after a first look. A source of one or two runs has no say, as 
 means: two such runs, mispredicted twofold, had made half of the width of 8 bits. And the exact
 level rests on all runs whose stack is named, those of stacks described for one source too, since
 only three sources ran what is anybody's. A user gets it for the latter alone.
+
+A third came last: runs that are mostly attention have no say. Sequences of a million tokens tell
+nothing but which kernel a source took, by up to two; six such runs had made half of the width of
+all dense ones. An answer for such a run says that none like it counts, see `steptime.answer.reach`.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from dataclasses import asdict, replace
 from statistics import median, variance
 from typing import TypeVar
 
+from steptime.answer.reach import MOST_ATTENTION
 from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS
 from steptime.evidence.residuals import Miss, Residual, residuals
 from steptime.formulas.judgement import half_width
@@ -215,6 +220,7 @@ def width_of(
         without: A source that may not be used.
     """
     usual = median([row.exposed for row in rows]) if rows else 0.0
+    rows = [row for row in rows if row.attention <= MOST_ATTENTION]
 
     def own(kind: str, knowledge: str) -> Width | None:
         return width(misses_of(rows, kind, knowledge, without))

@@ -24,6 +24,7 @@ from steptime.evidence.residuals import COLUMNS, RESIDUALS, WORDS, Residual
 from steptime.evidence.runs import Incomplete
 from steptime.evidence.samples import Sample, Table, all_runs, sample_of, scored, table
 from steptime.evidence.schema import PublishedRow
+from steptime.formulas.flops import attention_share
 from steptime.formulas.number import Number
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_path
@@ -151,6 +152,7 @@ def _residual(sample: Sample, told: Missed, family: Missed, assumed: Missed) -> 
         source=sample.origin,
         kind=sample.kind,
         knowledge=EXACT if software.known else software.knowledge,
+        attention=float(attention_share(sample.inputs.job)),
         exposed=exposed,
         error=error,
         family_exposed=family_exposed,

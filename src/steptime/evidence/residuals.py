@@ -42,6 +42,7 @@ class Residual:
         kind: One of ``KINDS``.
         knowledge: What is told of its software, of ``KNOWLEDGE``; a stack that was described
             for the source itself is exact for its runs.
+        attention: Share of its FLOP that attention has.
         exposed: Share of the predicted step that is no computing.
         error: ln(predicted / measured), the software as the source tells it.
         family_exposed: As ``exposed``, no more known than family and date; None where a source
@@ -56,6 +57,7 @@ class Residual:
     source: str
     kind: str
     knowledge: str
+    attention: float
     exposed: float
     error: float
     family_exposed: float | None

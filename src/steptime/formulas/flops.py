@@ -80,6 +80,16 @@ def causal_flop_per_token(job: Job) -> Number:
     return 3.0 * (matrix_flop_per_token(job) + attention + logit_flop_per_token(job))
 
 
+def attention_share(job: Job) -> Number:
+    """Return the share of the model FLOP that attention has, what the causal mask hides left out.
+
+    References:
+        derived here, book/roofline.md.
+    """
+    rest = 3.0 * (matrix_flop_per_token(job) + logit_flop_per_token(job))
+    return 1.0 - rest / causal_flop_per_token(job)
+
+
 def recomputed_flop_per_token(job: Job) -> Number:
     """Return the FLOP per token that recomputation adds.
 

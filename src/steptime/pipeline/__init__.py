@@ -21,8 +21,9 @@ The plain functions below hold all of the logic and are also turned into JavaScr
    ``S = p * v`` stages gives the times, ``execute.execute(orders, S, m, times)`` the
    ``starts`` and ``ends`` in the orders' own positions.
 4. ``measure.bubble``, ``measure.idle_by_cause``, ``memory.peak_in_flight``,
-   ``memory.held_over_time``, ``memory.sends``, ``idle_causes.positions``, ``idle_causes.producer``,
-   ``idle_causes.critical_path`` and ``idle_causes.deadlock_cycle`` answer questions about the result.
+   ``memory.held_over_time``, ``memory.sends``, ``idle_causes.positions``,
+   ``idle_causes.producer``, ``idle_causes.critical_path`` and ``idle_causes.deadlock_cycle``
+   answer questions about the result.
 
 The dataclasses and text forms on top (`schedules`, `timeline`, `report`, `own_order`,
 `draw`, `svg`, `trace`) are for Python alone.
