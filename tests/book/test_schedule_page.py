@@ -41,7 +41,7 @@ def test_the_stand_in_shows_1f1b_with_its_closed_form() -> None:
 
 def test_the_stand_in_has_every_action_in_picture_and_table() -> None:
     page = schedule_page.fallback_html()
-    assert len(re.findall(r'<rect class="k\d" data-gpu="\d" data-op="[FB]"', page)) == 2 * 4 * 8
+    assert len(re.findall(r'<rect class=k\d data-gpu="\d" data-op="[FB]"', page)) == 2 * 4 * 8
     rows = re.findall(r"<tr><th scope=row>(\d)<td>([FB])<td>(\d)<td>", page)
     assert len(rows) == len(set(rows)) == 2 * 4 * 8
 

@@ -157,7 +157,7 @@ def _box(box: dict[str, Any]) -> str:
     x, wide = UNIT * box["start"], UNIT * (box["end"] - box["start"])
     # Numbers need no quotes in HTML, and the style sheet has the height: 64 boxes add up.
     return (
-        f'<rect class="k{kind}" data-gpu="{box["rank"]}" data-op="{box["letter"]}" x={x} '
+        f'<rect class=k{kind} data-gpu="{box["rank"]}" data-op="{box["letter"]}" x={x} '
         f"width={wide} /><text class=t{kind} x={x + wide // 2} y=15>"
         f"{box['letter']}{box['micro_batch'] + 1}</text>"
     )
