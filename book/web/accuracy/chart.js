@@ -4,7 +4,7 @@ import { h } from "../shared/dom.js";
 import { errorOf, RUNS } from "./model.js";
 import { signed } from "./words.js";
 
-const SECONDS = [0.2, 5000];
+const SECONDS = [0.1, 5000];
 const TICKS = [1, 10, 100, 1000];
 const MOST = 0.7;
 const BAND = 0.1;

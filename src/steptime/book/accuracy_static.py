@@ -10,7 +10,7 @@ from typing import Any
 
 MODEL = "roofline"
 WIDTH, TOP, MAIN, GAP, ERRORS, LEFT, RIGHT = 440.0, 22.0, 300.0, 34.0, 120.0, 44.0, 10.0
-SECONDS = (0.2, 5000.0)
+SECONDS = (0.1, 5000.0)
 MOST_ERROR = 0.7
 TICKS = (1, 10, 100, 1000)
 ERROR_TICKS = (-0.5, 0.0, 0.5)

@@ -6,7 +6,7 @@ import re
 
 _KEY = re.compile(r"(?<![\w`{/@#.-])([a-z][a-z0-9]*(?:19|20)\d\d[a-z0-9]*)(?![\w`}/-])")
 _TIMES = re.compile(r"(?<=\d) × (?=\d)")
-_MINUS = re.compile(r"(?<=\| )-(?=\d)")
+_MINUS = re.compile(r"(?:(?<=\| )|(?<= to ))-(?=\d)")
 
 
 def named(text: str, keys: frozenset[str]) -> str:
