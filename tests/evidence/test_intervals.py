@@ -54,6 +54,7 @@ def row(source: str, kind: str, error: float, *, known: str = EXACT, place: int 
         source=source,
         kind=kind,
         knowledge=known,
+        attention=0.1,
         exposed=0.1,
         error=error,
         family_exposed=0.1,

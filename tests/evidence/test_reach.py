@@ -49,7 +49,8 @@ def test_each_thing_beyond_is_named_alone() -> None:
     assert said() == []
     most = reaches()["hopper"].most_devices
     assert said(dp=most + 1, global_batch_size=most + 1) == [f"{most + 1:,} devices"]
-    assert said(seq_length=2**23, cp=8, dp=1) == ["8,388,608 tokens"]
+    assert said(seq_length=2**23, cp=8, dp=1) == ["8,388,608 tokens", "mostly attention"]
+    assert said(seq_length=2**20, cp=8, dp=1) == ["mostly attention"]
     assert said(accelerator="a100", model="deepseek-v3", dp=8, pp=16)[0] == "experts in 16 bits"
 
 

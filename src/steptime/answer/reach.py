@@ -15,7 +15,9 @@ from steptime.inputs.precision import precision_named
 
 BEYOND = "beyond the data"
 MOST_ATTENTION = 0.5
-"""Share of the FLOP up to which a run has a say in how wide intervals are."""
+"""Share of the FLOP up to which a run has a say in constants and in how wide intervals are.
+
+Beyond, a run tells which attention kernel it took, and little else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ the mean of the sources' means, with Student's t of one less than the sources. T
 each kind of run and each level of knowledge (`steptime.inputs.said.Said.knowledge`). Errors are
 divided by a scale first, which grows with the share of the step that is no computing.
 A cell of fewer than three sources takes the wider of its neighbours: the same kind with less
-known, and dense runs with as much known. Experts are never narrower than dense runs where the
-software is not known exactly. This form was chosen before any width was made with it.
+known, and dense runs with as much known. Experts are never narrower than dense runs, in 16 bits
+and in fewer, where the software is not known exactly. This form was chosen before any width was
+made with it.
 
 Two choices came after a first look. A source of one or two runs has no say, as in the ladder's
 means: two such runs, mispredicted twofold, had made half of the width of 8 bits. And the exact
@@ -29,7 +30,7 @@ from statistics import median, variance
 from typing import TypeVar
 
 from steptime.answer.reach import MOST_ATTENTION
-from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS
+from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS, NARROW
 from steptime.evidence.residuals import Miss, Residual, residuals
 from steptime.formulas.judgement import half_width
 from steptime.formulas.records import Width
@@ -230,9 +231,10 @@ def width_of(
 
     found = borrowed(kind, knowledge, own, size)
     if found is not None and kind == EXPERTS and knowledge != EXACT:
-        dense = borrowed(DENSE, knowledge, own, size)
-        if dense is not None and size(dense) > size(found):
-            return replace(found, factor=dense.factor, base=dense.base, slope=dense.slope)
+        dense = [borrowed(one, knowledge, own, size) for one in (DENSE, NARROW)]
+        widest = max((one for one in dense if one is not None), key=size, default=found)
+        if size(widest) > size(found):
+            return replace(found, factor=widest.factor, base=widest.base, slope=widest.slope)
     return found
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from steptime.answer.reach import MOST_ATTENTION
 from steptime.answer.width import kind_of
 from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, roofline_question
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import figure_rows, playbook_rows
+from steptime.formulas.flops import attention_share
 from steptime.formulas.records import StepParts, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.inputs.constants import Cell, RooflineConstants
@@ -104,7 +106,8 @@ def sample_of(row: PublishedRow) -> Sample:
         sick=sick,
         fitted_to=not sick
         and source not in NOT_FITTED
-        and (source != "playbook" or devices <= ONE_SERVER),
+        and (source != "playbook" or devices <= ONE_SERVER)
+        and float(attention_share(inputs.job)) <= MOST_ATTENTION,
     )
 
 
