@@ -63,7 +63,7 @@ function ground(at) {
   parts.push(
     h("path", { class: "equal", d: `M${x(low)} ${y(low)}L${x(high)} ${y(high)}M${LEFT} ${e(0)}H${right}` }),
     label("predicted step time", 0, 12), label("error, ln(predicted / published)", 0, split - 9),
-    label("too slow", right - 3, split + 11, "end"), label("too fast", right - 3, bottom - 4, "end"),
+    label("too slow", right, split - 9, "end"), label("too fast", right - 3, bottom - 4, "end"),
     label("published step time", right, bottom + 31, "end"),
   );
   return parts;

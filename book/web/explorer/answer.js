@@ -142,7 +142,8 @@ export function makeAnswer(data, formulas) {
     const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture };
     const time = stack && { ...stack, ...known(own, common.time) };
     const memory = { ...common.memory, ...known(own, common.memory) };
-    return { name: common.name, time, memory };
+    const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
+    return { name: common.name, title: common.title + report, time, memory };
   }
 
   function memory(job, facts) {

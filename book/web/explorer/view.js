@@ -117,12 +117,11 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
 function assumed(answer) {
   const { model } = answer.chosen;
   const { facts } = answer.memory;
-  const { name } = answer.software;
   const narrow = answer.job.fp8 * facts.fp8_copy_bytes;
   const state = narrow + facts.weight_bytes + facts.gradient_bytes + facts.master_bytes + facts.moment_bytes;
   const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
   return (
-    `An estimate, not a measurement. Assumed: ${name} as the software; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
+    `An estimate, not a measurement. Assumed: ${answer.software.title}; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
     `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
   );
 }

@@ -33,7 +33,8 @@ def facts_of(device: Accelerator, model_shape: ModelShape, precision: str) -> li
     for sharing in (False, True):
         one = software(NOTHING_SAID, device, model_shape, precision, sharing)
         time = None if one.time is None else asdict(one.time)
-        found.append({"name": one.stack.name, "time": time, "memory": asdict(one.memory)})
+        names = {"name": one.stack.name, "title": one.stack.title}
+        found.append({**names, "time": time, "memory": asdict(one.memory)})
     return found
 
 
