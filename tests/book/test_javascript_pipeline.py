@@ -12,7 +12,7 @@ pytest.importorskip("pscript")
 from steptime.book import javascript
 from steptime.book.node import call_in_node, same_bits
 from steptime.inputs.layout import SCHEDULES
-from steptime.pipeline import build, durations, execute, measure, memory, waits
+from steptime.pipeline import build, durations, execute, idle_causes, measure, memory
 
 Call = tuple[str, list[Any], Any]
 
@@ -47,8 +47,8 @@ def calls_of(name: str, p: int, m: int, v: int, rng: random.Random) -> list[Call
         ("stage_times", given, times),
         ("execute", [*size, times], result),
         ("bubble", [orders, result], measure.bubble(orders, result)),
-        ("positions", size, waits.positions(*size)),
-        ("critical_path", [*size, result], waits.critical_path(*size, result)),
+        ("positions", size, idle_causes.positions(*size)),
+        ("critical_path", [*size, result], idle_causes.critical_path(*size, result)),
         ("idle_by_cause", [*size, result, times], measure.idle_by_cause(*size, result, times)),
     ]
     rank = rng.randrange(p)

@@ -3,11 +3,13 @@
 import { data } from "./data.js";
 import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
+import { unpackedTexts } from "./unpack.js";
 
 const element = document.getElementById("layout");
 /** Formulas as text are fetched when the first one is opened; their tables are here already. */
 async function loadTexts() {
-  const { texts } = await import("./formula-text.js");
+  const { packed } = await import("./formula-text.js");
+  const texts = unpackedTexts(packed);
   for (const name of texts.tables) texts.constants[name] = formulas[name];
   return { texts };
 }

@@ -86,6 +86,7 @@ def precision_entries() -> list[dict[str, Any]]:
     return [
         {
             "key": name,
+            "bits": one.bits,
             "fp8": float(one.fp8),
             "needs": one.needs,
             "facts": {fact.name: fact.value for fact in one.facts},

@@ -14,7 +14,7 @@ from typing import Any
 from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
-from steptime.book.formula_text import formula_texts
+from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
 
@@ -115,6 +115,19 @@ def data_text() -> str:
     return f"{head}\n{text}export const data = unpacked(packed);\n"
 
 
+def texts_text() -> str:
+    """Return the module of the formulas as data: what is alike stands together, and packs well."""
+    texts = formula_texts(OPENED, TABLES)
+    functions = texts["functions"]
+    columns = {
+        name: [one[name] for one in functions.values()] for name in ("args", "says", "from", "file")
+    }
+    bodies = short_form([one["body"] for one in functions.values()])
+    other = {key: one["name"] for key, one in functions.items() if "name" in one}
+    names = {"functions": list(functions), "names": other}
+    return module_text("packed", {**texts, **names, "columns": columns, "bodies": bodies})
+
+
 def style_text() -> str:
     """Return the style sheet with what it imports put in its place."""
     folder = WEB / "explorer"
@@ -156,7 +169,7 @@ def write_explorer(out: Path) -> list[Path]:
         "explorer.html": stand_in,
         "explorer/index.html": _ALONE.format(fragment=stand_in),
         "explorer/index.js": one_script("explorer/index.js", modules()),
-        "explorer/formula-text.js": module_text("texts", formula_texts(OPENED, TABLES)),
+        "explorer/formula-text.js": texts_text(),
         "explorer/style.css": small_style(style_text()),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -108,6 +109,26 @@ def statement(node: ast.stmt) -> list[Any]:
         case ast.Return(value=ast.expr() as value):
             return ["return", expression(value)]
     raise TypeError(f"line {node.lineno}: no text for {ast.unparse(node)}")
+
+
+def short_form(tree: Any) -> str:
+    """Return nested lists in fewer bytes than JSON: ``(+ a (at terms 'total))``.
+
+    Args:
+        tree: From `statement`, or a list of such.
+
+    Raises:
+        TypeError: If a word would be read as something else.
+    """
+    if not isinstance(tree, list):
+        word = json.dumps(tree).strip('"').removesuffix(".0")
+        if isinstance(tree, bool) or set(word) & set(" ()'\"\\"):
+            raise TypeError(f"no short form for {tree!r}")
+        return word
+    if tree[:1] == ["text"]:
+        return "'" + short_form(tree[1])
+    inside = " ".join(short_form(one) for one in tree)
+    return f"({inside})".replace(" (", "(").replace(") ", ")")
 
 
 def _sections(docstring: str) -> tuple[str, str]:

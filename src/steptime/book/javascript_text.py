@@ -90,7 +90,10 @@ def literal(value: Any) -> str:
     """
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("-Infinity" if value < 0 else "Infinity")
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if isinstance(value, float):
+        # JavaScript has one kind of number; -0 keeps its sign.
+        return json.dumps(value).removesuffix(".0")
+    if value is None or isinstance(value, (bool, int, str)):
         return json.dumps(value)
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(literal(item) for item in value) + "]"
