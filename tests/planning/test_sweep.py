@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.sweep import answer, questions_of, run_sweep
 from steptime.planning.task import Task, task_of
+from steptime.planning.workers import process_pool
 
 H100 = accelerator("h100")
 
@@ -73,10 +74,10 @@ def test_a_second_start_skips_what_is_there(
     assert run_sweep(asked, tmp_path).done == 0
 
 
-@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, process_pool])
 def test_executors_give_the_same_rows(kind: Any, tmp_path: Path) -> None:
     run_sweep(questions()[:4], tmp_path / "here")
-    with kind(max_workers=2) as executor:
+    with kind(2) as executor:
         run_sweep(questions()[:4], tmp_path / "there", executor=executor)
     assert read_rows(tmp_path / "there").equals(read_rows(tmp_path / "here"))
 

@@ -24,7 +24,7 @@ def constants_without(runs: Table) -> dict[str, RooflineConstants]:
     Args:
         runs: Every run.
     """
-    units = runs.column(lambda sample: sample.unit)
+    units = runs.column(lambda sample: sample.origin)
     return {unit: calibrate(runs, units != unit) for unit in dict.fromkeys(units.tolist())}
 
 
@@ -38,7 +38,7 @@ def kinds_left_out(runs: Table) -> dict[str, tuple[LadderLine, ...]]:
     samples = {sample.id: sample for sample in runs.samples if scored(sample)}
 
     def constants_of(row: PublishedRow) -> RooflineConstants:
-        return constants[samples[row.id].unit]
+        return constants[samples[row.id].origin]
 
     rows = [row for row in published_rows() if row.id in samples]
     return {

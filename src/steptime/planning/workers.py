@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import connection, parent_process
+from multiprocessing import connection, get_context, parent_process
 
 
 def end_with_parent() -> None:
@@ -31,4 +31,7 @@ def process_pool(processes: int) -> ProcessPoolExecutor:
     Args:
         processes: How many.
     """
-    return ProcessPoolExecutor(max_workers=processes, initializer=end_with_parent)
+    # Not forked: the parent may have threads, whose locks a fork would copy as they are.
+    return ProcessPoolExecutor(
+        max_workers=processes, mp_context=get_context("spawn"), initializer=end_with_parent
+    )
