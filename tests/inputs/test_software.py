@@ -174,3 +174,14 @@ def test_every_stack_answers_on_every_fact_it_names() -> None:
 def test_what_is_not_known_names_the_way_out(said: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         of(**said)
+
+
+@pytest.mark.parametrize("name", ["usual", "usual-sharded"])
+def test_naming_what_is_assumed_makes_nothing_known(name: str) -> None:
+    assert (Said(stack=name).knowledge, Said(stack=name).exact) == ("nothing", False)
+
+
+def test_no_more_than_all_of_a_message_overlaps() -> None:
+    asked = {"model": "llama3-8b", "accelerator": "h100", "dp": 8, "seq_length": 4096}
+    with pytest.raises(ConfigError, match="fact overlap_dp must be a number >= 0 and <= 1, got 2"):
+        predict(**asked, global_batch_size=64, facts={"overlap_dp": 2.0})

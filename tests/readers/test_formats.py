@@ -266,3 +266,13 @@ def test_a_deepspeed_file_that_is_not_here_is_asked_for(tmp_path: Path) -> None:
     path.write_text((FILES / "trainer.sh").read_text())
     with pytest.raises(ConfigError, match=r"zero_stage: .*zero2.json' is not beside this file"):
         completed(read_configuration(path), {})
+
+
+def test_a_misspelt_degree_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(
+        '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\n'
+        "seq_len = 8192\n[parallelism]\ntensor_paralel_degree = 8\n"
+    )
+    notes = read_configuration(path).notes
+    assert notes[-1] == "not used: parallelism.tensor_paralel_degree"

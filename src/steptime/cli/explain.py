@@ -20,6 +20,7 @@ from steptime.readers.reading import where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation
+    from steptime.planning.result import Candidate
 
 EXAMPLES = """
 Examples:
@@ -169,7 +170,10 @@ def print_explanation(told: Explanation) -> None:
     if told.best is None:
         out.print("no layout of these GPUs fits")
     elif told.gain_fraction is None:
-        out.print(f"suggestion: {layout_text(told.best)}: {seconds(told.best.step_time_s)}, fits")
+        out.print(
+            f"suggestion: {layout_text(told.best)}: {seconds(told.best.step_time_s)}, fits"
+            + _chance(told.best)
+        )
     elif told.gain_fraction <= told.tie_fraction:
         out.print(
             f"no layout is faster by more than {share}, which the model could not tell: keep it"
@@ -178,7 +182,14 @@ def print_explanation(told: Explanation) -> None:
         out.print(
             f"faster by {percent(told.gain_fraction)}: {layout_text(told.best)}: "
             f"{seconds(told.best.step_time_s)} a step, {told.best.memory_bytes / 1e9:.1f} GB"
+            + _chance(told.best)
         )
+
+
+def _chance(best: Candidate) -> str:
+    if best.fit_probability is None:
+        return ""
+    return f"; the chance that it fits: {best.fit_probability:.0%}"
 
 
 @opt.takes_how

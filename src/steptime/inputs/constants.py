@@ -197,6 +197,10 @@ def published_constants() -> RooflineConstants:
     return constants_from({entry.name: entry.value for entry in constant_entries()})
 
 
+MOST_SHARE = 1.5
+"""Of a rate in a user's own constants: a good device may beat the one that was measured."""
+
+
 def read_constants(path: Path) -> RooflineConstants:
     """Return the constants of a user's file; those it does not name stay as they are.
 
@@ -215,7 +219,9 @@ def read_constants(path: Path) -> RooflineConstants:
     values = {}
     for name, value in table.items():
         check_choice(f"constant in {path.name}", name, known)
-        values[name] = check_number(name, value, above=-1e-300)
+        # Shares of what was measured, with some room for a better device; the others are times.
+        most = MOST_SHARE if name.endswith(("efficiency", "contention")) else 1e30
+        values[name] = check_number(name, value, above=-1e-300, most=most)
     return published_constants().changed(_of_all_bits(values) | values)
 
 

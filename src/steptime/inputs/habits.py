@@ -5,12 +5,13 @@ from __future__ import annotations
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
-from steptime.inputs.stack import Stack, family_stack, stack_named
-
-USUAL_FAMILY = "usual"
-USUAL_SHARDED = "usual-sharded"
-"""The mixtures that are assumed where nobody names the software: where weights stay whole, and
-where data-parallel ranks share them."""
+from steptime.inputs.stack import (
+    USUAL_FAMILY,
+    USUAL_SHARDED,
+    Stack,
+    family_stack,
+    stack_named,
+)
 
 
 def chosen_stack(said: Said, sharded: bool) -> Stack:

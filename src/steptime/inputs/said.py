@@ -10,6 +10,8 @@ from steptime.inputs.fact import Value
 from steptime.inputs.generation import generations
 from steptime.inputs.stack import (
     FACT_NAMES,
+    USUAL_FAMILY,
+    USUAL_SHARDED,
     WORD_FACTS,
     check_date,
     families,
@@ -52,8 +54,13 @@ class Said:
 
     @property
     def exact(self) -> bool:
-        """Return whether the stack itself is named, not its family alone."""
-        return self.stack in stack_names()
+        """Return whether the stack itself is named, not its family alone or what is assumed."""
+        return self.stack in stack_names() and not self.nobodys
+
+    @property
+    def nobodys(self) -> bool:
+        """Return whether what is named is what is assumed where nobody names anything."""
+        return self.stack in (USUAL_FAMILY, USUAL_SHARDED)
 
     @property
     def knowledge(self) -> str:
@@ -63,7 +70,7 @@ class Said:
         it knows its family, no more, so a near stack never narrows an interval. A family that
         has no other stacks says nothing. Single facts and dates change the point, not the level.
         """
-        if self.stack is None:
+        if self.stack is None or self.nobodys:
             return NOTHING
         if self.exact:
             return FAMILY if stack_named(self.stack).of else EXACT

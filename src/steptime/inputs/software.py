@@ -183,7 +183,13 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
         ConfigError: If one is no number in range.
     """
     return {
-        name: check_number(f"fact {name}", value, above=0.0 if name in _ABOVE_ZERO else -1e-300)
+        name: check_number(
+            f"fact {name}",
+            value,
+            above=0.0 if name in _ABOVE_ZERO else -1e-300,
+            # What overlaps is a share of it.
+            most=1.0 if name.startswith("overlap_") else 1e30,
+        )
         for name, value in values.items()
     }
 

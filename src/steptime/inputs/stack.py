@@ -20,6 +20,9 @@ MEMORY_FACTS = tuple(entry.name for entry in fields(MemoryFacts))
 KERNEL = "kernel"
 WORD_FACTS = (KERNEL, CONTEXT_KIND)
 """The facts whose value is a word."""
+USUAL_FAMILY, USUAL_SHARDED = "usual", "usual-sharded"
+"""The mixtures that are assumed where nobody names the software: where weights stay whole, and
+where data-parallel ranks share them."""
 FACT_NAMES = tuple(dict.fromkeys((*WORD_FACTS, *TIME_FACTS, *MEMORY_FACTS)))
 """Every name that a fact of the software may have."""
 _MONTH = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])")
