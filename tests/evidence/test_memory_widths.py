@@ -12,7 +12,7 @@ pytest.importorskip("scipy")
 import numpy as np
 
 from steptime.answer import predict
-from steptime.answer.width import DENSE, EXPERTS, KINDS, kept_peak_width, logit, sure_share
+from steptime.answer.width import DENSE, EXPERTS, KINDS, kept_peak_width, logit
 from steptime.evidence.intervals import FEWEST_SOURCES
 from steptime.evidence.memory_widths import (
     SURE_TO_FIT,
@@ -94,12 +94,6 @@ def test_a_width_by_hand() -> None:
 def test_far_from_the_edge_a_chance_is_nothing_or_all() -> None:
     assert fit_probability(WIDTH, 1.0, 1e6) == pytest.approx(1.0, abs=1e-8)
     assert fit_probability(PeakWidth(middle=0.0, scale=0.01), 1e6, 1.0) < 1e-8
-
-
-def test_a_sure_share_is_where_the_chance_is_met_and_never_over_all() -> None:
-    share = sure_share(WIDTH, 0.9)
-    assert fit_probability(WIDTH, share * 80.0, 80.0) == pytest.approx(0.9)
-    assert sure_share(PeakWidth(middle=-0.9, scale=0.1), 0.9) == 1.0
 
 
 # ---- invariant

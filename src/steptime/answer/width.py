@@ -77,13 +77,3 @@ def logit(chance: float) -> float:
         chance: Above 0, below 1.
     """
     return math.log(chance / (1.0 - chance))
-
-
-def sure_share(width: PeakWidth, chance: float) -> float:
-    """Return the share of a device up to which a predicted peak fits with a chance, 1 at most.
-
-    Args:
-        width: How measured peaks lie about predicted ones.
-        chance: To fit.
-    """
-    return 1.0 / max(float(1.0 + width.middle + width.scale * logit(chance)), 1.0)
