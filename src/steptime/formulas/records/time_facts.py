@@ -36,6 +36,7 @@ class TimeFacts:
         overlap_sends: Sends between stages overlap with computing.
         overlap_ep: Exchanges of tokens overlap with computing.
         sent_gradient_bytes: Bytes of a gradient as products add to it and ranks exchange it.
+        gathered_weight_bytes: Bytes of a weight as sharded ones are gathered.
         gradient_all_reduce: Sharded optimizers still add up whole gradients.
         fused_accumulation: Products add to the gradient themselves.
         bucket_bytes: Size of one gradient message.
@@ -88,6 +89,7 @@ class TimeFacts:
     overlap_sends: Number = 0.0
     overlap_ep: Number = 1.0
     sent_gradient_bytes: Number = 4.0
+    gathered_weight_bytes: Number = 2.0
     gradient_all_reduce: Number = 0.0
     fused_accumulation: Number = 1.0
     bucket_bytes: Number = 1e15
