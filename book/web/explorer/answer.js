@@ -173,7 +173,9 @@ export function makeAnswer(data, formulas) {
     const parts = formulas[model.function](job, ...model.records);
     const total = formulas[model.total](parts);
     const width = model.widths?.[kindOf(job)];
-    const ends = width ? formulas.interval_s(width, parts, total) : { low_s: null, high_s: null };
+    const ends = width
+      ? formulas.interval_s(job, model.records[0], width, parts, total)
+      : { low_s: null, high_s: null };
     return { model, parts, total, low: ends.low_s, high: ends.high_s };
   }
 

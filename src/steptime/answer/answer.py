@@ -117,7 +117,7 @@ def answer(question: Question) -> Prediction:
     width = known.width
     low_s = high_s = None
     if width is not None:
-        ends = interval_s(width, parts, step_time_s)
+        ends = interval_s(record, one.time, width, parts, step_time_s)
         low_s, high_s = ends["low_s"], ends["high_s"]
     total_bytes = memory_total_bytes(record, one.memory)
     means = outcome(record, step_time_s, 1.0)

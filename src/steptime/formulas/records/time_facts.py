@@ -16,6 +16,7 @@ class TimeFacts:
         attention_flop_per_s: Published rate of the attention kernel.
         dropout: Dropout is on.
         eager: Share of element-wise operations that run unfused.
+        plain_norms: Share of norms that run in 32 bits, a kernel for each operation.
         host_layer_s: Least time of a layer and micro-batch: what the host takes to launch it.
         stage_wait_s: Added to it per tensor-parallel rank while stages on several servers
             send and receive in turn.
@@ -73,6 +74,7 @@ class TimeFacts:
     attention_flop_per_s: Number = 190e12
     dropout: Number = 0.0
     eager: Number = 0.0
+    plain_norms: Number = 0.0
     host_layer_s: Number = 0.0
     stage_wait_s: Number = 0.0
     across_wait_s: Number = 0.0

@@ -59,8 +59,9 @@ def gradients_s(
         job: ``zero_stage`` 1 to 3 shard the optimizer.
         stack: ``overlap_dp``, and ``overlap_plain_dp`` for one stage and nothing sharded;
             ``sent_gradient_bytes`` and ``gathered_weight_bytes``; ``gradient_all_reduce`` is 1
-            where sharded optimizers still add up whole gradients; ``bucket_bytes`` is the size of a message with gradients, or
-            with new weights where the optimizer is sharded; and as in `microbatch_rounds`.
+            where sharded optimizers still add up whole gradients; ``bucket_bytes`` is the size of
+            a message with gradients, or with new weights where the optimizer is sharded; and as
+            in `microbatch_rounds`.
         constants: ``hop_s`` for each domain that each bucket passes; ``contention`` is the
             share of what hides that shows all the same.
         layers: Of the stage.
@@ -74,9 +75,7 @@ def gradients_s(
     one = stage_parameters(job, layers)
     sent = stack.sent_gradient_bytes
     grads = exchanges_s(job, constants, sent, one["shared"], one["routed"])
-    weights = exchanges_s(
-        job, constants, stack.gathered_weight_bytes, one["shared"], one["routed"]
-    )
+    weights = exchanges_s(job, constants, stack.gathered_weight_bytes, one["shared"], one["routed"])
     gather = weights["shards"]
     sharded = where(sharding_stage(job) > 0.0, 1.0, 0.0)
     fresh = sharded * where(rounds["forward"] + rounds["backward"] > 0.0, 0.0, 1.0)
