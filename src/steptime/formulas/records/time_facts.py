@@ -56,6 +56,8 @@ class TimeFacts:
         recompute_activation: A dense network's product of gate and activation is recomputed.
         recompute_norms: A layer's two normed inputs are recomputed (layernorm).
         recompute_expert_activation: An expert's activation is recomputed (moe_act).
+        recompute_shared_experts: The experts that every token uses run again (shared_experts).
+        recompute_experts: A mixture layer's whole feed-forward part does, exchanges too (moe).
         edges_count: Embedding and head count as a layer each where that makes chunks equal.
         balance_by_cost: Stages are cut by what layers and head cost.
         fp4: Products run in four bits.
@@ -107,6 +109,8 @@ class TimeFacts:
     recompute_activation: Number = 0.0
     recompute_norms: Number = 0.0
     recompute_expert_activation: Number = 0.0
+    recompute_shared_experts: Number = 0.0
+    recompute_experts: Number = 0.0
     edges_count: Number = 1.0
     balance_by_cost: Number = 0.0
     fp4: Number = 0.0
