@@ -116,7 +116,7 @@ def answer(question: Question) -> Prediction:
     step_time_s = float(known.predictor.total(parts))
     width = known.width
     low_s = high_s = None
-    if width is not None:
+    if width is not None and one.time is not None:
         ends = interval_s(record, one.time, width, parts, step_time_s)
         low_s, high_s = ends["low_s"], ends["high_s"]
     total_bytes = memory_total_bytes(record, one.memory)
