@@ -139,7 +139,8 @@ export function makeAnswer(data, formulas) {
     const precision = precisionOf(state, data);
     const own = { ...model?.trained?.[precision.key], ...precision.facts, ...model?.facts };
     const mixture = job.num_experts > 0 && gpu.experts?.[sharing];
-    const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture };
+    const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
+    const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
     const memory = { ...common.memory, ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
