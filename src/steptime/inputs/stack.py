@@ -149,6 +149,7 @@ def stack_named(name: str) -> Stack:
     return stacks()[name]
 
 
+@functools.cache
 def family_stack(family: str, date: str | None = None) -> Stack:
     """Return the stack of a family that was current at a date.
 
