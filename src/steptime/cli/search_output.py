@@ -161,6 +161,8 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
+    if found.assumed:
+        out.print("assumed of the first: " + "; ".join(map(str, found.assumed)), markup=False)
 
 
 def _print_ties(result: SearchResult) -> None:

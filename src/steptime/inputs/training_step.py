@@ -112,7 +112,7 @@ def device_named(
         device = replace(device, nvlink_domain=nvlink_domain)
     if network_gbit is not None:
         share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
-        device = replace(device, network_bytes_per_s=share)
+        device = replace(device, network_bytes_per_s=share, network_stated=True)
     return device
 
 
@@ -207,7 +207,7 @@ def training_step(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed) + network_taken(device, layout.num_devices, network_gbit),
+        assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
     )
     check_schedule(layout, batch)
