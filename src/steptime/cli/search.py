@@ -12,7 +12,7 @@ from steptime.cli import options as opt
 from steptime.cli.output import print_json
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import Run, run_cost
@@ -107,6 +107,7 @@ def search_command(
     _check_forms(emit, as_json=as_json, as_csv=as_csv)
     if price_per_gpu_hour is not None and tokens is None:
         raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
+    check_number("--memory-share", memory_share, most=1.0)
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.search import search
 

@@ -12,7 +12,7 @@ from steptime.cli.predict import assumptions
 from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
-from steptime.planning.placement import domains_needed
+from steptime.planning.placement import domains_needed, in_use
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
@@ -156,7 +156,8 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     domain = question.accelerator.nvlink_domain
     domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
-    out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
+    works = in_use(used, domains, question.num_devices)
+    out.print(f"the first fills {domains:,} domains of {domain}, {works}, {left:,} left over")
     found = answered(question, first)
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)

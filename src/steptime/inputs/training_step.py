@@ -111,7 +111,7 @@ def device_named(
         check_count("nvlink_domain", nvlink_domain, most=10**7)
         device = replace(device, nvlink_domain=nvlink_domain)
     if network_gbit is not None:
-        share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
+        share = check_number("network_gbit", network_gbit, above=1e-3, most=1e6) * 1e9 / 8.0
         device = replace(device, network_bytes_per_s=share, network_stated=True)
     return device
 
