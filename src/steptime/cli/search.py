@@ -107,7 +107,6 @@ def search_command(
     _check_forms(emit, as_json=as_json, as_csv=as_csv)
     if price_per_gpu_hour is not None and tokens is None:
         raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
-    check_number("--memory-share", memory_share, most=1.0)
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.search import search
 
@@ -124,7 +123,7 @@ def search_command(
         predictor=how.predictor or _predictor(device, order),
         said=how.said,
         constants=how.constants,
-        hbm_share=memory_share,
+        hbm_share=check_number("--memory-share", memory_share, most=1.0),
         **_given(
             recompute=recompute,
             zero_stages=zero,
