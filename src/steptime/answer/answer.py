@@ -89,17 +89,17 @@ class Prediction:
     @property
     def tflops_per_gpu(self) -> float:
         """Return the model FLOP a second and device, attention in full."""
-        return self._means["model_flop_per_s"] / 1e12
+        return float(self._means["model_flop_per_s"]) / 1e12
 
     @property
     def mfu_fraction(self) -> float:
         """Return the same as a share of the 16-bit peak."""
-        return self._means["mfu_fraction"]
+        return float(self._means["mfu_fraction"])
 
     @property
     def tokens_per_s(self) -> float:
         """Return the tokens per second of the whole job."""
-        return self._means["tokens_per_s"]
+        return float(self._means["tokens_per_s"])
 
     @property
     def tokens_per_s_per_gpu(self) -> float:
