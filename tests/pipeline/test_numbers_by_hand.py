@@ -9,12 +9,13 @@ from steptime.inputs.errors import ConfigError
 from steptime.pipeline import chains
 from steptime.pipeline.draw import drawing
 from steptime.pipeline.durations import crossing_rows, stage_ranks
-from steptime.pipeline.idle_causes import arrival_slot
+from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
 from steptime.pipeline.measure import phase_bounds
+from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import report
 from steptime.pipeline.schedules import MOST_ACTIONS, check_schedule, schedule_orders
 from steptime.pipeline.stage_times import StageTimes
-from steptime.pipeline.timeline import Work, simulate
+from steptime.pipeline.timeline import Work, simulate, simulate_orders
 
 # --- by hand: why ranks are idle
 
@@ -60,6 +61,28 @@ def test_an_input_half_hands_on_what_its_backward_would() -> None:
         *(10, 13),
         *(22, 25),
     ]
+
+
+def test_pairs_that_wait_for_each_other() -> None:
+    # Two stages, two micro-batches: F 2-5, B of stage 1 6-7, of stage 0 8-9. Rank 0's pair holds
+    # the F of micro-batch 1 and needs the B that is in rank 1's pair, which needs that F.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,(1F1;1B0)OVERLAP_F_B,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    result = simulate_orders("mine", orders, stages, count, Work()).result
+    assert deadlock_cycle(orders, stages, count, result) == [[1, 5, 3], [0, 8, 6]]
+
+
+def test_the_longest_way_leads_through_a_pair() -> None:
+    # Rank 1 turns micro-batch 0 round at once; rank 0's pair waits for that B, not for its F.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,1B0,1F1,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    times = Work(forward=1, backward=2)
+    result = simulate_orders("mine", orders, stages, count, times).result
+    path = [orders[rank][at] for rank, at in critical_path(orders, stages, count, result)]
+    # F, F, B of micro-batch 0; the pair; F, B, B of micro-batch 1. Codes as above.
+    assert path[:3] == [2, 4, 6]
+    assert set(path[3:4]) <= {3, 8}
+    assert path[4:] == [5, 7, 9]
 
 
 # --- by hand: where stages live
