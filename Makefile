@@ -1,6 +1,6 @@
 # make book    results.md and the website, from the published runs on
 # make test    every test, the browser's included
-# The rest:    results, serve, lint, bench, clean, lock, audit
+# The rest:    results, serve, lint, bench, coverage, clean, lock, audit
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ export LC_ALL := C.UTF-8
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: book results site test unit check browser serve lint bench lock audit clean
+.PHONY: book results site test unit check browser serve lint bench coverage lock audit clean
 .DELETE_ON_ERROR:
 
 book: results site
@@ -55,6 +55,13 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+
+# Lines of the package that no test runs, commands and notebooks in processes of their own included.
+coverage: $(INSTALLED)
+	rm -rf build/coverage
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -q -m "not browser"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py
