@@ -65,11 +65,11 @@ class Prediction:
 
     @cached_property
     def _ends_s(self) -> tuple[float | None, float | None]:
-        width = self.known.width
-        if width is None:
+        width, facts = self.known.width, self.software.time
+        if width is None or facts is None:
             return None, None
         parts: Any = self.breakdown_s
-        ends = interval_s(width, parts, self.step_time_s)
+        ends = interval_s(self.record, facts, width, parts, self.step_time_s)
         return ends["low_s"], ends["high_s"]
 
     @property

@@ -65,7 +65,8 @@ def conditions_of(
     """
     latent = ("latent attention",) if model.latent_attention else ()
     kind = "experts" if model.experts else "dense"
-    return (kind, precision, device.generation, *latent, *said.unstated)
+    narrow = ("8 bits and below",) if precision_named(precision).fp8 else ()
+    return (kind, precision, *narrow, device.generation, *latent, *said.unstated)
 
 
 MIXTURES = {
