@@ -11,7 +11,8 @@ from typing import Any
 from steptime.answer.limits import limits_of
 from steptime.answer.memory import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
-from steptime.answer.reach import beyond, cell_of
+from steptime.answer.reach import BEYOND, beyond, cell_of
+from steptime.answer.unstated import Unstated, ranked
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
@@ -31,6 +32,7 @@ class Prediction:
     """What a model says of one training step.
 
     Attributes:
+        question: What was asked, and of which model.
         predictor: Which model.
         step: What was asked.
         record: The same as numbers.
@@ -49,6 +51,7 @@ class Prediction:
             not modelled.
     """
 
+    question: Question
     predictor: str
     step: TrainingStep
     record: Job
@@ -79,6 +82,19 @@ class Prediction:
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
         return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
+
+    @cached_property
+    def unstated(self) -> tuple[Unstated, ...]:
+        """Return what was left open, that which could change the answer most first.
+
+        Every choice is a question of its own, so this takes a few hundred answers.
+        """
+        return ranked(self, answer)
+
+    @property
+    def beyond(self) -> tuple[Assumed, ...]:
+        """Return in what the step goes beyond all published runs."""
+        return tuple(one for one in self.assumed if one.what == BEYOND)
 
     @property
     def verdict(self) -> int:
@@ -123,6 +139,7 @@ def answer(question: Question) -> Prediction:
     means = outcome(record, step_time_s, 1.0)
     uses = _taken(step, record, one) if known.predictor.uses_software else ()
     return Prediction(
+        question=question,
         predictor=known.predictor.name,
         step=step,
         record=record,

@@ -29,6 +29,12 @@ from steptime.inputs.usual import (
     zero_stage_of,
 )
 
+OPEN = (
+    *("micro_batch_size", "vpp", "schedule", "etp"),
+    *("sequence_parallel", "zero_stage", "recompute", "network_gbit"),
+)
+"""The fields of layout, batch and network that may be left open, in `training_step`'s order."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingStep:
@@ -42,6 +48,7 @@ class TrainingStep:
         said: What is said of the software.
         assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
+        open: Which fields of layout, batch and network nobody stated.
     """
 
     model: ModelShape
@@ -51,6 +58,7 @@ class TrainingStep:
     said: Said = field(default=NOTHING_SAID)
     assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
+    open: tuple[str, ...] = field(default=(), compare=False)
 
     def job(self) -> Job:
         """Return the flat record that formulas take.
@@ -117,7 +125,7 @@ def training_step(
     accelerator: str | Path | Accelerator,
     seq_length: int,
     global_batch_size: int,
-    micro_batch_size: int = 1,
+    micro_batch_size: int | None = None,
     tp: int = 1,
     cp: int = 1,
     pp: int = 1,
@@ -148,7 +156,7 @@ def training_step(
         accelerator: Preset name, file, or accelerator.
         seq_length: Tokens per sequence, s.
         global_batch_size: Sequences per step, B.
-        micro_batch_size: Sequences per micro-batch, b.
+        micro_batch_size: Sequences per micro-batch, b; 1 if None.
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
         pp: Pipeline stages, p.
@@ -204,6 +212,10 @@ def training_step(
         said=said,
         assumed=tuple(assumed) + network_taken(device, layout.num_devices, network_gbit),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
+        open=_open(
+            *(micro_batch_size, vpp, schedule, etp),
+            *(sequence_parallel, zero_stage, recompute, network_gbit),
+        ),
     )
     check_schedule(layout, batch)
     step.job()
@@ -216,11 +228,16 @@ def _check_cut(tp: int, pp: int) -> None:
     check_count("pp", pp, most=10**7)
 
 
-def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int) -> Batch:
+def _open(*values: object) -> tuple[str, ...]:
+    """Return which of the fields that may be left open are None, from their values in order."""
+    return tuple(name for name, value in zip(OPEN, values, strict=True) if value is None)
+
+
+def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int | None) -> Batch:
     return Batch(
         global_batch_size=global_batch_size,
         seq_length=seq_length,
-        micro_batch_size=micro_batch_size,
+        micro_batch_size=1 if micro_batch_size is None else micro_batch_size,
     )
 
 

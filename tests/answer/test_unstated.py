@@ -1,0 +1,191 @@
+"""What a question leaves open, ranked: naming a thing does what the ranking says."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+
+from steptime.answer import Prediction, predict
+from steptime.answer.choices import choices_of
+from steptime.answer.unstated import Unstated
+from steptime.cli.main import application
+from steptime.inputs.again import asked_again, inputs_of
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.stack import FACT_NAMES
+from steptime.inputs.training_step import training_step
+
+DENSE = {
+    "model": "llama3-70b",
+    "accelerator": "h100",
+    "seq_length": 8192,
+    "global_batch_size": 512,
+    "tp": 8,
+    "pp": 4,
+    "dp": 8,
+}
+EXPERTS = DENSE | {"model": "mixtral-8x7b", "tp": 1, "ep": 8, "dp": 64}
+OLD = DENSE | {"model": "llama3-8b", "accelerator": "a100", "seq_length": 4096, "tp": 2, "pp": 1}
+SHARED = OLD | {"accelerator": "h100", "tp": 1, "dp": 64, "zero_stage": 3, "stack": "fsdp"}
+QUESTIONS = (DENSE, EXPERTS, OLD, SHARED)
+STATED = {
+    "micro_batch_size": 1,
+    "vpp": 1,
+    "schedule": "1f1b",
+    "sequence_parallel": True,
+    "zero_stage": 1,
+    "recompute": "none",
+    "network_gbit": 400,
+    "etp": 1,
+    "stack": "megatron-core",
+}
+
+
+def named(asked: dict[str, Any], one: Unstated) -> list[Prediction]:
+    """Return the answers with each choice of a thing named, as a user would name it."""
+    found = predict(**asked)
+    answers = []
+    for choice in choices_of(found.step, found.software)[one.what]:
+        try:
+            told = predict(**asked | choice.stated)
+        except ConfigError:
+            continue
+        if told.fits or not found.fits:
+            answers.append(told)
+    return answers
+
+
+# ---- invariant
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_naming_a_thing_moves_the_answer_to_an_end_of_its_range_and_no_farther(
+    asked: dict[str, Any],
+) -> None:
+    found = predict(**asked)
+    assert len(found.unstated) >= 3
+    for one in found.unstated:
+        times = [told.step_time_s for told in named(asked, one)]
+        assert len(times) == one.choices
+        assert min([*times, found.step_time_s]) == one.low_s
+        assert max([*times, found.step_time_s]) == one.high_s
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_what_is_named_is_open_no_more(asked: dict[str, Any]) -> None:
+    found = predict(**asked)
+    for one in found.unstated:
+        choice = choices_of(found.step, found.software)[one.what][0]
+        left = predict(**asked | choice.stated).unstated
+        assert one.what not in [other.what for other in left]
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_the_first_could_change_the_answer_most(asked: dict[str, Any]) -> None:
+    changes = [one.change for one in predict(**asked).unstated]
+    assert changes == sorted(changes, reverse=True)
+    assert changes[-1] > 0.0
+    for one in predict(**asked).unstated:
+        assert one.change == math.log(one.high_s / one.low_s)
+
+
+def test_naming_software_by_its_family_narrows_the_interval() -> None:
+    def width(found: Prediction) -> float:
+        assert found.step_time_low_s is not None
+        assert found.step_time_high_s is not None
+        return math.log(found.step_time_high_s / found.step_time_low_s)
+
+    before = predict(**DENSE)
+    assert "stack" in [one.what for one in before.unstated]
+    after = predict(**DENSE, stack="megatron", date="2024-08")
+    assert width(after) < width(before)
+
+
+def test_what_is_asked_again_with_nothing_more_is_the_same_step() -> None:
+    draw = random.Random(5)
+    for asked in QUESTIONS:
+        for _ in range(8):
+            kept = {name: STATED[name] for name in STATED if draw.random() < 0.4}
+            kept.pop("etp" if asked is not EXPERTS else "vpp", None)
+            if asked is SHARED:
+                kept.pop("zero_stage", None)
+                kept.pop("stack", None)
+            step = training_step(**asked | kept)
+            again = asked_again(step)
+            assert again == step
+            assert again.open == step.open
+            assert set(step.open).isdisjoint(kept)
+            assert inputs_of(step) | kept == inputs_of(step)
+
+
+# ---- limit
+
+
+def test_where_everything_is_stated_nothing_is_ranked() -> None:
+    assert predict(**DENSE, **STATED).unstated == ()
+
+
+def test_one_server_needs_no_network() -> None:
+    assert "network_gbit" in [one.what for one in predict(**DENSE).unstated]
+    one_server = DENSE | {"tp": 8, "pp": 1, "dp": 1, "model": "llama3-8b"}
+    assert "network_gbit" not in [one.what for one in predict(**one_server).unstated]
+
+
+def test_software_that_never_ran_such_a_layout_is_no_choice() -> None:
+    found = predict(**DENSE)
+    stacks = [one.word for one in choices_of(found.step, found.software)["stack"]]
+    seen = data_table("reach.toml")["families"]
+    assert stacks
+    assert all({"tp", "pp"} <= set(seen[name]) for name in stacks)
+    assert set(stacks) < set(seen)
+
+
+def test_choices_that_do_not_fit_are_none() -> None:
+    asked = DENSE | {"model": "llama3-8b", "tp": 2, "pp": 1, "dp": 32, "recompute": "none"}
+    found = next(one for one in predict(**asked).unstated if one.what == "micro_batch_size")
+    tried = {size: predict(**asked, micro_batch_size=size) for size in (1, 2, 4, 8)}
+    assert [size for size, told in tried.items() if told.fits] == [1, 2]
+    assert tried[8].step_time_s < tried[2].step_time_s == found.low_s
+
+
+def test_every_thing_that_can_be_open_has_words() -> None:
+    table = data_table("open_things.toml")
+    assert set(table["fields"]) == {*training_step(**DENSE).open, "stack", "date"}
+    assert set(table["fields"]) <= set(BY_NAME)
+    assert set(table["facts"]) <= set(FACT_NAMES)
+
+
+# ---- on the command line
+
+LINE = "predict -m llama3-70b -a h100 -s 8192 -B 512 --tp 8 --pp 4 --dp 8".split()
+
+
+def printed(capsys: pytest.CaptureFixture[str], *line: str) -> str:
+    with pytest.raises(SystemExit) as stop:
+        application(line)(list(line))
+    assert stop.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_predict_prints_the_three_first(capsys: pytest.CaptureFixture[str]) -> None:
+    first = predict(**DENSE).unstated
+    told = " ".join(printed(capsys, *LINE).split())
+    assert f"naming {first[0].says} would narrow this most: {first[0].how}" in told
+    assert f"naming {first[2].says}: {first[2].how}" in told
+    assert f"naming {first[3].says}" not in told
+
+
+def test_json_has_all_and_what_lies_beyond(capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(printed(capsys, *LINE, "--json"))
+    assert [one["what"] for one in told["unstated"]] == [
+        one.what for one in predict(**DENSE).unstated
+    ]
+    assert told["beyond"] == []
+    far = [*LINE[:-1], "2048", "-B", "2048", "--json"]
+    told = json.loads(printed(capsys, *far))
+    assert [one["value"] for one in told["beyond"]] == ["65,536 devices"]
