@@ -15,7 +15,7 @@ from steptime.evidence.measured import (
     published_tflops_per_gpu,
 )
 from steptime.evidence.runs import Incomplete, Run, run_of
-from steptime.evidence.schema import PublishedRow
+from steptime.evidence.schema import PublishedRow, Wild
 from steptime.formulas.baseline import chapter_step
 from steptime.formulas.number import Number
 from steptime.inputs.assumed import Assumed
@@ -104,6 +104,7 @@ class Validation:
         constants: Name and value of each constant.
         rows: A result for each row that could be predicted.
         skipped: Id and reason of every other row.
+        kept_out: Id and reason of each row that no device can have measured.
         summary: Over the rows that are predictions.
         by_source: The same of each source, in the file's order.
     """
@@ -114,6 +115,7 @@ class Validation:
     skipped: tuple[tuple[str, str], ...]
     summary: Summary
     by_source: dict[str, Summary]
+    kept_out: tuple[tuple[str, str], ...] = ()
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
@@ -228,13 +230,15 @@ def validate(
         constants: Name and value of each constant.
         result: Gives the result of one run, or raises `Incomplete`.
     """
-    results, skipped = [], []
+    results, skipped, wild = [], [], []
     for row in rows:
         try:
             found = result(run_of(row))
             if not (math.isfinite(found.step_time_s) and math.isfinite(found.error_fraction)):
                 raise Incomplete("sizes beyond what can be computed")
             results.append(found)
+        except Wild as reason:
+            wild.append((row.id, f"{reason} ({reason.fault})"))
         except Incomplete as reason:
             skipped.append((row.id, f"{reason} ({reason.fault})"))
         except ArithmeticError as error:
@@ -246,6 +250,7 @@ def validate(
         skipped=tuple(skipped),
         summary=summary(results),
         by_source=by_source(results),
+        kept_out=tuple(wild),
     )
 
 
