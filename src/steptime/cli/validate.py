@@ -109,7 +109,7 @@ def check_scored(result: Validation, bounded: Sequence[OpenRow]) -> None:
     Raises:
         ConfigError: With the first reason.
     """
-    if result.rows or bounded:
+    if bounded or len(result.rows) > len(result.kept_out):
         return
     reasons = [*result.kept_out, *result.skipped]
     why = f": {reasons[0][0]}: {reasons[0][1]}" if reasons else ": the file has no row"

@@ -26,18 +26,24 @@ def _unread(row: RowResult) -> str:
     return ", ".join(f"{one.what}: {one.word[:_LONGEST]!r}" for one in row.assumed if one.word)
 
 
+def _error(row: RowResult) -> str:
+    if row.kept_out:
+        return "kept out"
+    outside = "" if row.inside in (None, True) else " !"
+    return "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %{outside}"
+
+
 def _cells(row: RowResult) -> tuple[str, ...]:
     others = [(time_s, part) for part, time_s in row.breakdown_s.items() if part != "compute"]
     largest = sorted((pair for pair in others if pair[0]), reverse=True)[:2]
     rest = ", ".join(f"{part.replace('_', ' ')} {seconds(time_s)}" for time_s, part in largest)
-    outside = "" if row.inside in (None, True) else " !"
     return (
         row.id,
         seconds(row.published_step_time_s),
         seconds(row.step_time_s),
         f"{row.published_tflops_per_gpu:.1f}",
         f"{row.tflops_per_gpu:.1f}",
-        "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %{outside}",
+        _error(row),
         rest,
     )
 
@@ -155,7 +161,7 @@ def print_validation(result: Validation) -> None:
     out = console()
     print_not_understood(not_understood(result))
     for name, reason in result.kept_out:
-        out.print(f"{name} is no measurement: {reason}", markup=False)
+        out.print(f"{name} is no measurement, no mean counts it: {reason}", markup=False)
     print_skipped(result.skipped)
     summary = result.summary
     if not summary.rows:

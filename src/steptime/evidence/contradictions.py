@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from steptime.evidence.measured import counted_flop_per_token, peak_flop_per_s
+from steptime.evidence.measured import (
+    counted_flop_per_token,
+    published_step_time_s,
+)
 from steptime.evidence.runs import Incomplete, Run, run_of
-from steptime.evidence.schema import PublishedRow, Wild
+from steptime.evidence.schema import PublishedRow
 from steptime.formulas.flops import num_devices, tokens_per_step
 
 CONVENTIONS = ("model", "causal", "hardware", "parameters")
@@ -40,7 +43,12 @@ def contradiction(row: PublishedRow) -> str:
     Args:
         row: A run.
     """
-    return conflict(row)[0]
+    why, _ = conflict(row)
+    try:
+        run = run_of(row)
+        return why or past_the_peak(run, published_step_time_s(run))
+    except (Incomplete, ArithmeticError):
+        return why
 
 
 def conflict(row: PublishedRow) -> tuple[str, float]:
@@ -82,52 +90,50 @@ def conflict(row: PublishedRow) -> tuple[str, float]:
     return why, max(row.tflops_per_gpu / high, low / row.tflops_per_gpu)
 
 
-def _past_the_peak(run: Run, measured_s: float) -> str:
-    """Return a sentence if a run computes faster than its device can, however FLOP count."""
-    least = counted_flop_per_token(run.job(), "causal")
-    rate = float(tokens_per_step(run.job()) / num_devices(run.job())) * least / measured_s
-    peak = peak_flop_per_s(run)
-    if rate <= peak:
-        return ""
-    return (
-        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU, over the peak of {run.accelerator.name}"
-        f", {peak / 1e12:,.0f}: check gpus, gbs, seq_len and what was measured"
-    )
-
-
-def check_measured(run: Run, measured_s: float) -> None:
-    """Refuse a run that was not measured so, whatever a model says.
+def past_the_peak(run: Run, measured_s: float) -> str:
+    """Return a sentence if a run computes faster than its device can, however FLOP count.
 
     Args:
         run: The run.
         measured_s: Seconds of a step as the row has them.
-
-    Raises:
-        Wild: If it is faster than its device can be, or contradicts itself.
     """
-    if why := _past_the_peak(run, measured_s):
-        raise Wild(why)
-    why, times = conflict(run.row)
-    if times > MOST_TIMES:
-        raise Wild(why)
+    least = counted_flop_per_token(run.job(), "causal")
+    rate = float(tokens_per_step(run.job()) / num_devices(run.job())) * least / measured_s
+    device, wide = run.accelerator, run.layout.precision in ("fp16", "bf16")
+    # Products in 4 bits run at most three times as fast as in 8.
+    peak = device.peak_flop_per_s if wide else 3.0 * device.peak_fp8_flop_per_s
+    if rate <= peak:
+        return ""
+    return (
+        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU, over the device's peak of "
+        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+    )
 
 
-def check_near(predicted_s: float, measured_s: float) -> None:
-    """Refuse a run that is off by so much that a unit or a size must be wrong.
+def no_measurement(run: Run, predicted_s: float, measured_s: float) -> str:
+    """Return why a run cannot have been measured so, and no mean should count it; else nothing.
 
     Args:
+        run: The run.
         predicted_s: Seconds of a step as a model has them.
         measured_s: As the row has them.
 
-    Raises:
-        Wild: If it is.
+    Returns:
+        That it is faster than its device can be, contradicts itself, or is off by so much that a
+        unit or a size must be wrong.
     """
+    if why := past_the_peak(run, measured_s):
+        return why
+    why, times = conflict(run.row)
+    if times > MOST_TIMES:
+        return why
     off = max(measured_s / predicted_s, predicted_s / measured_s)
-    if off > WILD:
-        raise Wild(
-            f"measured {measured_s:.4g} s a step, predicted {predicted_s:.4g} s, {off:,.0f} times "
-            "apart: check units, gpus, gbs and seq_len"
-        )
+    if off <= WILD:
+        return ""
+    return (
+        f"measured {measured_s:.4g} s a step, predicted {predicted_s:.4g} s, {off:,.0f} times "
+        "apart: check units, gpus, gbs and seq_len"
+    )
 
 
 def contradictions(rows: Iterable[PublishedRow]) -> tuple[tuple[str, str], ...]:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from steptime.answer.answer import answer
 from steptime.answer.predictor import PREDICTORS
 from steptime.evidence.baseline import FITTED_ON, chapter_question
-from steptime.evidence.contradictions import check_measured, check_near
-from steptime.evidence.measured import published_step_time_s
+from steptime.evidence.contradictions import no_measurement
 from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
 from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
@@ -66,7 +65,7 @@ def run_result(
 def checked_result(
     run: Run, predictor: str = "roofline", constants: RooflineConstants | None = None
 ) -> RowResult:
-    """Return a model's result on one run that a device can have measured.
+    """Return a model's result on one run, kept out of means where nobody can have measured it.
 
     Args:
         run: The run.
@@ -74,12 +73,11 @@ def checked_result(
         constants: Of the roofline model; the published ones if None.
 
     Raises:
-        Incomplete: If the run lacks what the model needs, or was not measured so.
+        Incomplete: If the run lacks what the model needs.
     """
-    check_measured(run, published_step_time_s(run))
     result = run_result(run, predictor, constants)
-    check_near(result.step_time_s, result.published_step_time_s)
-    return result
+    why = no_measurement(run, result.step_time_s, result.published_step_time_s)
+    return replace(result, kept_out=why)
 
 
 def constants_of(predictor: str, constants: RooflineConstants | None) -> dict[str, float]:

@@ -89,22 +89,18 @@ def published_step_time_s(run: Run) -> float:
         # Whatever else the source counts, model FLOP utilisation leaves recomputation out.
         said = flop_convention(row.flop_convention)
         counted = counted_flop_per_token(run.job(), "model" if said == "hardware" else said)
-        return tokens * counted / (row.mfu_pct / 100 * peak_flop_per_s(run))
+        return tokens * counted / (row.mfu_pct / 100 * _peak_flop_per_s(run))
     if row.hfu_pct is not None:
         executed = tokens * hardware_flop_per_token(run.job())
-        return float(executed / (row.hfu_pct / 100 * peak_flop_per_s(run)))
+        return float(executed / (row.hfu_pct / 100 * _peak_flop_per_s(run)))
     if row.derived_step_time_s is not None:
         return row.derived_step_time_s
     only = "; mem_gb alone is scored by validate-memory" if row.mem_gb is not None else ""
     raise Incomplete(f"no outcome is printed: step time, tokens/s, TFLOP/s or MFU{only}")
 
 
-def peak_flop_per_s(run: Run) -> float:
-    """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer.
-
-    Args:
-        run: The run.
-    """
+def _peak_flop_per_s(run: Run) -> float:
+    """Return the peak that a share of it means: of 8 bits where products run in 8 or fewer."""
     wide = run.layout.precision in ("fp16", "bf16")
     return run.accelerator.peak_flop_per_s if wide else run.accelerator.peak_fp8_flop_per_s
 

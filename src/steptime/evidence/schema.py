@@ -55,12 +55,6 @@ class Unknown(Incomplete):
     fault = "the model does not know it"
 
 
-class Wild(Contradiction):
-    """A row that no device can have measured: it is named, and no mean counts it."""
-
-    fault = "kept out of every mean"
-
-
 def _blank_is_none(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() in _BLANK else value
 

@@ -15,7 +15,7 @@ from steptime.evidence.measured import (
     published_tflops_per_gpu,
 )
 from steptime.evidence.runs import Incomplete, Run, run_of
-from steptime.evidence.schema import PublishedRow, Wild
+from steptime.evidence.schema import PublishedRow
 from steptime.formulas.baseline import chapter_step
 from steptime.formulas.number import Number
 from steptime.inputs.assumed import Assumed
@@ -41,6 +41,7 @@ class RowResult:
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
         source: Who measured it.
+        kept_out: Why no mean counts it: nobody can have measured it; empty where one may have.
     """
 
     id: str
@@ -55,6 +56,7 @@ class RowResult:
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
     source: str = ""
+    kept_out: str = ""
 
     @property
     def inside(self) -> bool | None:
@@ -104,7 +106,6 @@ class Validation:
         constants: Name and value of each constant.
         rows: A result for each row that could be predicted.
         skipped: Id and reason of every other row.
-        kept_out: Id and reason of each row that no device can have measured.
         summary: Over the rows that are predictions.
         by_source: The same of each source, in the file's order.
     """
@@ -115,7 +116,11 @@ class Validation:
     skipped: tuple[tuple[str, str], ...]
     summary: Summary
     by_source: dict[str, Summary]
-    kept_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def kept_out(self) -> tuple[tuple[str, str], ...]:
+        """Return id and reason of each row that nobody can have measured."""
+        return tuple((row.id, row.kept_out) for row in self.rows if row.kept_out)
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
@@ -139,12 +144,14 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def summary(rows: Sequence[RowResult]) -> Summary:
-    """Return what the errors of some rows amount to; rows that fixed a constant do not count.
+    """Return what the errors of some rows amount to.
+
+    Rows that fixed a constant do not count, nor those that nobody can have measured.
 
     Args:
         rows: Results of one model.
     """
-    counted = [row for row in rows if not row.fitted]
+    counted = [row for row in rows if not row.fitted and not row.kept_out]
     errors = [row.error_fraction for row in counted]
     sizes = [abs(error) for error in errors]
     logs = [math.log(row.step_time_s / row.published_step_time_s) for row in counted]
@@ -230,15 +237,13 @@ def validate(
         constants: Name and value of each constant.
         result: Gives the result of one run, or raises `Incomplete`.
     """
-    results, skipped, wild = [], [], []
+    results, skipped = [], []
     for row in rows:
         try:
             found = result(run_of(row))
             if not (math.isfinite(found.step_time_s) and math.isfinite(found.error_fraction)):
                 raise Incomplete("sizes beyond what can be computed")
             results.append(found)
-        except Wild as reason:
-            wild.append((row.id, f"{reason} ({reason.fault})"))
         except Incomplete as reason:
             skipped.append((row.id, f"{reason} ({reason.fault})"))
         except ArithmeticError as error:
@@ -250,7 +255,6 @@ def validate(
         skipped=tuple(skipped),
         summary=summary(results),
         by_source=by_source(results),
-        kept_out=tuple(wild),
     )
 
 
