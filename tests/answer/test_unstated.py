@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -189,3 +190,39 @@ def test_json_has_all_and_what_lies_beyond(capsys: pytest.CaptureFixture[str]) -
     far = [*LINE[:-1], "2048", "-B", "2048", "--json"]
     told = json.loads(printed(capsys, *far))
     assert [one["value"] for one in told["beyond"]] == ["65,536 devices"]
+
+
+def test_ranking_waits_until_it_is_asked() -> None:
+    found = predict(**DENSE)
+    assert "unstated" not in vars(found)
+    assert found.unstated is found.unstated
+    assert "unstated" in vars(found)
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_search_ranks_what_no_layout_has(capsys: pytest.CaptureFixture[str], stated: bool) -> None:
+    line = "search -m llama3-8b -a h100 --gpus 16 -B 64 -s 8192 --json".split()
+    told = json.loads(printed(capsys, *line, *(["--network-gbit", "400"] if stated else [])))
+    named_ = {one["what"] for one in told["unstated"]}
+    assert {"stack", "kernel"} <= named_
+    # Its layouts state their own cut.
+    assert named_.isdisjoint({"micro_batch_size", "recompute", "zero_stage", "vpp"})
+    assert ("network_gbit" in named_) is not stated
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_explain_ranks_what_the_file_leaves_open(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, stated: bool
+) -> None:
+    path = tmp_path / "run.sh"
+    path.write_text(
+        "torchrun --nproc_per_node 8 --nnodes 4 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+        "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 "
+        "--tensor-model-parallel-size 4 --bf16 --vocab-size 51200\n"
+    )
+    more = ["--network-gbit", "200"] if stated else []
+    told = json.loads(printed(capsys, "explain", str(path), "-a", "a100", "--json", *more))
+    named_ = [one["what"] for one in told["unstated"]]
+    assert named_
+    assert "stack" not in named_
+    assert ("network_gbit" in named_) is not stated
