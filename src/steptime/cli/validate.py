@@ -50,8 +50,10 @@ columns of data/published_runs.csv or under usual other names (`num_layers`, `wo
   `attention_kernel`, `dispatcher`, `compiled`, `source`; data/README.md lists the words they take
 
 What a row lacks and a default can stand for is listed under `assumed` in --json; a word that is
-not understood is named, and nothing is read from `notes`. A row that lacks more is skipped with
-its reason. Rows that stand out are named, with the reading that would fit.
+not understood stands in its row, and nothing is read from `notes`. A row that leaves micro-batch,
+chunks, recomputation or ZeRO open gets the bounds that every choice spans; one that lacks more is
+skipped with its reason. A row that no device can have measured counts in no mean. Rows that stand
+out are named, with the reading that would fit.
 
 Examples:
 
