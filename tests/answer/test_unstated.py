@@ -121,7 +121,9 @@ def test_what_is_asked_again_with_nothing_more_is_the_same_step() -> None:
             assert again == step
             assert again.open == step.open
             assert set(step.open).isdisjoint(kept)
-            assert inputs_of(step) | kept == inputs_of(step)
+            sizes = {name: value for name, value in kept.items() if name != "network_gbit"}
+            assert inputs_of(step) | sizes == inputs_of(step)
+            assert again.accelerator.network_stated == ("network_gbit" in kept)
 
 
 # ---- limit
@@ -156,7 +158,7 @@ def test_choices_that_do_not_fit_are_none() -> None:
 
 def test_every_thing_that_can_be_open_has_words() -> None:
     table = data_table("open_things.toml")
-    assert set(table["fields"]) == {*training_step(**DENSE).open, "stack", "date"}
+    assert set(table["fields"]) == {*training_step(**DENSE).open, "network_gbit", "stack", "date"}
     assert set(table["fields"]) <= set(BY_NAME)
     assert set(table["facts"]) <= set(FACT_NAMES)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from steptime.answer.memory import OUTLOOKS
+from steptime.answer.peak import OUTLOOKS
 from steptime.answer.width import logit
 from steptime.formulas.judgement import (
     FITS,

@@ -70,7 +70,7 @@ def _layout_choices(step: TrainingStep) -> Iterator[tuple[str, tuple[Choice, ...
         "schedule": schedules_seen() if layout.pp > 1 else (),
         "etp": (1, layout.tp) if step.model.experts and layout.tp > 1 else (),
     }
-    for name in step.open:
+    for name in (*step.open, *(() if device.network_stated else ("network_gbit",))):
         yield name, _field(name, tried[name])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -232,8 +231,6 @@ def explain_command(
     stated = {name: value for name, value in given.items() if value is not None}
     device = how.device(accelerator, nvlink_domain)
     step = step_of(reading, device, stated, how.said)
-    if how.network_gbit is None:
-        step = replace(step, open=("network_gbit",))
     told = explained(step, how.predictor, how.constants)
     if as_json:
         print_json(as_dict(reading, told))

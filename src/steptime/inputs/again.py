@@ -11,6 +11,8 @@ from steptime.inputs.training_step import TrainingStep, training_step
 def inputs_of(step: TrainingStep) -> dict[str, Any]:
     """Return what was stated of a step, by name of the field; None where nothing was.
 
+    The network is part of the accelerator.
+
     Args:
         step: What is asked.
     """
@@ -21,7 +23,6 @@ def inputs_of(step: TrainingStep) -> dict[str, Any]:
         "seq_length": step.batch.seq_length,
         "global_batch_size": step.batch.global_batch_size,
         "micro_batch_size": step.batch.micro_batch_size,
-        "network_gbit": step.accelerator.network_bytes_per_s * 8.0 / 1e9,
         "stack": step.said.stack,
         "date": step.said.date,
         "facts": dict(step.said.facts),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -31,12 +32,12 @@ from steptime.inputs.usual import (
 
 OPEN = (
     *("micro_batch_size", "vpp", "schedule", "etp"),
-    *("sequence_parallel", "zero_stage", "recompute", "network_gbit"),
+    *("sequence_parallel", "zero_stage", "recompute"),
 )
-"""The fields of layout, batch and network that may be left open, in `training_step`'s order."""
+"""The fields of layout and batch that may be left open, in `training_step`'s order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingStep:
     """Everything that a model of the step time or the memory wants to know.
 
@@ -48,7 +49,7 @@ class TrainingStep:
         said: What is said of the software.
         assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
-        open: Which fields of layout, batch and network nobody stated.
+        open: Which fields of layout and batch nobody stated.
     """
 
     model: ModelShape
@@ -60,13 +61,17 @@ class TrainingStep:
     chunks_given: bool = True
     open: tuple[str, ...] = field(default=(), compare=False)
 
+    @cached_property
+    def _job(self) -> Job:
+        return job(self.model, self.accelerator, self.layout, self.batch)
+
     def job(self) -> Job:
-        """Return the flat record that formulas take.
+        """Return the flat record that formulas take, made once.
 
         Raises:
             ConfigError: If the layout does not fit the model or the batch.
         """
-        return job(self.model, self.accelerator, self.layout, self.batch)
+        return self._job
 
 
 def shape_named(name: str | Path | ModelShape) -> ModelShape:
@@ -114,8 +119,8 @@ def device_named(
         check_count("nvlink_domain", nvlink_domain, most=10**7)
         device = replace(device, nvlink_domain=nvlink_domain)
     if network_gbit is not None:
-        share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
-        device = replace(device, network_bytes_per_s=share)
+        share = check_number("network_gbit", network_gbit, above=1e-3, most=1e6) * 1e9 / 8.0
+        device = replace(device, network_bytes_per_s=share, network_stated=True)
     return device
 
 
@@ -210,11 +215,11 @@ def training_step(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed) + network_taken(device, layout.num_devices, network_gbit),
+        assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
         open=_open(
             *(micro_batch_size, vpp, schedule, etp),
-            *(sequence_parallel, zero_stage, recompute, network_gbit),
+            *(sequence_parallel, zero_stage, recompute),
         ),
     )
     check_schedule(layout, batch)

@@ -16,6 +16,7 @@ from steptime.inputs.precision import check_precision
 from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
 from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
 TRIED_ZERO = (0, 1, 3)
@@ -50,7 +51,6 @@ class Question:
         constants: Of the roofline model; the published ones if None.
         hbm_share: Share of the memory that may be used.
         fits_with: Chance to fit that a layout must have, where peaks tell it; 0 for any.
-        open: Fields that nobody stated, of those that no layout has.
     """
 
     model: ModelShape
@@ -71,7 +71,6 @@ class Question:
     constants: RooflineConstants | None = None
     hbm_share: float = 1.0
     fits_with: float = FITS_WITH
-    open: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_count("num_gpus", self.num_devices, most=MOST_DEVICES)
@@ -136,7 +135,7 @@ class Question:
             layout=layout,
             batch=batch,
             said=self.said,
-            open=self.open,
+            assumed=network_taken(self.accelerator, layout.num_devices),
         )
 
     def summary(self) -> dict[str, str | int]:
