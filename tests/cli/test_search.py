@@ -54,6 +54,19 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert best["energy_mwh"] == pytest.approx(best["gpu_hours"] * 700 / 1e6)
 
 
+def test_only_what_fits_with_the_chance_asked_is_ranked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    every = json.loads(output(capsys, "--json"))
+    sure = json.loads(output(capsys, "--json", "--fits-with", "0.9"))
+    assert (every["fits_with"], sure["fits_with"]) == (0.0, 0.9)
+    assert min(one["fit_probability"] for one in every["layouts"]) < 0.9
+    assert min(one["fit_probability"] for one in sure["layouts"]) >= 0.9
+    assert 0 < sure["num_fitting"] < every["num_fitting"]
+    assert run([*BASE, "--fits-with", "1"]) == 2
+    assert "fits_with must be in [0, 1), such as 0.9" in capsys.readouterr().err
+
+
 def test_racks_that_a_layout_fills_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["-a", "gb200", "--gpus", "512", "-B", "1024", "-s", "4096", "--json"]
     assert run(["search", "-m", "kimi-k2", *arguments, "--zero", "3", "--recompute", "none"]) == 0

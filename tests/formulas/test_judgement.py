@@ -9,18 +9,23 @@ import numpy as np
 import pytest
 from made import small_job, time_facts
 
+from steptime.answer.peak import OUTLOOKS
+from steptime.answer.width import logit
 from steptime.formulas.judgement import (
     FITS,
     OVER,
     TIGHT,
     exposed_fraction,
+    fit_outlook,
+    fit_probability,
     fit_verdict,
     half_width,
     interval_s,
     least_step_s,
+    most_bytes,
     shares_weights,
 )
-from steptime.formulas.records import Job, StepParts, Width
+from steptime.formulas.records import Job, PeakWidth, StepParts, Width
 from steptime.inputs.training_step import training_step
 
 # Of a step of 10 s, 2.5 s are no computing.
@@ -58,6 +63,30 @@ def job(**sizes: int) -> Job:
 def test_from_nine_tenths_on_a_fit_is_tight(total: float, verdict: float) -> None:
     assert fit_verdict(total, 100.0) == verdict
     assert fit_verdict(np.array([total]), 100.0).tolist() == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("total", "chance", "word"),
+    [
+        (80.0, 0.5, "fits"),
+        (80.0, 0.499, "likely does not fit"),
+        (95.0, 0.5, "fits tightly"),
+        (95.0, 0.31, "likely does not fit"),
+        (100.1, 0.9, "does not fit"),
+        (100.1, 0.1, "does not fit"),
+    ],
+)
+def test_nothing_is_said_to_fit_that_more_often_does_not(
+    total: float, chance: float, word: str
+) -> None:
+    assert OUTLOOKS[int(fit_outlook(total, 100.0, chance))] == word
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9, 0.99])
+def test_the_most_bytes_fit_with_just_the_chance_asked(chance: float) -> None:
+    width = PeakWidth(middle=0.25, scale=0.27, runs=161, num_sources=6)
+    most = most_bytes(width, logit(chance), 80e9)
+    assert fit_probability(width, most, 80e9) == pytest.approx(chance, rel=1e-6)
 
 
 @pytest.mark.parametrize(

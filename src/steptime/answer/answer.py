@@ -12,7 +12,8 @@ from steptime.answer.known import Known
 from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
-from steptime.answer.reach import beyond, cell_of
+from steptime.answer.reach import BEYOND, beyond, cell_of
+from steptime.answer.unstated import Unstated, ranked
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
@@ -36,6 +37,7 @@ class Prediction:
     worked out when it is asked for, and then kept.
 
     Attributes:
+        question: What was asked, and of which model.
         known: What went into the formulas beside the layout.
         step: What was asked.
         record: The same as numbers.
@@ -45,6 +47,7 @@ class Prediction:
         total_bytes: Memory on the fullest device.
     """
 
+    question: Question
     known: Known
     step: TrainingStep
     record: Job
@@ -122,6 +125,19 @@ class Prediction:
         return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
 
     @cached_property
+    def unstated(self) -> tuple[Unstated, ...]:
+        """Return what was left open, that which could change the answer most first.
+
+        Every choice is a question of its own, so this takes a few hundred answers.
+        """
+        return ranked(self, answer)
+
+    @property
+    def beyond(self) -> tuple[Assumed, ...]:
+        """Return in what the step goes beyond all published runs."""
+        return tuple(one for one in self.assumed if one.what == BEYOND)
+
+    @cached_property
     def verdict(self) -> int:
         """Return 0 where the fullest device lacks room, 1 where it is tight, 2 where it fits."""
         return int(fit_verdict(self.total_bytes, self.record.hbm_bytes))
@@ -163,6 +179,7 @@ def answer(question: Question) -> Prediction:
     one = known.software_of(record)
     parts: Any = known.parts(record, one)
     return Prediction(
+        question=question,
         known=known,
         step=step,
         record=record,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
-from steptime.cli.predict import assumptions
+from steptime.cli.predict import assumptions, print_unstated
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
@@ -172,8 +173,12 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
-    if found.assumed:
-        out.print("assumed of the first: " + "; ".join(map(str, found.assumed)), markup=False)
+    taken = [str(one) for one in found.assumed if one not in found.beyond]
+    if taken:
+        out.print("assumed of the first: " + "; ".join(taken), markup=False)
+    for beyond in found.beyond:
+        out.print(str(beyond), markup=False)
+    print_unstated(found.unstated)
 
 
 def _print_ties(result: SearchResult) -> None:
@@ -226,6 +231,7 @@ def result_dict(
     found = answered(question, best)
     return question.summary() | {
         "order": question.order,
+        "fits_with": question.fits_with,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
         "elapsed_s": result.elapsed_s,
@@ -241,6 +247,8 @@ def result_dict(
         "best_memory_bytes": found.memory.fullest.parts_bytes,
         "software": found.software.stack.name,
         "assumptions": assumptions(found.assumed),
+        "beyond": assumptions(found.beyond),
+        "unstated": [asdict(one) for one in found.unstated],
         "layouts": [
             candidate_dict(question, one, run) for one, run in zip(shown, runs, strict=True)
         ],

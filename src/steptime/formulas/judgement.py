@@ -20,6 +20,10 @@ TIGHT_SHARE = 0.9
 """Share of the device from which a fit is called tight: a model's error could undo it."""
 
 
+EVEN_CHANCE = 0.5
+"""Chance below which nothing is said to fit."""
+
+
 def shares_weights(job: Job) -> Number:
     """Return 1 where data-parallel ranks share the weights, which takes more ranks than one.
 
@@ -109,6 +113,23 @@ def fit_verdict(total_bytes: Number, limit_bytes: Number) -> Number:
     return where(total_bytes > limit_bytes, OVER, tight)
 
 
+def fit_outlook(total_bytes: Number, limit_bytes: Number, chance: Number) -> Number:
+    """Return how a fit is worded: what was counted, and how often that comes true.
+
+    Args:
+        total_bytes: Needed on the fullest device.
+        limit_bytes: What it has.
+        chance: As `fit_probability` returns it; 1 where too few peaks are known.
+
+    Returns:
+        0 where a device lacks room, 1 where it has some that runs mostly exceed, 2 where it is
+        tight, 3 where it fits.
+    """
+    verdict = fit_verdict(total_bytes, limit_bytes)
+    likely = where(chance < EVEN_CHANCE, 1.0, verdict + 1.0)
+    return where(verdict > OVER, likely, OVER)
+
+
 def fit_probability(width: PeakWidth, total_bytes: Number, limit_bytes: Number) -> Number:
     """Return the chance that the measured peak stays below what a device has.
 
@@ -123,3 +144,16 @@ def fit_probability(width: PeakWidth, total_bytes: Number, limit_bytes: Number) 
     room = (limit_bytes / total_bytes - 1.0 - width.middle) / width.scale
     kept = minimum(maximum(room, -SURE), SURE)
     return 1.0 / (1.0 + exponential(-kept))
+
+
+def most_bytes(width: PeakWidth, scales: Number, limit_bytes: Number) -> Number:
+    """Return up to which prediction a measured peak stays below what a device has so surely.
+
+    The inverse of `fit_probability`.
+
+    Args:
+        width: How measured peaks lie about predicted ones.
+        scales: Scales of the logistic distribution that lie below the chance.
+        limit_bytes: What a device has.
+    """
+    return limit_bytes / (1.0 + width.middle + width.scale * scales)

@@ -30,6 +30,12 @@ from steptime.inputs.usual import (
     zero_stage_of,
 )
 
+OPEN = (
+    *("micro_batch_size", "vpp", "schedule", "etp"),
+    *("sequence_parallel", "zero_stage", "recompute"),
+)
+"""The fields of layout and batch that may be left open, in `training_step`'s order."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingStep:
@@ -43,6 +49,7 @@ class TrainingStep:
         said: What is said of the software.
         assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
+        open: Which fields of layout and batch nobody stated.
     """
 
     model: ModelShape
@@ -52,6 +59,7 @@ class TrainingStep:
     said: Said = field(default=NOTHING_SAID)
     assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
+    open: tuple[str, ...] = field(default=(), compare=False)
 
     @cached_property
     def _job(self) -> Job:
@@ -122,7 +130,7 @@ def training_step(
     accelerator: str | Path | Accelerator,
     seq_length: int,
     global_batch_size: int,
-    micro_batch_size: int = 1,
+    micro_batch_size: int | None = None,
     tp: int = 1,
     cp: int = 1,
     pp: int = 1,
@@ -153,7 +161,7 @@ def training_step(
         accelerator: Preset name, file, or accelerator.
         seq_length: Tokens per sequence, s.
         global_batch_size: Sequences per step, B.
-        micro_batch_size: Sequences per micro-batch, b.
+        micro_batch_size: Sequences per micro-batch, b; 1 if None.
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
         pp: Pipeline stages, p.
@@ -209,6 +217,10 @@ def training_step(
         said=said,
         assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
+        open=_open(
+            *(micro_batch_size, vpp, schedule, etp),
+            *(sequence_parallel, zero_stage, recompute),
+        ),
     )
     check_schedule(layout, batch)
     step.job()
@@ -221,11 +233,16 @@ def _check_cut(tp: int, pp: int) -> None:
     check_count("pp", pp, most=10**7)
 
 
-def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int) -> Batch:
+def _open(*values: object) -> tuple[str, ...]:
+    """Return which of the fields that may be left open are None, from their values in order."""
+    return tuple(name for name, value in zip(OPEN, values, strict=True) if value is None)
+
+
+def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int | None) -> Batch:
     return Batch(
         global_batch_size=global_batch_size,
         seq_length=seq_length,
-        micro_batch_size=micro_batch_size,
+        micro_batch_size=1 if micro_batch_size is None else micro_batch_size,
     )
 
 

@@ -32,6 +32,7 @@ READ_ON = {
     "17": "roofline",
     "17c": "knowledge",
     "17d": "accuracy",
+    "17e": "rerun",
     "18": "memory",
     "19": "hardware",
     "20": "search",
