@@ -13,9 +13,9 @@ from typing import Any
 from latex_reader import Reader
 
 from steptime.book.equations.closed import CLOSED
-from steptime.book.equations.expressions import function_box, given_arguments
+from steptime.book.equations.expressions import given_arguments
 from steptime.book.equations.statements import Formula, formula_of
-from steptime.book.equations.symbols import input_box, word_box
+from steptime.book.equations.symbols import function_box, input_box, word_box
 from steptime.formulas import records
 from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.records import MemoryFacts, TimeFacts, Width

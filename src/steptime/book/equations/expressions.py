@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-from fractions import Fraction
 from types import FunctionType, ModuleType
 
 from steptime.book.equations.boxes import PRODUCT as AS_FACTOR
@@ -21,7 +20,7 @@ from steptime.book.equations.boxes import (
     prefixed,
     within,
 )
-from steptime.book.equations.symbols import input_box, word_box
+from steptime.book.equations.symbols import function_box, input_box, number_box, word_box
 
 NUMBER = "steptime.formulas.number"
 GIVEN = frozenset(
@@ -51,21 +50,6 @@ _OPPOSITE = {
 
 class EquationError(TypeError):
     """A line of a formula that has no equation."""
-
-
-def number_box(value: float) -> Box:
-    """Return a number as a page sets it: 32,768, one third, ten to the fifteenth.
-
-    Args:
-        value: Not below 0.
-    """
-    exact = Fraction(value).limit_denominator(12)
-    if value >= 1e6 and value == 10.0 ** round(len(str(int(value))) - 1):
-        return atom(f"10^{{{len(str(int(value))) - 1}}}", 3.0)
-    if float(exact) == value and exact.denominator in (3, 6, 7, 9, 11, 12):
-        return atom(rf"\tfrac{{{exact.numerator}}}{{{exact.denominator}}}", 1.5)
-    text = f"{value:,.10g}" if value >= 1e-4 or value == 0.0 else f"{value:g}"
-    return atom(text.replace(",", "{,}"), float(len(text)))
 
 
 def given_arguments(function: FunctionType) -> list[bool]:
@@ -295,16 +279,6 @@ class Expressions:
         if isinstance(node, ast.Name) and node.id in self.names:
             return self.names[node.id]
         return self.box(node)
-
-
-def function_box(name: str, key: str = "") -> Box:
-    """Return the symbol of a function.
-
-    Args:
-        name: In code.
-        key: The part of its result that is meant.
-    """
-    return word_box(name, key, called=True)
 
 
 def _numeric(box: Box) -> bool:

@@ -20,10 +20,9 @@ from steptime.book.equations.expressions import (
     PRODUCT,
     EquationError,
     Expressions,
-    function_box,
     given_arguments,
 )
-from steptime.book.equations.symbols import word_box
+from steptime.book.equations.symbols import function_box, word_box
 
 LIMIT = 34.0
 """Letters of a row: what a phone of 360 pixels shows."""

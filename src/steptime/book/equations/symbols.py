@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from fractions import Fraction
 
 from steptime.book.equations.boxes import Box, atom
 from steptime.inputs.datafiles import data_table
@@ -117,3 +118,28 @@ def _worded(name: str, key: str, own: str, called: bool) -> str:
             return rf"{letter}_{{\text{{{below}}}}}"
     base = own or (name if len(name) == 1 else rf"\text{{{name.replace('_', ' ')}}}")
     return rf"{base}_{{\text{{{key}}}}}" if key else base
+
+
+def function_box(name: str, key: str = "") -> Box:
+    """Return the symbol of a function.
+
+    Args:
+        name: In code.
+        key: The part of its result that is meant.
+    """
+    return word_box(name, key, called=True)
+
+
+def number_box(value: float) -> Box:
+    """Return a number as a page sets it: 32,768, one third, ten to the fifteenth.
+
+    Args:
+        value: Not below 0.
+    """
+    exact = Fraction(value).limit_denominator(12)
+    if value >= 1e6 and value == 10.0 ** round(len(str(int(value))) - 1):
+        return atom(f"10^{{{len(str(int(value))) - 1}}}", 3.0)
+    if float(exact) == value and exact.denominator in (3, 6, 7, 9, 11, 12):
+        return atom(rf"\tfrac{{{exact.numerator}}}{{{exact.denominator}}}", 1.5)
+    text = f"{value:,.10g}" if value >= 1e-4 or value == 0.0 else f"{value:g}"
+    return atom(text.replace(",", "{,}"), float(len(text)))

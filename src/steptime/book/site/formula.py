@@ -20,9 +20,9 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 from steptime.book.equations.closed import CLOSED
-from steptime.book.equations.expressions import EquationError, function_box
+from steptime.book.equations.expressions import EquationError
 from steptime.book.equations.statements import Formula, formula_of
-from steptime.book.equations.symbols import input_box, symbols, word_box
+from steptime.book.equations.symbols import function_box, input_box, symbols, word_box
 from steptime.book.references import references
 from steptime.book.results.notebooks import ROOT
 from steptime.book.site.docstrings import items, parsed

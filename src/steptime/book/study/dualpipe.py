@@ -65,11 +65,13 @@ def answers() -> list[Answer]:
 
 
 def dualpipe_values() -> dict[str, str]:
-    """Return the answers by names that a page can use, such as ``dp_15b_zbv_s``."""
+    """Return the answers by names that a page can use, such as ``ex_dp_15b_zbv_s``."""
     found = {}
     for one in answers():
-        name = f"dp_{one.times.partition('-')[2].replace('.', '')}_{one.schedule.replace('-', '')}"
+        name = (
+            f"ex_dp_{one.times.partition('-')[2].replace('.', '')}_{one.schedule.replace('-', '')}"
+        )
         found[f"{name}_s"] = f"{fixed(one.step_s, 2)} s"
-        found[f"{name}_idle"] = percent(one.idle, 1)
         found[f"{name}_gb"] = f"{fixed(one.held_bytes / 1e9, 1)} GB"
-    return found
+    last = {one.schedule: percent(one.idle, 1) for one in answers()[-len(SHOWN) :]}
+    return {**found, "ex_dp_idle_dualpipe": last["dualpipe"], "ex_dp_idle_zbv": last["zb-v"]}

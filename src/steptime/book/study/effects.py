@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import predict
-from steptime.book.study.examples import milliseconds
-from steptime.book.tables.markdown import fixed, percent
+from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.formulas.memory.total import PARTS, memory_bytes
 from steptime.formulas.roofline import experts, layer, rates
 from steptime.formulas.roofline.context import context_s
@@ -69,16 +68,16 @@ def _layer_values(run: Run) -> dict[str, float]:
     fully = replace(job, recompute_full=1.0)
     tensor = tensor_s(job, facts, constants, tokens, products)
     return {
-        "rl_product": product_s(job, constants, tokens, up, job.hidden_size, rate),
-        "rl_product_plain": 2.0 * tokens * up * job.hidden_size / rate,
-        "rl_products": products["forward"] + products["backward"],
-        "rl_attention": core["forward"] + core["backward"],
-        "rl_elementwise": other["forward"] + other["backward"],
-        "rl_again": layer.recomputed_s(fully, facts, products, core, other),
-        "rl_tensor": tensor["tensor"] + tensor["tensor_back"],
-        "rl_head": head_s(job, facts, constants, tokens),
-        "rl_vocabulary": vocabulary_s(job, facts, constants, tokens)["last"],
-        "rl_layer": layer_parts(job, facts, constants, run.micro)["total"],
+        "ex_rl_product": product_s(job, constants, tokens, up, job.hidden_size, rate),
+        "ex_rl_product_plain": 2.0 * tokens * up * job.hidden_size / rate,
+        "ex_rl_products": products["forward"] + products["backward"],
+        "ex_rl_attention": core["forward"] + core["backward"],
+        "ex_rl_elementwise": other["forward"] + other["backward"],
+        "ex_rl_again": layer.recomputed_s(fully, facts, products, core, other),
+        "ex_rl_tensor": tensor["tensor"] + tensor["tensor_back"],
+        "ex_rl_head": head_s(job, facts, constants, tokens),
+        "ex_rl_vocabulary": vocabulary_s(job, facts, constants, tokens)["last"],
+        "ex_rl_layer": layer_parts(job, facts, constants, run.micro)["total"],
     }
 
 
@@ -87,8 +86,8 @@ def _long_values(run: Run) -> dict[str, float]:
     core = layer.core_s(run.job, run.facts, run.constants, run.tokens)
     passes = context_s(run.job, run.facts, run.constants, core)
     return {
-        "rl_context": passes["forward"] + passes["backward"],
-        "rl_context_attention": core["forward"] + core["backward"],
+        "ex_rl_context": passes["forward"] + passes["backward"],
+        "ex_rl_context_attention": core["forward"] + core["backward"],
     }
 
 
@@ -101,11 +100,11 @@ def _expert_values(run: Run) -> dict[str, float]:
     plain = experts.exchange_s(job, replace(facts, plain_exchange=1.0), constants, tokens)
     waits = replace(facts, old_experts=1.0)
     return {
-        "rl_exchange": one["shown"] + one["covered"],
-        "rl_exchange_plain": plain["shown"],
-        "rl_grouped": experts.grouped_products_s(job, constants, rows, rate),
-        "rl_handling": experts.handling_s(job, facts, constants, rows),
-        "rl_host_wait": experts.host_wait_s(job, waits, constants),
+        "ex_rl_exchange": one["shown"] + one["covered"],
+        "ex_rl_exchange_plain": plain["shown"],
+        "ex_rl_grouped": experts.grouped_products_s(job, constants, rows, rate),
+        "ex_rl_handling": experts.handling_s(job, facts, constants, rows),
+        "ex_rl_host_wait": experts.host_wait_s(job, waits, constants),
     }
 
 
@@ -123,16 +122,15 @@ def _memory_values(run: Run) -> dict[str, str]:
     """Return what the fullest rank holds, by part."""
     parts = memory_bytes(run.job, run.answer.software.memory)
     found = {
-        f"mem_{part}": f"{fixed(float(parts[part]) / 1e9, 1)} GB"  # type: ignore[literal-required]
+        f"ex_mem_{part}": f"{fixed(float(parts[part]) / 1e9, 1)} GB"  # type: ignore[literal-required]
         for part in (*PARTS, "total")
     }
     return {
         **found,
-        "mem_parameters": f"{fixed(float(parts['parameters']) / 1e9, 2)} billion",
-        "mem_in_flight": fixed(float(parts["in_flight"]), 0),
-        "mem_layers": fixed(float(parts["num_layers"]), 0),
-        "mem_rank": fixed(float(parts["rank"]), 0),
-        "mem_device": f"{fixed(float(run.job.hbm_bytes) / 1e9, 1)} GB",
+        "ex_mem_parameters": f"{fixed(float(parts['parameters']) / 1e9, 2)} billion",
+        "ex_mem_in_flight": fixed(float(parts["in_flight"]), 0),
+        "ex_mem_layers": fixed(float(parts["num_layers"]), 0),
+        "ex_mem_device": f"{fixed(float(run.job.hbm_bytes) / 1e9, 1)} GB",
     }
 
 
@@ -142,9 +140,9 @@ def _reached_values(run: Run) -> dict[str, str]:
     inside = rates.ranks_inside(job, job.ep, job.etp)
     free = replace(job, max_groups=0.0)
     return {
-        "rl_nodes": fixed(float(experts.reached(job, job.ep / inside)), 1),
-        "rl_nodes_free": fixed(float(experts.reached(free, job.ep / inside)), 1),
-        "rl_ranks": fixed(float(experts.reached(job, job.ep)), 1),
+        "ex_rl_nodes": fixed(float(experts.reached(job, job.ep / inside)), 1),
+        "ex_rl_nodes_free": fixed(float(experts.reached(free, job.ep / inside)), 1),
+        "ex_rl_ranks": fixed(float(experts.reached(job, job.ep)), 1),
     }
 
 
@@ -159,9 +157,9 @@ def effect_values() -> dict[str, str]:
     times = {**_layer_values(llama), **_long_values(long), **_expert_values(deepseek)}
     return {
         **{name: milliseconds(float(value)) for name, value in times.items()},
-        **_step_values(llama, "rl_llama"),
-        **_step_values(deepseek, "rl_v3"),
+        **_step_values(llama, "ex_rl_llama"),
+        **_step_values(deepseek, "ex_rl_v3"),
         **_memory_values(llama),
         **_reached_values(deepseek),
-        "rl_rate": f"{fixed(_rate(llama) / 1e12, 0)} TFLOP/s",
+        "ex_rl_rate": f"{fixed(_rate(llama) / 1e12, 0)} TFLOP/s",
     }

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from steptime.book.tables.markdown import fixed, number, percent
+from steptime.book.study.dualpipe import dualpipe_values
+from steptime.book.study.effects import effect_values
+from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.evidence.baseline import chapter_rows, fitted_constants
 from steptime.evidence.validate import baseline_validation, summary
 from steptime.formulas.bubble import bubble_fraction
@@ -76,15 +78,6 @@ def _gpt3(**layout: int | bool) -> Job:
         **layout,  # type: ignore[arg-type]
     )
     return step.job()
-
-
-def milliseconds(seconds: float) -> str:
-    """Return a time in milliseconds, as a page prints it.
-
-    Args:
-        seconds: The time.
-    """
-    return f"{number(1e3 * seconds, 2)} ms"
 
 
 def tensor_values() -> dict[str, str]:
@@ -170,10 +163,6 @@ def layout_values() -> dict[str, str]:
 
 def example_values() -> dict[str, str]:
     """Return every value of every page, by its name."""
-    # Imported here: it asks the whole model, which a caller of the sums above need not.
-    from steptime.book.study.dualpipe import dualpipe_values
-    from steptime.book.study.effects import effect_values
-
     return {
         **effect_values(),
         **dualpipe_values(),

@@ -42,7 +42,7 @@ def zb_h1_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2023, Sec. 2.1 and Fig. 2.
+        qi2023, Sec. 2.1 and Fig. 3 (top).
     """
     return interleaved_zb_order(p, m, 1)
 

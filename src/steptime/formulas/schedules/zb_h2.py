@@ -42,7 +42,7 @@ def zb_h2_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2023, Sec. 2.2 and Fig. 3.
+        qi2023, Sec. 2.2 and Fig. 3 (bottom).
     """
     orders = []
     for rank in range(p):
