@@ -83,12 +83,12 @@ A, B, C = atom("a", 1.0), atom("b", 1.0), atom("c", 1.0)
 @pytest.mark.parametrize(
     ("box", "latex"),
     [
-        (multiplied([added([("+", A), ("+", B)]), C]), r"\left(a + b\right) \cdot c"),
-        (added([("+", A), ("-", added([("+", B), ("-", C)]))]), r"a - \left(b - c\right)"),
+        (multiplied([added([("+", A), ("+", B)]), C]), r"(a + b) \cdot c"),
+        (added([("+", A), ("-", added([("+", B), ("-", C)]))]), r"a - (b - c)"),
         (divided(added([("+", A), ("+", B)]), C), r"\frac{a + b}{c}"),
         (multiplied([A, B]), r"a\,b"),
         (added([("-", A)]), "- a"),
-        (called(atom("f", 1.0), [A, B]), r"f\left(a, b\right)"),
+        (called(atom("f", 1.0), [A, B]), "f(a, b)"),
     ],
 )
 def test_brackets_stand_where_they_must(box: Any, latex: str) -> None:

@@ -77,12 +77,19 @@ def within(box: Box, level: int) -> Box:
     """
     if box.level >= level:
         return box
+    left, right = _brackets(box.latex)
     return Box(
-        rf"\left({box.latex}\right)",
+        f"{left}{box.latex}{right}",
         box.width + 2.2,
         ATOM,
         lambda limit: _ended(_led("(", box.rows(limit - 2.2)), ")"),
     )
+
+
+def _brackets(inside: str) -> tuple[str, str]:
+    """Return brackets that are as tall as what stands between them."""
+    tall = r"\frac" in inside or r"\begin" in inside or r"\prod" in inside
+    return (r"\left(", r"\right)") if tall else ("(", ")")
 
 
 def prefixed(lead: str, width: float, box: Box) -> Box:
@@ -209,7 +216,9 @@ def called(name: Box, arguments: Sequence[Box]) -> Box:
             rows += _deeper(_ended(one.rows(limit - _INDENT - 1.0), ")" if last else ","))
         return rows
 
-    latex = rf"{name.latex}\left({', '.join(one.latex for one in arguments)}\right)"
+    inside = ", ".join(one.latex for one in arguments)
+    left, right = _brackets(inside)
+    latex = f"{name.latex}{left}{inside}{right}"
     width = name.width + 2.2 + sum(one.width + 1.0 for one in arguments)
     return Box(latex, width, ATOM, broken)
 

@@ -167,12 +167,12 @@ def _said(module: ModuleType, name: str) -> str:
     return ""
 
 
-def markdown(function: FunctionType, labelled: bool = True) -> str:
+def markdown(function: FunctionType, title: str = "") -> str:
     """Return a formula as a page's Markdown.
 
     Args:
         function: The formula.
-        labelled: Whether other pages refer to it here.
+        title: What it gives, in the page's words; else in those of its docstring.
 
     Raises:
         EquationError: If it has no equation.
@@ -180,8 +180,8 @@ def markdown(function: FunctionType, labelled: bool = True) -> str:
     formula = formula_of(CLOSED.get(function, function))
     doc = parsed(function.__doc__ or "")
     keys = frozenset(references())
-    blocks = [f"({label_of(function)})="] if labelled else []
-    blocks.append(f"**{_about(function).rstrip('.')}.**")
+    said = (title or _about(function)).rstrip(".")
+    blocks = [f"({label_of(function)})=", f"**{said}.**"]
     blocks += [f"$$\n{one.latex()}\n$$" for one in formula.equations]
     lines = doc.sections.get("References", [])
     if lines:
@@ -197,13 +197,14 @@ class FormulaDirective(SphinxDirective):
     """Print a formula."""
 
     required_arguments = 1
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Return its equations; one that is not there, or has none, is an error."""
         place = self.arguments[0]
         try:
             function = function_named(place)
-            text = markdown(function)
+            text = markdown(function, " ".join(self.content))
         except (LookupError, EquationError) as problem:
             raise self.error(f"formula: {problem}") from problem
         self.env.note_dependency(importlib.import_module(function.__module__).__file__ or "")
@@ -227,11 +228,11 @@ class SymbolsDirective(SphinxDirective):
 def symbol_table() -> str:
     """Return the table of symbols as Markdown."""
     rows = [
-        f"| ${word_box(one.name).latex}$ | `{one.name}` | {one.meaning} | {one.unit} |"
+        f"| ${word_box(one.name).latex}$ | `{one.name}` | {_meaning(one.name)} |"
         for one in symbols().values()
         if one.latex
     ]
-    head = ["| symbol | in code | meaning | unit |", "| --- | --- | --- | --- |"]
+    head = ["| symbol | in code | meaning |", "| --- | --- | --- |"]
     title = ":::{table} Symbols, and their names in code.\n"
     return "\n".join([title, *head, *rows, ":::"])
 

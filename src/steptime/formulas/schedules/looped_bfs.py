@@ -17,7 +17,7 @@ LOOPED_BFS = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
     "activations": "m",
-    "idea": "All micro-batches through chunk after chunk: GPipe with a v-th of its bubble.",
+    "idea": "All micro-batches pass one chunk after another: GPipe's bubble, divided by v.",
     "torchtitan": "LoopedBFS",
     "chunks": 0.0,
     "whole_rounds": 0.0,
