@@ -14,7 +14,7 @@ from latex_reader import Reader
 
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.expressions import given_arguments
-from steptime.book.equations.statements import Formula, formula_of
+from steptime.book.equations.statements import WIDE, Formula, formula_of
 from steptime.book.equations.symbols import function_box, input_box, word_box
 from steptime.formulas import records
 from steptime.formulas.memory.shared import shared_terms
@@ -213,6 +213,9 @@ def read_back(function: FunctionType, seed: int) -> tuple[Any, Any]:
     for one in formula.equations:
         left, _, right = one.latex().replace(r"\begin{array}{l}", "").partition(" =")
         value = Reader(right, letters.look).whole()
+        wide = one.latex(WIDE).replace(r"\begin{array}{l}", "").partition(" =")[2]
+        again = Reader(wide, letters.look).whole()
+        assert again == value or again != again
         letters.known[left.strip()] = value
         said[left.strip()] = value
         letters.gather(left.strip(), value, names)
@@ -222,7 +225,12 @@ def read_back(function: FunctionType, seed: int) -> tuple[Any, Any]:
     if isinstance(expected, list):
         return last[-1], highest(expected, 2.0, 3.0, 4.0)
     if isinstance(expected, dict):
-        return dict(zip(expected, last[-len(expected) :], strict=True)), expected
+        name = function.__name__
+        keyed = {key: function_box(name, key).latex for key in expected}
+        return {
+            key: said[latex] if latex in said else letters.look(word_box(key).latex)
+            for key, latex in keyed.items()
+        }, expected
     return last[-1], expected
 
 

@@ -24,8 +24,10 @@ from steptime.book.equations.expressions import (
 )
 from steptime.book.equations.symbols import function_box, word_box
 
-LIMIT = 34.0
+LIMIT = 32.0
 """Letters of a row: what a phone of 360 pixels shows."""
+WIDE = 60.0
+"""Letters of a row where there is room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,8 @@ def formula_of(function: FunctionType) -> Formula:
     numbers = [one for one in parameters if one not in records]
     pairs = _joined(_pairs(tree.body))
     module = importlib.import_module(function.__module__)
-    expressions = Expressions(module, name, records, frozenset(one for one, _ in pairs))
+    variables = frozenset(one for one, _ in pairs)
+    expressions = Expressions(module, name, records, variables)
     arguments = {one: word_box(one, function=name) for one in numbers}
     expressions.names = {**{one: atom(one, 1.4) for one in ACTIONS}, **arguments}
     head = [arguments[one] for one in numbers]
@@ -254,6 +257,9 @@ def formula_of(function: FunctionType) -> Formula:
     for variable, value in pairs:
         for key, part in _entries(value, name):
             right = expressions.box(_as_highest(part))
+            if not variable and key in variables and right.latex == word_box(key).latex:
+                # A part of the result under the name that it has already.
+                continue
             if variable:
                 left = word_box(variable, key, function=name)
             else:

@@ -12,6 +12,7 @@ import importlib
 import inspect
 import itertools
 import re
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,10 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+from steptime.book import equations
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.expressions import EquationError
-from steptime.book.equations.statements import Formula, formula_of
+from steptime.book.equations.statements import LIMIT, WIDE, Equation, Formula, formula_of
 from steptime.book.equations.symbols import function_box, input_box, symbols, word_box
 from steptime.book.references import references
 from steptime.book.results.notebooks import ROOT
@@ -167,6 +169,17 @@ def _said(module: ModuleType, name: str) -> str:
     return ""
 
 
+def _shown(equation: Equation) -> str:
+    """Return an equation, and where a phone wants more rows than a desk both of them."""
+    narrow, wide = (f"$$\n{equation.latex(limit)}\n$$" for limit in (LIMIT, WIDE))
+    if narrow == wide:
+        return wide
+    return "\n\n".join(
+        f"::::{{container}} {kind}\n{text}\n::::"
+        for kind, text in (("st-eq-wide", wide), ("st-eq-narrow", narrow))
+    )
+
+
 def markdown(function: FunctionType, title: str = "") -> str:
     """Return a formula as a page's Markdown.
 
@@ -182,7 +195,7 @@ def markdown(function: FunctionType, title: str = "") -> str:
     keys = frozenset(references())
     said = (title or _about(function)).rstrip(".")
     blocks = [f"({label_of(function)})=", f"**{said}.**"]
-    blocks += [f"$$\n{one.latex()}\n$$" for one in formula.equations]
+    blocks += [_shown(one) for one in formula.equations]
     lines = doc.sections.get("References", [])
     if lines:
         blocks.append(sources_line(lines, keys))
@@ -191,6 +204,11 @@ def markdown(function: FunctionType, title: str = "") -> str:
     body = "\n\n".join(one for one in inside if one)
     blocks.append(f":::{{dropdown}} What the letters mean\n{body}\n:::")
     return "\n\n".join(blocks)
+
+
+def _writers() -> list[Path]:
+    """Return the files that turn a formula into equations: a page is as new as they are."""
+    return [*sorted(Path(equations.__file__ or "").parent.glob("*.py")), Path(__file__)]
 
 
 class FormulaDirective(SphinxDirective):
@@ -207,7 +225,8 @@ class FormulaDirective(SphinxDirective):
             text = markdown(function, " ".join(self.content))
         except (LookupError, EquationError) as problem:
             raise self.error(f"formula: {problem}") from problem
-        self.env.note_dependency(importlib.import_module(function.__module__).__file__ or "")
+        for file in (importlib.import_module(function.__module__).__file__, *_writers()):
+            self.env.note_dependency(str(file))
         self.env.note_dependency(str(SYMBOLS))
         holder = nodes.container(classes=["st-formula"])
         self.state.nested_parse(StringList(text.splitlines(), place), 0, holder)
@@ -219,7 +238,8 @@ class SymbolsDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""
-        self.env.note_dependency(str(SYMBOLS))
+        for file in (SYMBOLS, *_writers()):
+            self.env.note_dependency(str(file))
         holder = nodes.container()
         self.state.nested_parse(StringList(symbol_table().splitlines(), "symbols"), 0, holder)
         return holder.children
