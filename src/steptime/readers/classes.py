@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry
-from steptime.readers.formats import Format, pattern
+from steptime.readers.formats import Format, formats, pattern
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.safe import short, shown
@@ -29,6 +30,14 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
     Raises:
         ConfigError: With the key.
     """
+    for key, words in form.refused_words.items():
+        for entry in entries.by_key.get(key, []):
+            why = words.get(str(entry.value).strip().lower())
+            if why is not None:
+                raise ConfigError(
+                    f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: "
+                    f"{why}; without it, ask: {predict_line()}"
+                )
     for entry in _on(entries):
         why = _class_of(entry, dict(form.refused))
         if why is not None:
@@ -73,13 +82,31 @@ def refuse_program(program: str, form: Format, name: str) -> None:
     Raises:
         ConfigError: With the program.
     """
-    for wild, what in form.programs.items():
-        for word in program.lower().split():
-            if fnmatchcase(word[:200], wild):
-                raise ConfigError(
-                    f"{name}: {short(word)} runs {what}, which is not modelled: the training of "
-                    "decoders is"
-                )
+    found = _other(program, form.programs)
+    if found is not None:
+        word, what = found
+        raise ConfigError(
+            f"{name}: {short(word)} runs {what}, which is not modelled: the training of decoders is"
+        )
+
+
+def is_other_program(program: str) -> bool:
+    """Return whether the words that start a program say that it trains no decoder.
+
+    Args:
+        program: The words.
+    """
+    return any(_other(program, form.programs) for form in formats())
+
+
+def _other(program: str, programs: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the word that names another program, and what that does; None if none does."""
+    words = [word[:200] for word in program.lower().split() if "=" not in word]
+    for wild, what in programs.items():
+        for word in words:
+            if fnmatchcase(word, wild):
+                return word, what
+    return None
 
 
 def _few(names: list[str]) -> list[str]:

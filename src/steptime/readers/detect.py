@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.classes import is_other_program
 from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, formats, recognised, titles
 from steptime.readers.huggingface import read_huggingface, shape_reading
@@ -105,7 +106,7 @@ def _form(leaves: Iterable[Leaf]) -> Format | None:
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
     script = followed(text, name, batch_variables(text) | dict(given))
-    found = training_words(script, _wanted())
+    found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
     form = recognised(entry.name for entry in entries)
     if form is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entries
+from steptime.readers.entries import Entries, Entry
 from steptime.readers.megatron_experts import NUMBER
 from steptime.readers.megatron_stages import stages
 from steptime.readers.precision import precision
+from steptime.readers.reading import Fact
 from steptime.readers.safe import shown
 
 SIZES = (
@@ -138,12 +139,27 @@ def recompute(entries: Entries) -> None:
             f"{reading.at(line)}: {key} {shown(kind)} is not understood; known: selective, full"
         )
     if kind == "full" and method == "block" and number is not None:
-        reading.notes.append(
-            f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
-            "again; taken as all of them"
-        )
+        _block(entries, number)
     reading.state("recompute", kind, line=line, written=key)
-    if kind == "selective" and modules is not None:
-        reading.notes.append(
-            f"recompute_modules = {shown(modules.value)} is taken as the attention core alone"
-        )
+    if kind != "selective" and modules is not None:
+        entries.by_key.pop("recompute_modules")
+        reading.notes.append("recompute_modules counts with selective recomputation alone")
+    elif modules is not None and modules.known and "core_attn" not in str(modules.value):
+        # The modules that are named, not attention's core.
+        reading.facts.pop("recompute")
+        reading.state("recompute", "none", line=modules.line, written=modules.written)
+
+
+def _block(entries: Entries, number: Entry) -> None:
+    """Note how many layers of a chunk are computed again: memory knows, time takes all."""
+    reading = entries.reading
+    layers = entries.count("recompute_layers", "recompute_num_layers", least=0)
+    if layers is None:
+        layers = entries.count("recompute_layers", "activations_checkpoint_num_layers", least=0)
+    reading.notes.append(
+        f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
+        "again; memory counts those, time takes all of them"
+    )
+    if layers:
+        fact = Fact(name="recompute_layers", value=layers, line=number.line, written=number.written)
+        reading.software_facts.append(fact)

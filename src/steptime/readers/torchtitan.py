@@ -28,6 +28,7 @@ def rules(entries: Entries, folder: Path) -> None:
     """
     entries.reading.model = _of_assets(entries, folder) or _of_flavor(entries)
     _layout(entries)
+    _experts(entries)
     _recompute(entries)
     _precision(entries)
     _batch(entries)
@@ -92,6 +93,17 @@ def _layout(entries: Entries) -> None:
         _schedule(entries)
     else:
         entries.asked.update(("pipeline_schedule", "layers_per_stage", "pipeline_micro"))
+
+
+def _experts(entries: Entries) -> None:
+    """Cut experts as the rest is cut where they are not shared out over ranks."""
+    reading = entries.reading
+    tp = reading.value("tp", 1)
+    if reading.model is None or reading.model.experts is None or reading.value("ep", 1) > 1:
+        return
+    if tp > 1 and reading.value("etp", 1) != tp:
+        reading.facts.pop("etp", None)
+        reading.assume("etp", tp, "expert_tensor_parallel_degree has no effect where ep = 1")
 
 
 def _schedule(entries: Entries) -> None:

@@ -28,7 +28,7 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     Raises:
         ConfigError: If torchtitan has no such schedule, sharding or precision.
     """
-    _check(layout)
+    _check(model, layout)
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
@@ -58,7 +58,7 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _check(layout: Layout) -> None:
+def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what torchtitan has no key for."""
     if layout.schedule not in SCHEDULES:
         known = ", ".join(SCHEDULES)
@@ -77,6 +77,11 @@ def _check(layout: Layout) -> None:
         raise ConfigError(
             "torchtitan cuts the sequence wherever it cuts tensors; choose a layout with "
             "sequence parallelism"
+        )
+    if model.experts is not None and layout.ep == 1 and layout.etp != layout.tp:
+        raise ConfigError(
+            f"torchtitan cuts experts over tp={layout.tp} where ep=1, whatever etp is; choose a "
+            f"layout with --etp {layout.tp}, or with ep > 1"
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
