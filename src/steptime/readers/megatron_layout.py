@@ -43,7 +43,14 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
             reading.assume(name, 1, "the software's default")
         elif not steps_known:
             reading.assume(name, 1, "not in this file; a recipe's may differ")
-    if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
+    if entries.flag("moe_tp_extend_ep") and reading.value("tp", 1) > 1:
+        # Tensor ranks hold experts of their own there, not slices.
+        extended = reading.value("ep", 1) * reading.value("tp", 1)
+        reading.facts.pop("ep", None)
+        line = entries.line("moe_tp_extend_ep")
+        reading.state("ep", extended, line=line, written="moe_tp_extend_ep")
+        reading.state("etp", 1, line=line, written="moe_tp_extend_ep")
+    elif entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
         tp = reading.value("tp", 1)
         experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
         if experts and tp > 1:
@@ -139,7 +146,7 @@ def recompute(entries: Entries) -> None:
             f"{reading.at(line)}: {key} {shown(kind)} is not understood; known: selective, full"
         )
     if kind == "full" and method == "block" and number is not None:
-        _block(entries, number)
+        kind = kind if _block(entries, number) else "none"
     reading.state("recompute", kind, line=line, written=key)
     if kind != "selective" and modules is not None:
         entries.by_key.pop("recompute_modules")
@@ -150,16 +157,17 @@ def recompute(entries: Entries) -> None:
         reading.state("recompute", "none", line=modules.line, written=modules.written)
 
 
-def _block(entries: Entries, number: Entry) -> None:
-    """Note how many layers of a chunk are computed again: memory knows, time takes all."""
+def _block(entries: Entries, number: Entry) -> bool:
+    """Return whether layers are computed again; note how many: memory knows, time takes all."""
     reading = entries.reading
     layers = entries.count("recompute_layers", "recompute_num_layers", least=0)
     if layers is None:
         layers = entries.count("recompute_layers", "activations_checkpoint_num_layers", least=0)
-    reading.notes.append(
-        f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
-        "again; memory counts those, time takes all of them"
-    )
     if layers:
+        reading.notes.append(
+            f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
+            "again; memory counts those, time takes all of them"
+        )
         fact = Fact(name="recompute_layers", value=layers, line=number.line, written=number.written)
         reading.software_facts.append(fact)
+    return layers != 0
