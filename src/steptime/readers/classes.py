@@ -10,7 +10,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format, formats, pattern
 from steptime.readers.predict_line import predict_line
-from steptime.readers.reading import COMMAND_LINE
+from steptime.readers.reading import COMMAND_LINE, DEFAULT
 from steptime.readers.safe import short, shown
 
 _OFF = ("", "false", "none", "null", "0", "no", "off", "[]", "0.0", "-1", "disabled")
@@ -87,7 +87,8 @@ def _names(entries: Entries, form: Format) -> Mapping[str, list[str]]:
     flat = entries.asked if "*" in form.sections else ()
     for name in dict.fromkeys((*form.keys, *sorted(flat))):
         section, _, last = name.removeprefix("*.").rpartition(".")
-        if not entries.by_key.get(form.keys.get(name, last)):
+        there = entries.by_key.get(form.keys.get(name, last), [])
+        if all(one.line == DEFAULT for one in there):
             found.setdefault(section, []).append(last)
     return found
 
