@@ -56,6 +56,11 @@ def _sizes(base: ModelShape) -> dict[str, object]:
             "n_shared_experts": base.experts.num_shared_experts,
             "first_k_dense_replace": base.experts.num_dense_layers,
         }
+    return found | _latent(base)
+
+
+def _latent(base: ModelShape) -> dict[str, object]:
+    found: dict[str, object] = {}
     if base.latent_attention is not None:
         latent = base.latent_attention
         found |= {
