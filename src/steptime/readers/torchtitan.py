@@ -73,7 +73,7 @@ def _of_flavor(entries: Entries) -> Any:
 def _layout(entries: Entries) -> None:
     reading = entries.reading
     tp = entries.count("tp", "tensor_model_parallel_size") or 1
-    entries.count("cp", "context_parallel_size")
+    cp = entries.count("cp", "context_parallel_size") or 1
     pp = entries.count("pp", "pipeline_model_parallel_size") or 1
     entries.count("ep", "expert_model_parallel_size")
     entries.count("etp", "expert_tensor_parallel_size")
@@ -91,7 +91,8 @@ def _layout(entries: Entries) -> None:
     keeps = after == "never" or (after == "default" and pp > 1)
     if entries.word("dp_kind_word") == "ddp":
         reading.assume("zero_stage", 0, "data_parallel_type = ddp")
-    elif count != 1:
+    # Context ranks share weights too, whatever the degree of shards.
+    elif count != 1 or cp > 1:
         reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
     if tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
