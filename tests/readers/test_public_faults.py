@@ -219,3 +219,9 @@ def test_a_recipe_started_for_lora_is_refused_by_that_word(tmp_path: Path) -> No
     text = "uv run python run_recipe.py --mode lora train.global_batch_size=16 "
     with pytest.raises(ConfigError, match="'lora': small added matrices are trained"):
         read(tmp_path, "run.sh", text + "model.tensor_model_parallel_size=2 train.train_iters=9")
+
+
+def test_a_python_recipe_is_refused_with_the_line_to_fill_in(tmp_path: Path) -> None:
+    text = "def llama3_8b():\n    return Trainer.Config(seq_len=8192)\n"
+    with pytest.raises(ConfigError, match=r"is a Python program, .* or ask: steptime predict "):
+        read(tmp_path, "config_registry.py", text)

@@ -62,6 +62,8 @@ def read_configuration(
             return shape_reading(table, text, name)
     if syntax:
         return _tree(Path(path), name, text, syntax, settings)
+    if suffix == ".py":
+        raise unknown(name, "is a Python program, which is not run here")
     return _script(Path(path), name, text, settings)
 
 
