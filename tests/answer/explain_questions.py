@@ -70,7 +70,9 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
             found = explained_step(reading, device, {"num_gpus": layout.num_devices}, step.said)
         except ConfigError:
             continue
+        # What the file says of its software, overlap for instance, is said to `predict` too.
         same = asked | {"stack": asked["stack"] or reading.software}
+        same |= {"facts": dict(found.said.facts)}
         # A file may share more than its family did at the date: it comes before the date.
         known = chosen_stack(in_its_time(found.said, device), sharded=layout.zero_stage > 2)
         if layout.zero_stage in known.zero_stages:

@@ -73,6 +73,9 @@ def step_of(
     check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
+    # What its user says comes last, and so before what the file says.
+    own = tuple((one.name, one.value) for one in reading.software_facts)
+    said = replace(said, facts=(*own, *said.facts))
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,

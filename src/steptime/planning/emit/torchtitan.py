@@ -33,6 +33,7 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     _check(layout)
     _check_chunks(model, layout)
     _check_shared(model, layout)
+    _check_experts(model, layout)
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
@@ -84,6 +85,15 @@ def _check(layout: Layout) -> None:
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
+
+
+def _check_experts(model: ModelShape, layout: Layout) -> None:
+    """Refuse slices of experts that torchtitan does not make."""
+    if model.experts is not None and layout.ep == 1 and layout.etp != layout.tp:
+        raise ConfigError(
+            f"torchtitan cuts experts over tp={layout.tp} where ep=1, whatever etp is; choose a "
+            f"layout with --etp {layout.tp}, or with ep > 1"
+        )
 
 
 def _check_chunks(model: ModelShape, layout: Layout) -> None:
