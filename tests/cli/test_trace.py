@@ -167,3 +167,13 @@ def test_ranks_without_a_step_in_common_are_refused(steptime: Call, tmp_path: Pa
     status, _, err = steptime("trace", *map(str, paths))
     assert status == 2
     assert "no step in common" in err
+
+
+def test_the_layout_alone_tells_whose_messages_they_are(steptime: Call) -> None:
+    paths = [str(RECORDED / f"fsdp-{i}.json.gz") for i in (0, 1)]
+    told = json.loads(steptime("trace", *paths, "--dp", "2", "--json")[1])
+    assert told["prediction"] is None
+    parts = {row["part"] for row in told["parts"]}
+    assert "data_parallel" in parts
+    assert "messages" not in parts
+    assert steptime("trace", *paths, "--dp", "0")[0] == 2

@@ -18,6 +18,7 @@ from steptime.cli.trace_question import takes_maybe_step
 from steptime.evidence.trace_beside import Row, beside, predicted_parts
 from steptime.evidence.trace_parts import MeasuredStep, measured_step
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep
 from steptime.readers.run_log import RunLog, read_log
 from steptime.readers.trace_events import is_trace
@@ -26,16 +27,17 @@ from steptime.readers.trace_rank import read_ranks
 EXAMPLES = """
 Examples:
 
-- `steptime trace rank0.json.gz rank1.json.gz -m llama3-8b -a h100 --tp 2 -s 4096 -B 8`
+- `steptime trace my_rank0.json.gz my_rank1.json.gz -m llama3-8b -a h100 --tp 2 -s 4096 -B 8`
 
-- `steptime trace trace.json --launch train.toml --accelerator h100 --figure beside.svg`
+- `steptime trace my_trace.json --launch train.toml --accelerator h100 --figure beside.svg`
 
-- `steptime trace megatron.log -m llama3-70b -a h100 --tp 8 --pp 4 --dp 16 -s 8192 -B 1024`
+- `steptime trace my_megatron.log -m llama3-70b -a h100 --tp 8 --pp 4 --dp 16 -s 8192 -B 1024`
 
-- `steptime trace rank*.json --json`
+- `steptime trace my_rank*.json --json`
 """
 _CAUSES_SHOWN = 3
 _UNKNOWN_SHOWN = 10
+_TICK_S = 1e-9
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +52,7 @@ def register(app: typer.Typer) -> None:
 @takes_maybe_step
 def trace_command(
     step: TrainingStep | None,
+    layout: Layout | None,
     how: opt.How,
     paths: Annotated[
         list[Path],
@@ -75,7 +78,7 @@ def trace_command(
         return
     if kinds != {True}:
         raise ConfigError("give traces, or a log, not both at once")
-    measured = measured_step(read_ranks(paths), None if step is None else step.layout)
+    measured = measured_step(read_ranks(paths), layout)
     said = {} if told is None else predicted_parts(told, how.constants)
     rows = beside(measured.parts_s, measured.hidden_s, said)
     if figure_file is not None:
@@ -203,9 +206,10 @@ def _cells(row: Row, told: Prediction | None) -> tuple[str, ...]:
     found = (row.title, seconds(row.measured_s), seconds(row.hidden_s) if row.hidden_s else "")
     if told is None:
         return found
-    sign = "-" if row.gap_s < 0 else "+"
-    gap = sign + seconds(abs(row.gap_s))
-    share = f"{row.gap_s / told.step_time_s * 100:+.1f} %"
+    # A profiler's clock ticks in nanoseconds: less is rounding.
+    gap_s = row.gap_s if abs(row.gap_s) >= _TICK_S else 0.0
+    sign = "-" if gap_s < 0 else "+" if gap_s else ""
+    gap, share = sign + seconds(abs(gap_s)), f"{gap_s / told.step_time_s * 100:+.1f} %"
     return (*found, seconds(row.predicted_s), gap, share)
 
 

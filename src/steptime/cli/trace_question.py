@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from steptime.cli import options as opt
-from steptime.inputs.errors import ConfigError
+from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
 
@@ -26,7 +27,7 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options of a training step, all of which may be left out.
 
     Args:
-        command: Takes the step, or None, and ``how`` first; options of its own after them.
+        command: Takes the step or None, the layout or None, and ``how``; then options of its own.
     """
     shared = [
         one.replace(
@@ -40,7 +41,7 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     own = [
         one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in inspect.signature(command, eval_str=True).parameters.values()
-        if one.name not in ("step", "how")
+        if one.name not in ("step", "layout", "how")
     ]
     launch = inspect.Parameter(
         "launch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Launch
@@ -48,7 +49,9 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
 
     def asked(how: opt.How, launch: Path | None, **given: Any) -> None:
         sizes = {one.name: given.pop(one.name) for one in shared}
-        command(step=_step(sizes, launch, how), how=how, **given)
+        step = _step(sizes, launch, how)
+        layout = _layout(sizes) if step is None else step.layout
+        command(step=step, layout=layout, how=how, **given)
 
     asked.__signature__ = inspect.Signature([*own, launch, *shared])  # type: ignore[attr-defined]
     asked.__doc__, asked.__name__ = command.__doc__, command.__name__
@@ -58,6 +61,14 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
 def _optional(name: str) -> Any:
     kind, option = opt.STEP[name].__origin__, opt.STEP[name].__metadata__[0]
     return Annotated[kind | None, option]
+
+
+def _layout(sizes: Mapping[str, Any]) -> Layout | None:
+    """Return the degrees that were given alone, which tell whose messages a trace shows."""
+    degrees = {name: sizes[name] for name in ("tp", "cp", "pp", "dp", "ep") if sizes[name] != 1}
+    for name, degree in degrees.items():
+        check_count(name, degree)
+    return Layout(**degrees) if degrees else None
 
 
 def _step(sizes: Mapping[str, Any], launch: Path | None, how: opt.How) -> TrainingStep | None:
