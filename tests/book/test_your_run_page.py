@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,15 +20,23 @@ from steptime.readers.trace_rank import read_rank
 def test_every_command_is_followed_by_what_it_prints() -> None:
     text = your_run_page.page()
     blocks = re.findall(r"```console\n\$ (.*?)```", text, re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         assert "━" in block
         assert "/tmp" not in block
-    made, real, log = blocks
+    made, real, pipeline, log = blocks
+    assert "so that both steps are as long" in pipeline
     assert "host gaps, slower than predicted" in " ".join(made.split())
     assert "tensor-parallel messages" in real
     assert "predicted:" not in real
     assert f"{your_run_page.STEP_S:.4g} s" in log
+
+
+def test_the_drawing_is_the_pages_own_command(tmp_path: Path) -> None:
+    your_run_page.write_drawing(tmp_path)
+    text = (tmp_path / your_run_page.DRAWING).read_text()
+    assert text.startswith("<svg")
+    assert text.count("measured</text>") == 2
 
 
 def test_a_planted_gap_is_the_worst_and_of_its_size(tmp_path: Any) -> None:

@@ -19,7 +19,7 @@ from steptime.readers.trace_bytes import pieces
 
 Event = dict[str, Any]
 
-LARGEST_EVENT_BYTES = 32 * 2**20
+LARGEST_EVENT_BYTES = 16 * 2**20
 """An event, or what stands before the events, is no larger."""
 _START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _CUT = re.compile(rb"\}\s*,\s*\{")
@@ -57,7 +57,7 @@ class Trace:
         for piece in source:
             rest += piece
             # Where no cut was found, twice as much is read before the next try.
-            if len(rest) < 2 * tried:
+            if len(rest) < 2 * tried and len(rest) <= LARGEST_EVENT_BYTES:
                 continue
             at, batch = _whole(rest)
             tried = 0 if at else len(rest)

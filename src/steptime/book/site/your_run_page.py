@@ -19,6 +19,8 @@ from steptime.evidence.trace_beside import predicted_parts
 SOURCE = ROOT / "book" / "your-run.md"
 GAP_S = 0.3
 """What the made-up trace waits for its data loader, as the page says."""
+DRAWING = "your-run.svg"
+"""What one of the page's commands writes."""
 STEP_S = 21.0
 """What a step of the made-up log takes, as the page says."""
 
@@ -37,9 +39,21 @@ def page() -> str:
     text = SOURCE.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         made = {"made.json": Path(folder) / "made.json", "made.log": Path(folder) / "made.log"}
+        made[DRAWING] = Path(folder) / DRAWING
         made["made.json"].write_text(json.dumps(made_trace(GAP_S)), encoding="utf-8")
         made["made.log"].write_text(made_log(STEP_S), encoding="utf-8")
         return _COMMAND.sub(lambda hit: _ran(hit[1], made), text)
+
+
+def write_drawing(web: Path) -> None:
+    """Write the drawing that the page shows: its own command, run again.
+
+    Args:
+        web: Folder that becomes part of the site's root.
+    """
+    text = SOURCE.read_text(encoding="utf-8")
+    command = next(hit[1] for hit in _COMMAND.finditer(text) if DRAWING in hit[1])
+    _ran(command, {DRAWING: web / DRAWING})
 
 
 def _ran(command: str, made: dict[str, Path]) -> str:
