@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from steptime.cli.output import console, seconds
 from steptime.cli.schedule_files import write
@@ -13,6 +16,11 @@ from steptime.pipeline.overlay import overlay_svg, overlay_trace, unit_s
 from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline
 from steptime.pipeline.trace import trace
+
+Overlay = Annotated[
+    list[Path] | None,
+    typer.Option("--overlay", help="A trace of your run to draw under it, one a rank; repeat it."),
+]
 
 
 def check_overlay(overlay: Sequence[Path] | None, *paths: Path | None) -> None:

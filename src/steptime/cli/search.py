@@ -12,7 +12,7 @@ from steptime.cli import options as opt
 from steptime.cli.output import print_json
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import Run, run_cost
@@ -123,7 +123,7 @@ def search_command(
         predictor=how.predictor or _predictor(device, order),
         said=how.said,
         constants=how.constants,
-        hbm_share=memory_share,
+        hbm_share=check_number("--memory-share", memory_share, most=1.0),
         **_given(
             recompute=recompute,
             zero_stages=zero,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.inputs.layout import SCHEDULES
+from steptime.inputs.layout import SCHEDULES, SIZES
 from steptime.pipeline.build import fixed_chunks
 from steptime.planning.question import Question
 
 ROW_FIELDS = (
-    *("tp", "cp", "pp", "dp", "dp_replicate", "ep", "etp"),
+    *(size for size in SIZES if size != "vpp"),
     *("vpp", "schedule", "micro_batch_size"),
 )
 """Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""
@@ -83,7 +83,7 @@ def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
 
     Args:
         question: Gives heads and sequence.
-        sizes: tp, cp, pp, dp, dp_replicate, ep, etp.
+        sizes: As in ``ROW_FIELDS``, up to ``vpp``.
     """
     tp, cp, _, dp, copies, ep, etp = sizes
     if question.model.num_attention_heads % tp:
@@ -139,7 +139,7 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
 
 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
-    """Yield every (tp, cp, pp, dp, dp_replicate, ep, etp) that takes up all devices."""
+    """Yield the sizes that take up all devices, in the order of ``ROW_FIELDS`` up to ``vpp``."""
     for tp in divisors(devices // pp):
         splits = expert_splits(question, tp, devices // pp)
         for cp in divisors(devices // pp // tp):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from steptime.formulas.judgement import TIGHT, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
@@ -37,7 +38,7 @@ class RankMemory:
     total_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """The memory of a training step, against what a device has.
 
@@ -64,15 +65,20 @@ class Memory:
         """Return the bytes on the fullest rank."""
         return self.fullest.total_bytes
 
+    @cached_property
+    def verdict(self) -> float:
+        """Return what `steptime.formulas.judgement.fit_verdict` says of the fullest rank."""
+        return float(fit_verdict(self.total_bytes, self.limit_bytes))
+
     @property
     def fits(self) -> bool:
         """Return whether the fullest rank fits."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) >= TIGHT
+        return self.verdict >= TIGHT
 
     @property
     def tight(self) -> bool:
         """Return whether it fits with under a tenth to spare."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) == TIGHT
+        return self.verdict == TIGHT
 
     @property
     def reason(self) -> str:
