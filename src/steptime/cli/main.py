@@ -20,6 +20,7 @@ COMMANDS = {
     "search": "search",
     "sweep": "sweep",
     "explain": "explain",
+    "trace": "trace",
     "place": "place",
     "memory": "memory",
     "measure": "measure",
