@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,11 +25,22 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Return where tables go; a pipe gets 100 columns, as no terminal says how wide it is."""
+    """Return where tables go; a pipe gets 100 columns unless COLUMNS says how many it wants."""
     out = Console(highlight=False)
-    if not out.is_terminal:
+    if not out.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         out = Console(highlight=False, width=max(out.width, 100))
     return out
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on a terminal that something is under way, until it is done.
+
+    Args:
+        what: Is under way.
+    """
+    with Console(stderr=True).status(what):
+        yield
 
 
 def print_table(
@@ -43,12 +57,28 @@ def print_table(
     out = console()
     if title:
         out.print(Text(title, style="bold"))
+    lines = [tuple(row) for row in rows]
+    whole = _table(columns, lines, break_numbers=False)
+    fits = Measurement.get(out, out.options.update(width=10_000), whole).minimum <= out.width
+    out.print(whole if fits else _table(columns, lines, break_numbers=True))
+
+
+def _table(
+    columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, break_numbers: bool
+) -> Table:
+    """Return a table; a number that breaks over two lines reads as another number."""
     table = Table(header_style="bold", pad_edge=False)
     for head, justify in columns:
-        table.add_column(head, justify="right" if justify == "right" else "left", overflow="fold")
+        right = justify == "right"
+        table.add_column(
+            head,
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=right and not break_numbers,
+        )
     for row in rows:
         table.add_row(*row)
-    out.print(table)
+    return table
 
 
 def seconds(value: float) -> str:

@@ -13,6 +13,7 @@ from steptime.answer.memory import Memory
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
 from steptime.cli import options as opt
+from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.fields import LAYOUT_FIELDS
@@ -178,7 +179,7 @@ def print_verdict(result: Prediction) -> None:
         out.print("assumed: " + "; ".join(map(str, result.assumed)), markup=False)
 
 
-@opt.takes_step
+@takes_step
 def predict(
     step: TrainingStep,
     how: opt.How,

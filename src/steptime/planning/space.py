@@ -42,6 +42,20 @@ def chunk_counts(num_layers: int, pp: int) -> list[int]:
     return sorted({-(-num_layers // (pp * length)) for length in lengths})
 
 
+def chunks_tried(question: Question, pp: int) -> list[int]:
+    """Return the chunk counts to try: those asked for that leave no chunk empty, or all.
+
+    Args:
+        question: May pin them.
+        pp: Stages, p.
+    """
+    layers = question.model.num_layers
+    pinned = question.sizes("vpp")
+    if not pinned:
+        return chunk_counts(layers, pp)
+    return sorted({size for size in pinned if (size == 1 if pp == 1 else size * pp < layers + pp)})
+
+
 def micro_batch_sizes(question: Question) -> list[int]:
     """Return the micro-batch sizes to try."""
     if question.micro_batch_sizes:
@@ -72,7 +86,8 @@ def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[i
     if question.model.experts is None:
         return [(1, 1)]
     sizes = [size for size in divisors(question.model.experts.num_experts) if size <= stage_ranks]
-    inner = [1] if tp == 1 else [1, tp]
+    sizes = [size for size in sizes if question.allows("ep", size)]
+    inner = list(question.sizes("etp")) or sorted({1, tp})
     return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]
 
 
@@ -111,12 +126,12 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
     devices, layers = question.num_devices, question.model.num_layers
     micro = micro_batch_sizes(question)
     for pp in divisors(devices):
-        if pp > layers:
+        if pp > layers or not question.allows("pp", pp):
             # Counted by `sizes_over_layers`, as no chunk count exists for them.
             continue
         inner = [
             (float(chunks), schedule, float(size))
-            for chunks in chunk_counts(layers, pp)
+            for chunks in chunks_tried(question, pp)
             for schedule in schedules_for(question, pp, chunks)
             for size in micro
         ]
@@ -141,9 +156,13 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
     """Yield every (tp, cp, pp, dp, dp_replicate, ep, etp) that takes up all devices."""
     for tp in divisors(devices // pp):
+        if not question.allows("tp", tp):
+            continue
         splits = expert_splits(question, tp, devices // pp)
         for cp in divisors(devices // pp // tp):
             dp = devices // pp // tp // cp
+            if not (question.allows("cp", cp) and question.allows("dp", dp)):
+                continue
             for copies in question.dp_replicates:
                 for ep, etp in splits:
                     yield tp, cp, pp, dp, copies, ep, etp
@@ -160,7 +179,7 @@ def sizes_over_layers(question: Question) -> int:
     return sum(
         len(divisors(devices // tp))
         for pp in divisors(question.num_devices)
-        if pp > question.model.num_layers
+        if pp > question.model.num_layers and question.allows("pp", pp)
         for devices in [question.num_devices // pp]
         for tp in divisors(devices)
     )
