@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from steptime.inputs.model import Experts, LatentAttention, ModelShape
     from steptime.inputs.training_step import TrainingStep, training_step
     from steptime.pipeline.simulation import Simulation, simulate
-    from steptime.planning.asked import explain, search
+    from steptime.planning.asked import search
     from steptime.planning.explain import Explanation
+    from steptime.planning.explained import explain
     from steptime.planning.placed import place
     from steptime.planning.placement import Placement
     from steptime.planning.remedy import remedies
@@ -47,7 +48,7 @@ _HOME = {
     "Simulation": "steptime.pipeline.simulation",
     "TrainingStep": "steptime.inputs.training_step",
     "Validation": "steptime.evidence.validate",
-    "explain": "steptime.planning.asked",
+    "explain": "steptime.planning.explained",
     "memory": "steptime.answer.answer",
     "place": "steptime.planning.placed",
     "predict": "steptime.answer.answer",
