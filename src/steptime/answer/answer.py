@@ -14,6 +14,7 @@ from steptime.answer.memory import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import beyond, cell_of
 from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
@@ -45,7 +46,7 @@ class Prediction(Shown):
         step_time_high_s: Upper end.
         breakdown_s: Parts of the step, exposed seconds; they add up to it.
         tflops_per_gpu: Model FLOP a second and device, attention in full.
-        mfu_fraction: The same as a share of the 16-bit peak.
+        mfu_fraction: The same as a share of the 16-bit peak, attention in full.
         tokens_per_s: Of the whole job.
         num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
@@ -74,6 +75,12 @@ class Prediction(Shown):
     def stack(self) -> str | None:
         """Return the name of the software where it was named exactly."""
         return self.software.stack.name if self.software.known else None
+
+    @property
+    def mfu_causal_fraction(self) -> float:
+        """Return the share of the peak with what the causal mask hides of attention left out."""
+        causal = causal_flop_per_token(self.record) / model_flop_per_token(self.record)
+        return float(self.mfu_fraction * causal)
 
     @property
     def tokens_per_s_per_gpu(self) -> float:

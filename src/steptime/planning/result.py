@@ -8,7 +8,6 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
-from steptime.inputs.datafiles import data_table
 from steptime.inputs.layout import SIZES, Batch, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
@@ -16,6 +15,7 @@ from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
+from steptime.planning.tie_fraction import tie_fraction_of as tie_fraction_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,18 +133,6 @@ def candidate_row(question: Question, one: Candidate) -> Row:
         "fit_probability": one.fit_probability,
         "tokens_per_s": question.global_batch_size * question.seq_length / one.step_time_s,
     }
-
-
-def tie_fraction_of(predictor: str) -> float:
-    """Return the share of the step time up to which a model cannot tell two layouts apart.
-
-    Measured on published runs that differ in their layout alone: see `steptime.planning.ties`.
-
-    Args:
-        predictor: baseline or roofline.
-    """
-    table = data_table("search_constants.toml")["tie_fraction"]
-    return float(table.get(predictor, table["baseline"]))
 
 
 def answered(question: Question, candidate: Candidate) -> Prediction:
