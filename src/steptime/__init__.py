@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from steptime.planning.asked import search
     from steptime.planning.explain import Explanation
     from steptime.planning.explained import explain
+    from steptime.planning.goodput import Failures
     from steptime.planning.placed import place
     from steptime.planning.placement import Placement
     from steptime.planning.remedy import remedies
@@ -37,6 +38,7 @@ _HOME = {
     "ConfigError": "steptime.inputs.errors",
     "Experts": "steptime.inputs.model",
     "Explanation": "steptime.planning.explain",
+    "Failures": "steptime.planning.goodput",
     "LatentAttention": "steptime.inputs.model",
     "Layout": "steptime.inputs.layout",
     "Memory": "steptime.answer.memory",
@@ -65,6 +67,7 @@ __all__ = [
     "ConfigError",
     "Experts",
     "Explanation",
+    "Failures",
     "LatentAttention",
     "Layout",
     "Memory",

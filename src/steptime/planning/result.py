@@ -11,8 +11,10 @@ from steptime.formulas.judgement import TIGHT, fit_verdict
 from steptime.inputs.layout import SIZES, Batch, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
+from steptime.planning.cost import Run, run_cost
 from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
+from steptime.planning.goodput import Failures, goodput
 from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
 from steptime.planning.tie_fraction import tie_fraction_of as tie_fraction_of
@@ -87,6 +89,35 @@ class SearchResult(Shown):
             place: In ``best``.
         """
         return answered(self.question, self.best[place])
+
+    def run(
+        self,
+        tokens: float,
+        *,
+        place: int = 0,
+        price_per_gpu_hour: float | None = None,
+        failures: Failures | None = None,
+    ) -> Run:
+        """Return days, cost and energy of a whole run with one of the fastest layouts.
+
+        Args:
+            tokens: Of the run.
+            place: In ``best``.
+            price_per_gpu_hour: In any currency.
+            failures: What the job meets, ``Failures()`` for what is usual; none if None.
+
+        Raises:
+            ConfigError: If a number is out of range.
+        """
+        found = self.answered(place)
+        return run_cost(
+            self.question,
+            found.step_time_s,
+            tokens,
+            price_per_gpu_hour,
+            (found.step_time_low_s, found.step_time_high_s),
+            None if failures is None else goodput(self.question, failures),
+        )
 
     def _draw(self, axes: Any) -> None:
         for name, kept in (("the fastest", self.best), ("front", self.front)):
