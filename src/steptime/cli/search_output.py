@@ -77,10 +77,10 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
     _print_ties(result)
     out = console()
     out.print(
-        f"{result.num_evaluated:,} layouts timed in {seconds(result.elapsed_s)} "
-        f"({result.layouts_per_s:,.0f} a second), {result.num_fitting:,} fit in memory; "
+        f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit in memory; "
         f"{len(result.front)} on the front of time and memory"
     )
+    out.print(f"timed in {seconds(result.elapsed_s)}, {result.layouts_per_s:,.0f} a second")
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
 

@@ -57,12 +57,13 @@ def generate() -> None:
     """Write what the pages need and Python makes: references, scripts, stand-ins."""
     from typer.main import get_command
 
-    from steptime.book.site import command_pages, limits_page, python_pages
+    from steptime.book.site import command_pages, day_page, limits_page, python_pages
 
     package = ROOT / "src" / "steptime"
     found = python_pages.pages(package, ROOT / "data" / "references.bib")
     found["command-line.md"] = command_pages.page(get_command(_named(COMMANDS)()))
     found["limits.md"] = limits_page.page()
+    found["days.md"] = day_page.page()
     for name, text in found.items():
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:
