@@ -10,8 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steptime.answer.answer import Prediction, memory, predict
-    from steptime.answer.memory import Memory
+    from steptime.answer.answer import Prediction
+    from steptime.answer.asked import memory, predict
+    from steptime.answer.peak import Memory
     from steptime.answer.question import Question
     from steptime.evidence.asked import validate
     from steptime.evidence.validate import Validation
@@ -41,7 +42,7 @@ _HOME = {
     "Failures": "steptime.planning.goodput",
     "LatentAttention": "steptime.inputs.model",
     "Layout": "steptime.inputs.layout",
-    "Memory": "steptime.answer.memory",
+    "Memory": "steptime.answer.peak",
     "ModelShape": "steptime.inputs.model",
     "Placement": "steptime.planning.placement",
     "Prediction": "steptime.answer.answer",
@@ -51,9 +52,9 @@ _HOME = {
     "TrainingStep": "steptime.inputs.training_step",
     "Validation": "steptime.evidence.validate",
     "explain": "steptime.planning.explained",
-    "memory": "steptime.answer.answer",
+    "memory": "steptime.answer.asked",
     "place": "steptime.planning.placed",
-    "predict": "steptime.answer.answer",
+    "predict": "steptime.answer.asked",
     "remedies": "steptime.planning.remedy",
     "search": "steptime.planning.asked",
     "simulate": "steptime.pipeline.simulation",

@@ -135,6 +135,9 @@ def test_json_of_another_kind_or_with_another_record_is_refused(answers: dict[st
     for name in ("os:system", "steptime.cli.main:run", "steptime.nothing:Here"):
         with pytest.raises(steptime.ConfigError, match="is no record of steptime"):
             steptime.Prediction.from_json(json.dumps({"$record": name}))
+    for table in ("os:environ", "steptime.answer.predictor:PREDICTORS"):
+        with pytest.raises(steptime.ConfigError, match="is no entry of"):
+            steptime.Prediction.from_json(json.dumps({"$entry": table, "name": "HOME"}))
     with pytest.raises(steptime.ConfigError, match="another version of steptime"):
         steptime.Prediction.from_json(
             json.dumps({"$record": "steptime.inputs.layout:Batch", "no_such_field": 1})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,13 @@ def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixt
     assert message in captured.err
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
+
+
+def test_a_share_of_the_memory_is_refused_by_its_options_name(
+    steptime: Callable[..., tuple[int, str, str]],
+) -> None:
+    asked = ("search", "-m", "llama3-8b", "-a", "h100", "-n", "8", "-s", "4096", "-B", "8")
+    for share in ("2", "0", "-1"):
+        status, out, err = steptime(*asked, "--memory-share", share)
+        assert (status, out) == (2, "")
+        assert "--memory-share must be a number > 0 and <= 1" in err

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steptime.answer import Question, answer, predict
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.evidence.memory_left_out import left_out
 from steptime.evidence.memory_reading import Reading, reading_of
 from steptime.evidence.memory_rows import memory_row, memory_rows, memory_summary

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from steptime.answer.answer import Prediction, answer
-from steptime.answer.memory import RankMemory
+from steptime.answer.peak import RankMemory
 from steptime.answer.question import Question
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step

@@ -187,13 +187,12 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
     return found
 
 
-def _types() -> dict[str, Any]:
-    signature = inspect.signature(training_step, eval_str=True)
-    return {name: _TEXT.get(name, one.annotation) for name, one in signature.parameters.items()}
-
-
+_ASKED = inspect.signature(training_step, eval_str=True).parameters
 STEP: dict[str, Any] = {
-    field.name: Annotated[_types()[field.name], option(field, kind=_types()[field.name])]
+    field.name: Annotated[
+        _TEXT.get(field.name, _ASKED[field.name].annotation),
+        option(field, kind=_ASKED[field.name].annotation),
+    ]
     for field in FIELDS
 }
 """The annotation of the option for each parameter of `training_step`."""

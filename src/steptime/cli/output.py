@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
 def print_json(value: Any) -> None:
@@ -26,9 +26,12 @@ def print_json(value: Any) -> None:
 
 def console() -> Console:
     """Return where tables go; a pipe gets 100 columns unless COLUMNS says how many it wants."""
-    out = Console(highlight=False)
+    # Loaded for tables alone: JSON needs none of it.
+    from rich.console import Console
+
+    out = Console(highlight=False, emoji=False)
     if not out.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        out = Console(highlight=False, width=max(out.width, 100))
+        out.width = max(out.width, 100)
     return out
 
 
@@ -39,6 +42,8 @@ def waiting(what: str) -> Iterator[None]:
     Args:
         what: Is under way.
     """
+    from rich.console import Console
+
     with Console(stderr=True).status(what):
         yield
 
@@ -53,6 +58,9 @@ def print_table(
         columns: Head and alignment (left or right) of each column.
         rows: Cells as text.
     """
+    from rich.measure import Measurement
+    from rich.text import Text
+
     # A table's own title would be broken to the width of the table.
     out = console()
     if title:
@@ -66,15 +74,17 @@ def print_table(
 def _table(
     columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, break_numbers: bool
 ) -> Table:
-    """Return a table; a number that breaks over two lines reads as another number."""
+    """Return a table; a number or a row's name that breaks over two lines reads as another."""
+    from rich.table import Table
+
     table = Table(header_style="bold", pad_edge=False)
-    for head, justify in columns:
+    for place, (head, justify) in enumerate(columns):
         right = justify == "right"
         table.add_column(
             head,
             justify="right" if right else "left",
             overflow="fold",
-            no_wrap=right and not break_numbers,
+            no_wrap=place == 0 or (right and not break_numbers),
         )
     for row in rows:
         table.add_row(*row)

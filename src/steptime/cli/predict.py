@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from steptime.answer.answer import Prediction, answer
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
 from steptime.cli import options as opt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -241,11 +242,37 @@ def _durations(
 ) -> dict[str, Any]:
     given = {"forward": forward, "backward": backward}
     given |= {"backward_input": inputs, "backward_weight": weights}
-    return {
+    lengths = {
         key: _times("--" + key.removeprefix("backward_"), text)
         for key, text in given.items()
         if text is not None
     }
+    _check_halves(lengths)
+    return lengths
+
+
+def _check_halves(lengths: dict[str, Any]) -> None:
+    """Refuse two parts of a backward that do not make the whole that is stated beside them."""
+    whole = lengths.get("backward")
+    if whole is None or not ("backward_input" in lengths or "backward_weight" in lengths):
+        return
+    halves = [lengths.get(key) for key in ("backward_input", "backward_weight")]
+    if None in halves or not _adds_up(whole, *halves):
+        raise ConfigError(
+            "--backward is --input and --weight together, and these do not make "
+            f"{_text(whole)}; give the two, or --backward alone"
+        )
+
+
+def _adds_up(whole: Any, *halves: Any) -> bool:
+    rows = [one if isinstance(one, tuple) else (one,) for one in (whole, *halves)]
+    most = max(map(len, rows))
+    wide = [row * most if len(row) == 1 else row for row in rows]
+    return all(math.isclose(a, b + c) for a, b, c in zip(*wide, strict=False))
+
+
+def _text(times: Any) -> str:
+    return ",".join(f"{one:g}" for one in (times if isinstance(times, tuple) else (times,)))
 
 
 def _times(option: str, text: str) -> float | tuple[float, ...]:

@@ -11,7 +11,7 @@ from steptime.cli.asking import takes_question
 from steptime.cli.output import print_json, waiting
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.cli.search_table import lines_of
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.planning.cost import Ends, run_cost
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.goodput import Failures, goodput
@@ -118,7 +118,8 @@ def search_command(
     from steptime.planning.asked import search_question
     from steptime.planning.search import search
 
-    question = search_question(**asked, memory_share=memory_share)
+    share = check_number("--memory-share", memory_share, most=1.0)
+    question = search_question(**asked, memory_share=share)
     with waiting("searching"):
         result = search(question, keep=max(top, choice, 1000))
     if not result.best:

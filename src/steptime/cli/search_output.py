@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.cli.output import console, percent, seconds
 from steptime.cli.predict import assumptions
-from steptime.cli.search_table import Line, print_goodput, print_layouts, print_runs
+from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
-from steptime.planning.placement import domains_needed
+from steptime.planning.placement import domains_needed, in_use
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
@@ -44,13 +46,12 @@ def layout_text(one: Candidate) -> str:
         one: The layout.
     """
     layout = one.layout
-    parts = [f"tp {layout.tp}", f"cp {layout.cp}", f"pp {layout.pp}", f"dp {layout.dp}"]
-    if layout.dp_replicate > 1:
-        parts.append(f"{layout.dp_replicate} copies")
-    if layout.vpp > 1:
-        parts.insert(3, f"vpp {layout.vpp}")
-    if layout.ep > 1:
-        parts.append(f"ep {layout.ep} x etp {layout.etp}")
+    sizes = {name: getattr(layout, name) for name in SIZES}
+    parts = [
+        f"{BY_NAME[name].label} {size}"
+        for name, size in sizes.items()
+        if size > 1 or name in ALWAYS
+    ]
     parts.append(f"micro-batch {one.batch.micro_batch_size}")
     parts.append(f"ZeRO-{layout.zero_stage}")
     parts.append(f"recompute {layout.recompute}")
@@ -92,11 +93,14 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     domain = question.accelerator.nvlink_domain
     domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
-    out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
+    works = in_use(used, domains, question.num_devices)
+    out.print(f"the first fills {domains:,} domains of {domain}, {works}, {left:,} left over")
     found = answered(question, first)
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
+    if found.assumed:
+        out.print("assumed of the first: " + "; ".join(map(str, found.assumed)), markup=False)
 
 
 def _print_ties(result: SearchResult) -> None:

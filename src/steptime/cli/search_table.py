@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.formulas.judgement import TIGHT_SHARE
+from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import SIZES
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
@@ -17,6 +18,8 @@ from steptime.planning.question import Question
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
 
+ALWAYS = ("tp", "cp", "pp", "dp")
+"""Sizes that are told of every layout; the others where one is above 1."""
 RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
 _PLAIN = {"1f1b": "1f1b", "interleaved-1f1b": "1f1b"}
 # Schedules that are one and the same but for the chunks.
@@ -76,9 +79,20 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
         f"{question.model.name} on {question.num_devices} x {question.accelerator.name}, "
         f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
-    sizes = [name for name in SIZES if _shown(question, name)]
+    sizes = [name for name in SIZES if _shown(shown, name)]
     several = len(set(question.schedules) - _PLAIN.keys()) > 0
-    heads = ["#", "step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full", "fits"]
+    heads = [
+        "#",
+        "step s",
+        *(BY_NAME[name].label for name in sizes),
+        "mb",
+        "SP",
+        "ZeRO",
+        "redo",
+        "GB",
+        "full",
+        "fits",
+    ]
     heads += ["schedule"] if several else []
     tie = shown[0].one.step_time_s * (1.0 + result.tie_fraction)
     rows = []
@@ -143,11 +157,10 @@ def _span(value_s: float) -> str:
     return seconds(value_s)
 
 
-def _shown(question: Question, name: str) -> bool:
-    """Return whether a count is worth a column: not where it can be 1 only, nor ``etp``."""
-    if name == "dp_replicate":
-        return question.dp_replicates != (1,)
-    return name != "etp" and (name != "ep" or question.model.experts is not None)
+def _shown(lines: list[Line], name: str) -> bool:
+    """Return whether a count is worth a column: not where it is 1 in all that are shown."""
+    more = any(getattr(line.one.layout, name) > 1 for line in lines)
+    return name in ALWAYS or more or (name == "vpp" and any(line.chunks for line in lines))
 
 
 def _cells(question: Question, line: Line, sizes: list[str]) -> list[str]:

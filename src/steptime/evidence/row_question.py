@@ -104,7 +104,7 @@ def _filled(run: Run, said: Said, assumed: list[Assumed]) -> Layout:
     if is_blank(row.zero) and layout.dp * layout.cp > 1:
         stage, why = usual_zero_stage(said, run.model, layout.pp)
         layout = replace(layout, zero_stage=stage)
-        assumed.append(not_stated("zero", stage, whose=why or "assumed"))
+        assumed.append(not_stated("zero", stage, whose=", ".join(filter(None, ("assumed", why)))))
     if is_blank(row.recompute):
         mode, record = _recompute(row.flop_convention, said)
         layout = replace(layout, recompute=mode)

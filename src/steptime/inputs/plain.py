@@ -10,11 +10,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
 
-RECORD, FLOAT = "$record", "$float"
+RECORD, FLOAT, ENTRY = "$record", "$float", "$entry"
 
 
 def plain(value: Any) -> Any:
@@ -31,7 +32,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {FLOAT: str(value)}
     if is_dataclass(value) and not isinstance(value, type):
-        kind = type(value)
+        kind: Any = type(value)
+        # What a table of the package holds is told by its name: it may hold functions.
+        if hasattr(kind, "TABLE"):
+            return {ENTRY: kind.TABLE, "name": attrgetter("name")(value)}
         given = {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.init}
         return {RECORD: f"{kind.__module__}:{kind.__qualname__}"} | given
     if isinstance(value, Mapping):
@@ -41,18 +45,32 @@ def plain(value: Any) -> Any:
     raise ConfigError(f"a {type(value).__name__} has no place in JSON")
 
 
-def _record_type(name: object) -> Any:
-    """Return the class of a record, of this package alone: a file must not name what runs."""
-    module, _, inner = str(name).partition(":")
+def _of_package(place: object) -> Any:
+    """Return what ``module:name`` stands for, of this package alone: no file says what runs."""
+    module, _, inner = str(place).partition(":")
     try:
         if module.split(".")[0] != "steptime":
-            raise ImportError
-        found = getattr(importlib.import_module(module), inner)
+            return None
+        return getattr(importlib.import_module(module), inner)
     except (ImportError, AttributeError):
-        found = None
+        return None
+
+
+def _record_type(name: object) -> Any:
+    """Return the class of a record."""
+    found = _of_package(name)
     if not (isinstance(found, type) and is_dataclass(found)):
         raise ConfigError(f"{str(name)[:80]!r} is no record of steptime")
     return found
+
+
+def _entry(table: object, name: object) -> Any:
+    """Return an entry of a table by its name."""
+    found = _of_package(table)
+    one = found.get(name) if isinstance(found, Mapping) else None
+    if getattr(type(one), "TABLE", None) != table:
+        raise ConfigError(f"{str(name)[:80]!r} is no entry of {str(table)[:80]!r}")
+    return one
 
 
 def recorded(value: Any) -> Any:
@@ -70,6 +88,8 @@ def recorded(value: Any) -> Any:
         return value
     if value.keys() == {FLOAT}:
         return float(value[FLOAT])
+    if ENTRY in value:
+        return _entry(value[ENTRY], value.get("name"))
     if RECORD not in value:
         return {name: recorded(one) for name, one in value.items()}
     kind = _record_type(value[RECORD])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from steptime.inputs.usual import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingStep:
     """Everything that a model of the step time or the memory wants to know.
 
@@ -53,13 +54,17 @@ class TrainingStep:
     assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
 
+    @cached_property
+    def _job(self) -> Job:
+        return job(self.model, self.accelerator, self.layout, self.batch)
+
     def job(self) -> Job:
-        """Return the flat record that formulas take.
+        """Return the flat record that formulas take, made once.
 
         Raises:
             ConfigError: If the layout does not fit the model or the batch.
         """
-        return job(self.model, self.accelerator, self.layout, self.batch)
+        return self._job
 
 
 def shape_named(name: str | Path | ModelShape) -> ModelShape:
@@ -107,8 +112,8 @@ def device_named(
         check_count("nvlink_domain", nvlink_domain, most=10**7)
         device = replace(device, nvlink_domain=nvlink_domain)
     if network_gbit is not None:
-        share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
-        device = replace(device, network_bytes_per_s=share)
+        share = check_number("network_gbit", network_gbit, above=1e-3, most=1e6) * 1e9 / 8.0
+        device = replace(device, network_bytes_per_s=share, network_stated=True)
     return device
 
 
@@ -207,7 +212,7 @@ def training_step(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed) + network_taken(device, layout.num_devices, network_gbit),
+        assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
     )
     check_schedule(layout, batch)

@@ -19,6 +19,7 @@ from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.shown import Row, Shown
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import network_taken
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
@@ -94,7 +95,7 @@ def step_of(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed),
+        assumed=(*assumed, *network_taken(accelerator, layout.num_devices)),
     )
 
 

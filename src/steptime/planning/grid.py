@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from steptime.inputs.layout import SIZES
+
 Rows = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-OUTER_FIELDS = ("tp", "cp", "pp", "dp", "dp_replicate", "ep", "etp")
+OUTER_FIELDS = tuple(size for size in SIZES if size != "vpp")
 CHUNK_FIELDS = ("vpp", "schedule")
 ROW_FIELDS = (*OUTER_FIELDS, *CHUNK_FIELDS, "micro_batch_size")
 """Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""

@@ -16,6 +16,7 @@ from steptime.inputs.precision import check_precision
 from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
 from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
 PINNED = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
@@ -162,6 +163,7 @@ class Question:
             layout=layout,
             batch=batch,
             said=self.said,
+            assumed=network_taken(self.accelerator, layout.num_devices),
         )
 
     def summary(self) -> dict[str, str | int]:

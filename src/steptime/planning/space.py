@@ -92,7 +92,7 @@ def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
 
     Args:
         question: Gives heads and sequence.
-        sizes: tp, cp, pp, dp, dp_replicate, ep, etp.
+        sizes: As in ``ROW_FIELDS``, up to ``vpp``.
     """
     tp, cp, _, dp, copies, ep, etp = sizes
     if question.model.num_attention_heads % tp:
@@ -171,7 +171,7 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
 
 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
-    """Yield every (tp, cp, pp, dp, dp_replicate, ep, etp) that takes up all devices."""
+    """Yield the sizes that take up all devices, in the order of ``ROW_FIELDS`` up to ``vpp``."""
     for tp in divisors(devices // pp):
         if not question.allows("tp", tp):
             continue

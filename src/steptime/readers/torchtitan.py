@@ -68,7 +68,7 @@ def _of_flavor(entries: Entries) -> Any:
 def _layout(entries: Entries) -> None:
     reading = entries.reading
     tp = entries.count("tp", "tensor_model_parallel_size") or 1
-    entries.count("cp", "context_parallel_size")
+    cp = entries.count("cp", "context_parallel_size") or 1
     pp = entries.count("pp", "pipeline_model_parallel_size") or 1
     entries.count("ep", "expert_model_parallel_size")
     entries.count("etp", "expert_tensor_parallel_size")
@@ -84,7 +84,8 @@ def _layout(entries: Entries) -> None:
         reading.state("dp", copies * count, written="replicate x shard degree")
     after = entries.word("reshard")
     keeps = after == "never" or (after == "default" and pp > 1)
-    if count != 1:
+    # Context ranks share weights too, whatever the degree of shards.
+    if count != 1 or cp > 1:
         reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
     if tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")

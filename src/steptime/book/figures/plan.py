@@ -1,10 +1,10 @@
-"""Figure of §21: the memory of every pipeline rank."""
+"""Figure of §22: the memory of every pipeline rank."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.book import figures
 
 

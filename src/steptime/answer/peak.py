@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from steptime.formulas.judgement import TIGHT, fit_verdict
@@ -39,7 +40,7 @@ class RankMemory:
     total_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory(Shown):
     """The memory of a training step, against what a device has.
 
@@ -66,15 +67,20 @@ class Memory(Shown):
         """Return the bytes on the fullest rank."""
         return self.fullest.total_bytes
 
+    @cached_property
+    def verdict(self) -> float:
+        """Return what `steptime.formulas.judgement.fit_verdict` says of the fullest rank."""
+        return float(fit_verdict(self.total_bytes, self.limit_bytes))
+
     @property
     def fits(self) -> bool:
         """Return whether the fullest rank fits."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) >= TIGHT
+        return self.verdict >= TIGHT
 
     @property
     def tight(self) -> bool:
         """Return whether it fits with under a tenth to spare."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) == TIGHT
+        return self.verdict == TIGHT
 
     @property
     def reason(self) -> str:
