@@ -104,6 +104,7 @@ $(INSTALLED): requirements.lock requirements-uv.lock pyproject.toml
 	  || { echo "steptime needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) \
 	  || { echo "Python's venv module is missing (on Debian: apt-get install python3-venv)"; exit 1; }
+	@echo "installing $$(grep -c '^[a-z0-9]' requirements.lock) packages into $(VENV), some 1.6 GB: minutes, once"
 	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .

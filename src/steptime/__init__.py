@@ -10,13 +10,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steptime.answer.answer import Prediction, predict
+    from steptime.answer.answer import Prediction
+    from steptime.answer.asked import memory, predict
+    from steptime.answer.peak import Memory
     from steptime.answer.question import Question
+    from steptime.evidence.asked import validate
+    from steptime.evidence.validate import Validation
     from steptime.inputs.accelerator import Accelerator
     from steptime.inputs.errors import ConfigError
     from steptime.inputs.layout import Batch, Layout
     from steptime.inputs.model import Experts, LatentAttention, ModelShape
     from steptime.inputs.training_step import TrainingStep, training_step
+    from steptime.pipeline.simulation import Simulation, simulate
+    from steptime.planning.asked import search
+    from steptime.planning.explain import Explanation
+    from steptime.planning.explained import explain
+    from steptime.planning.goodput import Failures
+    from steptime.planning.placed import place
+    from steptime.planning.placement import Placement
+    from steptime.planning.remedy import remedies
+    from steptime.planning.result import SearchResult
 
 __version__ = "0.1.0"
 
@@ -25,14 +38,28 @@ _HOME = {
     "Batch": "steptime.inputs.layout",
     "ConfigError": "steptime.inputs.errors",
     "Experts": "steptime.inputs.model",
+    "Explanation": "steptime.planning.explain",
+    "Failures": "steptime.planning.goodput",
     "LatentAttention": "steptime.inputs.model",
     "Layout": "steptime.inputs.layout",
+    "Memory": "steptime.answer.peak",
     "ModelShape": "steptime.inputs.model",
+    "Placement": "steptime.planning.placement",
     "Prediction": "steptime.answer.answer",
     "Question": "steptime.answer.question",
+    "SearchResult": "steptime.planning.result",
+    "Simulation": "steptime.pipeline.simulation",
     "TrainingStep": "steptime.inputs.training_step",
-    "predict": "steptime.answer.answer",
+    "Validation": "steptime.evidence.validate",
+    "explain": "steptime.planning.explained",
+    "memory": "steptime.answer.asked",
+    "place": "steptime.planning.placed",
+    "predict": "steptime.answer.asked",
+    "remedies": "steptime.planning.remedy",
+    "search": "steptime.planning.asked",
+    "simulate": "steptime.pipeline.simulation",
     "training_step": "steptime.inputs.training_step",
+    "validate": "steptime.evidence.asked",
 }
 
 __all__ = [
@@ -40,21 +67,41 @@ __all__ = [
     "Batch",
     "ConfigError",
     "Experts",
+    "Explanation",
+    "Failures",
     "LatentAttention",
     "Layout",
+    "Memory",
     "ModelShape",
+    "Placement",
     "Prediction",
     "Question",
+    "SearchResult",
+    "Simulation",
     "TrainingStep",
+    "Validation",
     "__version__",
+    "explain",
+    "memory",
+    "place",
     "predict",
+    "remedies",
+    "search",
+    "simulate",
     "training_step",
+    "validate",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
+        try:
+            return getattr(importlib.import_module(_HOME[name]), name)
+        except ModuleNotFoundError as missing:
+            from steptime.inputs.extras import way_out
+
+            line = way_out(missing.name, f"steptime.{name}")
+            raise ModuleNotFoundError(line, name=missing.name) from None
     raise AttributeError(f"module 'steptime' has no attribute {name!r}")
 
 

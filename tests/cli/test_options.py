@@ -14,12 +14,13 @@ import pytest
 typer = pytest.importorskip("typer")
 
 from steptime.cli.main import every_command  # noqa: E402
+from steptime.inputs.fields import FIELDS  # noqa: E402
 from steptime.inputs.training_step import training_step  # noqa: E402
 
 # Those that describe a job; a search tries lists, and a placement takes only the domain.
 OF_A_JOB = ("predict", "memory", "search", "explain", "place")
 OTHER_WORDS = {
-    "search": {"micro_batch_size", "zero", "dp_replicate", "recompute", "schedule"},
+    "search": {field.name for field in FIELDS if field.tried},
     "place": {"accelerator"},
 }
 

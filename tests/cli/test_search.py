@@ -29,7 +29,8 @@ def test_table_shows_the_best_ties_and_reasons(capsys: pytest.CaptureFixture[str
     out = output(capsys, "--top", "3")
     assert "Llama 3 8B on 16 x h100" in out
     assert "cannot be told from the best" in out
-    assert "layouts timed in" in out
+    assert "layouts timed, " in out
+    assert "\ntimed in " in out
     assert "memory: over the limit of the device" in out
 
 

@@ -48,3 +48,34 @@ def test_bad_plans_are_refused(
     plan.write_text(text)
     assert run(["sweep", str(plan), "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
+
+
+MORE = """
+tp = [2, 4]
+schedule = "all"
+recompute = "none"
+precision = "fp8"
+memory_share = 0.9
+"""
+
+
+def test_a_plan_takes_what_a_search_takes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out"
+    plan.write_text(PLAN.replace(', "tpu-v5p"', "").replace("[8]", "[8, 16]") + MORE)
+    assert run(["sweep", str(plan), "--out", str(out), "--stack", "torchtitan"]) == 0
+    assert f"pandas.read_parquet('{out}')" in "".join(capsys.readouterr().out.splitlines())
+    line = ["search", "-m", "llama3-8b", "-a", "h100", "-n", "16", "-B", "64", "-s", "4k"]
+    line += ["--tp", "2,4", "--schedule", "all", "--recompute", "none", "--precision", "fp8"]
+    assert run([*line, "--memory-share", "0.9", "--stack", "torchtitan", "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)["layouts"][0]
+    rows = [row for row in read_rows(out).to_pylist() if row["num_gpus"] == 16]
+    first = next(row for row in rows if row["rank"] == 1)
+    assert first["step_time_s"] == best["step_time_s"]
+    assert {row["tp"] for row in rows} <= {2, 4}
+    names = sorted(path.name for path in out.iterdir())
+    assert [name.rsplit("-", 1)[0] for name in names] == [
+        "llama-3-8b-16xh100-b64-s4096-fp8",
+        "llama-3-8b-8xh100-b64-s4096-fp8",
+    ]

@@ -4,7 +4,8 @@ Every command, the Python interface, the search, the judgement of published runs
 page come through here; nothing else puts together what goes into the formulas.
 """
 
-from steptime.answer.answer import Prediction, answer, predict
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.asked import predict
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
 

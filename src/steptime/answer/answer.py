@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import signature
 from typing import Any
 
 from steptime.answer.known import Known
@@ -15,22 +14,20 @@ from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
 from steptime.answer.unstated import Unstated, ranked
 from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
 from steptime.inputs.assumed import Assumed
-from steptime.inputs.constants import RooflineConstants
-from steptime.inputs.errors import check_choice
 from steptime.inputs.job import Job
+from steptime.inputs.shown import Row, Shown, bars
 from steptime.inputs.software import Software
-from steptime.inputs.training_step import TrainingStep, training_step
-
-_INPUTS = signature(training_step).parameters.keys()
+from steptime.inputs.training_step import TrainingStep
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prediction:
+class Prediction(Shown):
     """What a model says of one training step.
 
     Time and memory are here at once; what they mean, how sure they are and what was assumed is
@@ -105,6 +102,12 @@ class Prediction:
         return float(self._means["tokens_per_s"])
 
     @property
+    def mfu_causal_fraction(self) -> float:
+        """Return the share of the peak with what the causal mask hides of attention left out."""
+        causal = causal_flop_per_token(self.record) / model_flop_per_token(self.record)
+        return float(self.mfu_fraction * causal)
+
+    @property
     def tokens_per_s_per_gpu(self) -> float:
         """Return tokens per second and device."""
         return self.tokens_per_s / self.step.layout.num_devices
@@ -123,6 +126,25 @@ class Prediction:
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
         return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
+
+    def title(self) -> str:
+        """Return what was asked and how long a step takes."""
+        step = self.step
+        return (
+            f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}: "
+            f"{self.step_time_s:.4g} s a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
+        )
+
+    def records(self) -> list[Row]:
+        """Return the parts of the step, each with its time and its share."""
+        return [
+            {"part": part, "time_s": time_s, "share": time_s / self.step_time_s}
+            for part, time_s in self.breakdown_s.items()
+        ]
+
+    def _draw(self, axes: Any) -> None:
+        shown = {part: time_s for part, time_s in self.breakdown_s.items() if time_s}
+        bars(axes, [part.replace("_", " ") for part in shown], list(shown.values()), "time (s)")
 
     @cached_property
     def unstated(self) -> tuple[Unstated, ...]:
@@ -188,25 +210,3 @@ def answer(question: Question) -> Prediction:
         breakdown_s=parts,
         total_bytes=memory_total_bytes(record, one.memory),
     )
-
-
-def predict(
-    *,
-    predictor: str | None = None,
-    constants: RooflineConstants | None = None,
-    **inputs: Any,
-) -> Prediction:
-    """Return the predicted step time and memory of a model, an accelerator and a layout.
-
-    Args:
-        predictor: roofline, baseline or chapter; the better one that knows the device if None.
-        constants: Of the roofline model; the published ones if None.
-        **inputs: As in `steptime.inputs.training_step.training_step`.
-
-    Raises:
-        ConfigError: If an input cannot be used.
-    """
-    for name in inputs:
-        check_choice("input", name, _INPUTS)
-    step = training_step(**inputs)
-    return answer(Question(step=step, predictor=predictor, constants=constants))

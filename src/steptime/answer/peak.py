@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from steptime.formulas.judgement import TIGHT, fit_outlook, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
@@ -13,6 +14,7 @@ from steptime.formulas.number import Number
 from steptime.formulas.records import ActivationParts, MemoryFacts
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
+from steptime.inputs.shown import Row, Shown
 
 MOST_RANKS = 4096
 OUTLOOKS = ("does not fit", "likely does not fit", "fits tightly", "fits")
@@ -41,7 +43,7 @@ class RankMemory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Memory:
+class Memory(Shown):
     """The memory of a training step, against what a device has.
 
     Attributes:
@@ -97,6 +99,31 @@ class Memory:
             f"{self.outlook}: {needed:.1f} of {limit:.1f} GB on pipeline rank {self.fullest.rank}, "
             f"most of it {name} ({largest / 1e9:.1f} GB)"
         )
+
+    def title(self) -> str:
+        """Return what decides."""
+        return self.reason
+
+    def records(self) -> list[Row]:
+        """Return every pipeline rank with its bytes by part."""
+        return [
+            {"rank": one.rank, "num_layers": one.num_layers, "in_flight": one.in_flight}
+            | {f"{part.replace(' ', '_')}_bytes": size for part, size in one.parts_bytes.items()}
+            | {"total_bytes": one.total_bytes}
+            for one in self.ranks
+        ]
+
+    def _draw(self, axes: Any) -> None:
+        names = [str(one.rank) for one in self.ranks]
+        below = [0.0] * len(names)
+        for part in self.fullest.parts_bytes:
+            sizes = [one.parts_bytes[part] / 1e9 for one in self.ranks]
+            axes.bar(names, sizes, bottom=below, label=part)
+            below = [low + size for low, size in zip(below, sizes, strict=True)]
+        axes.axhline(self.limit_bytes / 1e9, color="black", linestyle="--", label="device")
+        axes.set_xlabel("pipeline rank")
+        axes.set_ylabel("memory (GB)")
+        axes.legend()
 
 
 def rank_memory(parts: Mapping[str, Number]) -> RankMemory:

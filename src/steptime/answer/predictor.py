@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from steptime.formulas.baseline import baseline_step, chapter_step, step_s
 from steptime.formulas.number import Number
@@ -28,6 +28,8 @@ class Predictor:
         most_chunks: Whether it takes the most chunks where none are given, as the chapter does.
         says: What it is, in a few words.
     """
+
+    TABLE: ClassVar[str] = "steptime.answer.predictor:PREDICTORS"
 
     name: str
     title: str

@@ -22,9 +22,8 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if not missing.name or missing.name.split(".")[0] not in ("typer", "rich", "click"):
             raise
-        print(
-            f"steptime: the command line needs {missing.name}: install steptime[cli]",
-            file=sys.stderr,
-        )
+        from steptime.inputs.extras import way_out
+
+        print(f"steptime: {way_out(missing.name, 'the command line')}", file=sys.stderr)
         status = 2
     sys.exit(status)

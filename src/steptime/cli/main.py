@@ -14,6 +14,7 @@ import typer
 from steptime import __version__
 from steptime.cli import options as opt
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.extras import way_out
 
 COMMANDS = {
     "predict": "predict",
@@ -170,7 +171,7 @@ def run(arguments: Sequence[str]) -> int:
     except ConfigError as error:
         return refusal(str(error))
     except ModuleNotFoundError as missing:
-        return refusal(f"this command needs {missing.name}: install steptime[all]")
+        return refusal(way_out(missing.name, "this command"))
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except (BrokenPipeError, SystemExit):

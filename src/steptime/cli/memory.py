@@ -10,6 +10,7 @@ from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import RankMemory
 from steptime.answer.question import Question
 from steptime.cli import options as opt
+from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.predict import assumptions, verdict
 from steptime.formulas.memory.total import PARTS
@@ -192,7 +193,7 @@ def _verdict(fits: bool) -> str:
     return "yes" if fits else "no"
 
 
-@opt.takes_step
+@takes_step
 def memory(step: TrainingStep, how: opt.How, as_json: opt.AsJson = False) -> None:
     """Count the memory of every pipeline rank, and say whether it fits."""
     result = answer(Question(step=step, predictor=how.predictor, constants=how.constants))

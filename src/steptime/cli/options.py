@@ -14,6 +14,7 @@ from typer import Option
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.amount import amount, whole
 from steptime.inputs.constants import RooflineConstants, read_constants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
@@ -30,19 +31,56 @@ PANELS = {
 }
 MODELLED = PANELS["software"]
 # Names, files and words come as text; all other types are Python's own.
+_COUNTS = (int, int | None)
 _TEXT = {"model": str, "accelerator": str, "facts": list[str] | None}
 HOW = ("network_gbit", "stack", "date", "facts")
 """Fields that every command that answers takes, also before its name."""
 
 
-def option(field: Field, help: str = "") -> Any:
+def integer(text: object) -> int:
+    """Return a count as it is written on the command line, such as 8192 or 8k.
+
+    Args:
+        text: As it came in.
+
+    Raises:
+        typer.BadParameter: If it is none, for the option to be named.
+    """
+    try:
+        return whole(text)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def number(text: object) -> float:
+    """Return an amount as it is written on the command line, such as 15e12 or 15T.
+
+    Args:
+        text: As it came in.
+
+    Raises:
+        typer.BadParameter: If it is none, for the option to be named.
+    """
+    try:
+        return amount(text)
+    except ConfigError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def option(field: Field, help: str = "", kind: Any = None) -> Any:
     """Return the option of a field.
 
     Args:
         field: Its entry.
         help: In place of the entry's own.
+        kind: Its Python type; counts may end in k.
     """
-    return Option(*field.flags, help=help or field.help, rich_help_panel=PANELS.get(field.group))
+    return Option(
+        *field.flags,
+        help=help or field.help,
+        rich_help_panel=PANELS.get(field.group),
+        parser=integer if kind in _COUNTS else None,
+    )
 
 
 def named(name: str, kind: Any) -> Any:
@@ -52,19 +90,18 @@ def named(name: str, kind: Any) -> Any:
         name: Of the field.
         kind: Its Python type.
     """
-    return Annotated[kind, option(BY_NAME[name])]
+    return Annotated[kind, option(BY_NAME[name], kind=kind)]
 
 
-def tried(name: str, kind: Any) -> Any:
+def tried(name: str) -> Any:
     """Return the annotation of an option that takes several values for a search to try.
 
     Args:
         name: Of the field.
-        kind: Python type of one value.
     """
     field = BY_NAME[name]
-    help = f"To try, repeat it; default: {field.tried}."
-    return Annotated[list[kind] | None, option(field, help)]
+    help = f"To try, with commas between; default: {field.tried or 'all that fit'}."
+    return Annotated[list[str] | None, option(field, help)]
 
 
 def alone(*flags: str, help: str, panel: str | None = None) -> Any:
@@ -94,8 +131,11 @@ Constants = Annotated[
         panel=MODELLED,
     ),
 ]
-GPUS = Option("--gpus", "-n", help="GPUs in the job.")
-Gpus = Annotated[int, GPUS]
+GPUS = option(BY_NAME["num_gpus"], kind=int)
+Nodes = Annotated[
+    int | None,
+    alone("--nodes", help="Servers or racks, in place of --gpus.", panel=PANELS["device"]),
+]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
@@ -149,7 +189,10 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
 
 _ASKED = inspect.signature(training_step, eval_str=True).parameters
 STEP: dict[str, Any] = {
-    field.name: Annotated[_TEXT.get(field.name, _ASKED[field.name].annotation), option(field)]
+    field.name: Annotated[
+        _TEXT.get(field.name, _ASKED[field.name].annotation),
+        option(field, kind=_ASKED[field.name].annotation),
+    ]
     for field in FIELDS
 }
 """The annotation of the option for each parameter of `training_step`."""
@@ -225,40 +268,3 @@ def takes_how(command: Callable[..., None]) -> Callable[..., None]:
         [_CONTEXT, *own, *how_parameters()]
     )
     return called
-
-
-def takes_step(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with the options of a training step before its own.
-
-    Order and defaults are those of `training_step`, so that Python and the command line agree.
-
-    Args:
-        command: Takes the step and ``how`` first, and options of its own after them.
-    """
-    shared = [
-        one.replace(annotation=STEP[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for one in _ASKED.values()
-        if one.name not in HOW
-    ]
-    own = [
-        one
-        for one in inspect.signature(command, eval_str=True).parameters.values()
-        if one.name not in ("step", "how")
-    ]
-
-    def of_step(how: How, **given: Any) -> None:
-        sizes = {one.name: given.pop(one.name) for one in shared}
-        step = training_step(
-            **sizes,
-            network_gbit=how.network_gbit,
-            stack=how.said.stack,
-            date=how.said.date,
-            facts=dict(how.said.facts),
-        )
-        command(step=step, how=how, **given)
-
-    options = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*shared, *own)]
-    of_step.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    of_step.__doc__ = command.__doc__
-    of_step.__name__ = command.__name__
-    return takes_how(of_step)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 
 def print_json(value: Any) -> None:
@@ -22,14 +25,27 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Return where tables go; a pipe gets 100 columns, as no terminal says how wide it is."""
+    """Return where tables go; a pipe gets 100 columns unless COLUMNS says how many it wants."""
     # Loaded for tables alone: JSON needs none of it.
     from rich.console import Console
 
     out = Console(highlight=False, emoji=False)
-    if not out.is_terminal:
+    if not out.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         out.width = max(out.width, 100)
     return out
+
+
+@contextlib.contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on a terminal that something is under way, until it is done.
+
+    Args:
+        what: Is under way.
+    """
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def print_table(
@@ -42,19 +58,37 @@ def print_table(
         columns: Head and alignment (left or right) of each column.
         rows: Cells as text.
     """
-    from rich.table import Table
+    from rich.measure import Measurement
     from rich.text import Text
 
     # A table's own title would be broken to the width of the table.
     out = console()
     if title:
         out.print(Text(title, style="bold"))
+    lines = [tuple(row) for row in rows]
+    whole = _table(columns, lines, break_numbers=False)
+    fits = Measurement.get(out, out.options.update(width=10_000), whole).minimum <= out.width
+    out.print(whole if fits else _table(columns, lines, break_numbers=True))
+
+
+def _table(
+    columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, break_numbers: bool
+) -> Table:
+    """Return a table; a number or a row's name that breaks over two lines reads as another."""
+    from rich.table import Table
+
     table = Table(header_style="bold", pad_edge=False)
-    for head, justify in columns:
-        table.add_column(head, justify="right" if justify == "right" else "left", overflow="fold")
+    for place, (head, justify) in enumerate(columns):
+        right = justify == "right"
+        table.add_column(
+            head,
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=place == 0 or (right and not break_numbers),
+        )
     for row in rows:
         table.add_row(*row)
-    out.print(table)
+    return table
 
 
 def seconds(value: float) -> str:

@@ -11,13 +11,14 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator as accelerator_preset
+from steptime.inputs.usual import dp_of
 from steptime.planning.placement import Placement, in_use, place
 from steptime.planning.racks import racks_svg
 
 EXAMPLES = """
 Examples:
 
-- `steptime place --tp 8 --pp 16 --dp 9`
+- `steptime place --tp 8 --pp 16 --gpus 1152`
 
 - `steptime place --tp 8 --pp 16 --dp 64 --domain 8 --order llama3 --json`
 
@@ -101,10 +102,11 @@ def place_command(
     cp: opt.field("cp") = 1,  # type: ignore[valid-type]
     pp: opt.field("pp") = 1,  # type: ignore[valid-type]
     vpp: opt.field("vpp") = None,  # type: ignore[valid-type]
-    dp: opt.field("dp") = 1,  # type: ignore[valid-type]
+    dp: opt.field("dp") = None,  # type: ignore[valid-type]
     ep: opt.field("ep") = 1,  # type: ignore[valid-type]
     etp: opt.field("etp") = 1,  # type: ignore[valid-type]
     order: opt.field("order") = "megatron",  # type: ignore[valid-type]
+    num_gpus: opt.field("num_gpus") = None,  # type: ignore[valid-type]
     domain: Annotated[
         list[int] | None,
         typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),
@@ -126,7 +128,7 @@ def place_command(
         cp=cp,
         pp=pp,
         vpp=1 if vpp is None else vpp,
-        dp=dp,
+        dp=dp_of(dp, num_gpus, (tp, cp, pp)),
         ep=ep,
         etp=1 if etp is None else etp,
     )

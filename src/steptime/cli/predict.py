@@ -14,10 +14,14 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
 from steptime.answer.unstated import Unstated
 from steptime.cli import options as opt
+from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.fields import LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
+from steptime.planning.faster import SHOWN, faster
+from steptime.planning.remedy import remedies
+from steptime.planning.tie_fraction import tie_fraction_of
 
 EXAMPLES = """
 Examples:
@@ -77,6 +81,8 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "breakdown_s": dict(result.breakdown_s),
         "tflops_per_gpu": result.tflops_per_gpu,
         "mfu_fraction": result.mfu_fraction,
+        "mfu_convention": "model FLOP, attention in full, of the 16-bit peak",
+        "mfu_causal_fraction": result.mfu_causal_fraction,
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
         "fits": result.fits,
@@ -175,8 +181,7 @@ def print_verdict(result: Prediction) -> None:
     """
     out = console()
     out.print(
-        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, MFU {percent(result.mfu_fraction)} "
-        f"of the 16-bit peak, "
+        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
         f"{result.num_microbatches} micro-batches"
     )
@@ -205,15 +210,53 @@ def print_unstated(unstated: Sequence[Unstated]) -> None:
         out.print(f"naming {one.says}{would}: {one.how}; {low} to {high}", markup=False)
 
 
-@opt.takes_step
+def utilisation(result: Prediction) -> str:
+    """Return the MFU by its convention, and by the other usual one where that differs.
+
+    Args:
+        result: The prediction.
+    """
+    full, causal = percent(result.mfu_fraction), percent(result.mfu_causal_fraction)
+    other = "" if full == causal else f" ({causal} causal)"
+    return f"MFU {full} of the 16-bit peak with attention in full{other}"
+
+
+def print_faster(result: Prediction, question: Question) -> None:
+    """Print the changes that would save the most time, or that would make the step fit.
+
+    Args:
+        result: The prediction.
+        question: That it answers.
+    """
+    out = console()
+    if not result.fits:
+        for way in remedies(result)[:SHOWN]:
+            fits = "fits" if way.fits else "does not fit yet"
+            out.print(f"to fit: {way.change}: {way.total_bytes / 1e9:.1f} GB, {fits}", markup=False)
+        return
+    helps = faster(result, question)
+    for one in helps:
+        out.print(
+            f"to be faster: {one.change}: {seconds(one.found.step_time_s)} "
+            f"({percent(one.gain_fraction)} less), {one.found.total_bytes / 1e9:.1f} GB",
+            markup=False,
+        )
+    if helps:
+        share = percent(tie_fraction_of(result.predictor), 0)
+        out.print(f"under {share} the model cannot tell; `steptime search` tries all layouts")
+
+
+@takes_step
 def predict(
     step: TrainingStep,
     how: opt.How,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
-    result = answer(Question(step=step, predictor=how.predictor, constants=how.constants))
+    question = Question(step=step, predictor=how.predictor, constants=how.constants)
+    result = answer(question)
     if as_json:
         print_json(as_dict(result))
     else:
         print_prediction(result)
+        print_faster(result, question)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated
@@ -10,12 +12,14 @@ import typer
 
 from steptime.cli.options import AsJson, before_the_name, option
 from steptime.cli.output import console, print_json, print_table
+from steptime.formulas.records import MemoryFacts, TimeFacts
+from steptime.inputs.context_kind import CONTEXT_KIND
 from steptime.inputs.fact import Fact
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.habits import chosen_stack
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import Said
-from steptime.inputs.stack import FACT_NAMES, Stack, check_date, stacks
+from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, check_date, stacks
 
 SHOWN = "megatron-core"
 Date = Annotated[str | None, option(BY_NAME["date"])]
@@ -147,10 +151,14 @@ def facts_command(
         lines.setdefault(fact.name, []).append(fact)
     if as_json:
         found = {name: [asdict(one) for one in lines.get(name, [])] for name in FACT_NAMES}
-        print_json({"stack": chosen.name, "facts": found})
+        said = {name: meanings().get(name, "") for name in FACT_NAMES}
+        print_json({"stack": chosen.name, "facts": found, "meanings": said})
         return
     rows = [_fact_row(name, line) for name in FACT_NAMES for line in _known(lines, name)]
-    heads = (("fact", "left"), ("value", "right"), ("only", "left"), ("how it is known", "left"))
+    heads = (
+        *(("fact", "left"), ("value", "right"), ("what it says", "left")),
+        *(("only", "left"), ("how it is known", "left")),
+    )
     print_table(f"facts of {chosen.title}", heads, rows)
 
 
@@ -158,8 +166,29 @@ def _known(lines: Mapping[str, Sequence[Fact]], name: str) -> Sequence[Fact | No
     return lines.get(name) or (None,)
 
 
-def _fact_row(name: str, line: Fact | None) -> tuple[str, str, str, str]:
+def _fact_row(name: str, line: Fact | None) -> tuple[str, str, str, str, str]:
     if line is None:
-        return (name, "default", "", "")
+        return (name, "default", meanings().get(name, ""), "", "")
     limits = (*line.when, f"before {line.before}" if line.before else "")
-    return (name, f"{line.value}", " ".join(filter(None, limits)), f"{line.kind}: {line.source}")
+    only, known = " ".join(filter(None, limits)), f"{line.kind}: {line.source}"
+    return (name, f"{line.value}", meanings().get(name, ""), only, known)
+
+
+@functools.cache
+def meanings() -> dict[str, str]:
+    """Return what each fact of the software says, from the records that hold them."""
+    found = {
+        KERNEL: "The attention kernel, by its name in data/generations.toml.",
+        CONTEXT_KIND: "How context parallelism moves keys and values: data/context_kinds.toml.",
+    }
+    for record in (TimeFacts, MemoryFacts):
+        name = ""
+        told = inspect.cleandoc(record.__doc__ or "").partition("Attributes:\n")[2]
+        for line in told.splitlines():
+            indent = len(line) - len(line.lstrip())
+            if indent == 4:
+                name, _, text = line.strip().partition(": ")
+                found[name] = text
+            elif indent > 4:
+                found[name] += f" {line.strip()}"
+    return found

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steptime.answer.known import WITHOUT_RATES, default_predictor
-from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
-from steptime.cli.output import print_json
+from steptime.cli.asking import takes_question
+from steptime.cli.output import print_json, waiting
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
-from steptime.inputs.accelerator import Accelerator
+from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
-from steptime.inputs.rank_order import ORDERS, rank_order
-from steptime.inputs.training_step import shape_named
-from steptime.planning.cost import Run, run_cost
+from steptime.planning.cost import Ends, run_cost
 from steptime.planning.emit import FORMATS, emitted
-from steptime.planning.question import FITS_WITH, Question
+from steptime.planning.goodput import Failures, goodput
+from steptime.planning.question import FITS_WITH
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -26,7 +24,10 @@ EXAMPLES = """
 Examples:
 
 - `steptime search --model llama3-70b --accelerator h100 --gpus 512
-  --global-batch-size 1024 --seq-length 8192 --tokens 15e12 --price-per-gpu-hour 2.5`
+  --global-batch-size 1024 --seq-length 8k --tokens 15T --price-per-gpu-hour 2.5 --goodput`
+
+- `steptime search -m deepseek-v3 -a h100 --nodes 256 -s 4k -B 15360 --pp 8,16 --ep 32,64
+  --schedule all --precision fp8`
 
 - `steptime search -m llama3-405b -a h100 --gpus 16384 -B 2048 -s 8192 --emit megatron`
 
@@ -65,22 +66,9 @@ def refuse_without_layout(result: SearchResult) -> None:
     raise ConfigError("; ".join(words))
 
 
-@opt.takes_how
+@takes_question
 def search_command(
-    how: opt.How,
-    model: opt.field("model"),  # type: ignore[valid-type]
-    accelerator: opt.field("accelerator"),  # type: ignore[valid-type]
-    gpus: opt.Gpus,
-    seq_length: opt.field("seq_length"),  # type: ignore[valid-type]
-    global_batch_size: opt.field("global_batch_size"),  # type: ignore[valid-type]
-    micro_batch_size: opt.tried("micro_batch_size", int) = None,  # type: ignore[valid-type]
-    zero: opt.tried("zero_stage", int) = None,  # type: ignore[valid-type]
-    dp_replicate: opt.tried("dp_replicate", int) = None,  # type: ignore[valid-type]
-    recompute: opt.tried("recompute", str) = None,  # type: ignore[valid-type]
-    precision: opt.field("precision") = "bf16",  # type: ignore[valid-type]
-    schedule: opt.tried("schedule", str) = None,  # type: ignore[valid-type]
-    order: opt.field("order") = "megatron",  # type: ignore[valid-type]
-    nvlink_domain: opt.field("nvlink_domain") = None,  # type: ignore[valid-type]
+    asked: dict[str, Any],
     memory_share: Annotated[
         float, opt.alone("--memory-share", help="Share of the memory that may be used.")
     ] = 1.0,
@@ -93,10 +81,25 @@ def search_command(
         bool, typer.Option("--front", help="Print the front of time against memory instead.")
     ] = False,
     tokens: Annotated[
-        float | None, typer.Option("--tokens", help="Tokens of the whole run, as 15e12.")
+        float | None,
+        typer.Option("--tokens", help="Tokens of the whole run, as 15T.", parser=opt.number),
     ] = None,
     price_per_gpu_hour: Annotated[
         float | None, typer.Option("--price-per-gpu-hour", help="In any currency.")
+    ] = None,
+    count_failures: Annotated[
+        bool, typer.Option("--goodput", help="Count failures, checkpoints and restarts.")
+    ] = False,
+    device_hours: Annotated[
+        float | None,
+        typer.Option("--gpu-hours-between-failures", help="Default: as of a large public run."),
+    ] = None,
+    checkpoint_s: Annotated[
+        float | None,
+        typer.Option("--checkpoint-seconds", help="Default: by the size of a checkpoint."),
+    ] = None,
+    restart_minutes: Annotated[
+        float | None, typer.Option("--restart-minutes", help="Default: 10.")
     ] = None,
     emit: Annotated[
         str | None,
@@ -109,57 +112,55 @@ def search_command(
     """Search all layouts: the best, what ties with it, and why the rest fall out."""
     check_count("top", top, most=100_000)
     _check_forms(emit, as_json=as_json, as_csv=as_csv)
-    _check_price(tokens, price_per_gpu_hour)
+    given = Failures(
+        device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
+    )
+    stated = count_failures or given != Failures()
+    if tokens is None and (price_per_gpu_hour is not None or stated):
+        name = "--goodput" if price_per_gpu_hour is None else "--price-per-gpu-hour"
+        raise ConfigError(f"{name} needs --tokens, the length of the run")
     # NumPy is needed from here on: the other commands do without.
+    from steptime.planning.asked import search_question
     from steptime.planning.search import search
 
-    device = how.device(accelerator, nvlink_domain)
-    every = Question(
-        model=shape_named(model),
-        accelerator=device,
-        num_devices=gpus,
-        global_batch_size=global_batch_size,
-        seq_length=seq_length,
-        precision=precision,
-        micro_batch_sizes=tuple(micro_batch_size or ()),
-        order=order,
-        predictor=how.predictor or _predictor(device, order),
-        said=how.said,
-        constants=how.constants,
-        hbm_share=check_number("--memory-share", memory_share, most=1.0),
-        fits_with=fits_with,
-        **_given(
-            recompute=recompute,
-            zero_stages=zero,
-            dp_replicates=dp_replicate,
-            schedules=schedule,
-        ),
-    )
-    result = search(every, keep=max(top, choice, 1000))
+    share = check_number("--memory-share", memory_share, most=1.0)
+    question = search_question(**asked, memory_share=share, fits_with=fits_with)
+    with waiting("searching"):
+        result = search(question, keep=max(top, choice, 1000))
     if not result.best:
         refuse_without_layout(result)
     if emit is not None:
         typer.echo(_emitted(emit, result, choice), nl=False)
         return
-    shown = list((result.front if front else result.best)[:top])
-    costs = _costs(every, shown, tokens, price_per_gpu_hour)
-    _show(result, shown, costs, as_json=as_json, as_csv=as_csv)
-
-
-def _show(
-    result: SearchResult,
-    shown: list[Candidate],
-    costs: list[Run | None],
-    *,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
+    every = result.front if front else result.best
+    lines = lines_of(every, result.tie_fraction, top)
+    shown = list(every[:top]) if as_json or as_csv else [line.one for line in lines]
+    stops = goodput(question, given) if stated else None
+    costs = [
+        run_cost(question, one.step_time_s, tokens, price_per_gpu_hour, ends(result, one), stops)
+        if tokens is not None
+        else None
+        for one in shown
+    ]
     if as_csv:
-        typer.echo(csv_text(result.question, shown, costs), nl=False)
+        typer.echo(csv_text(question, shown, costs), nl=False)
     elif as_json:
         print_json(result_dict(result, shown, costs))
     else:
-        print_result(result, shown, costs)
+        print_result(result, lines, costs)
+
+
+def ends(result: SearchResult, one: Candidate) -> Ends:
+    """Return the ends of a layout's interval.
+
+    Args:
+        result: The search.
+        one: A layout of it.
+    """
+    from steptime.planning.result import answered
+
+    found = answered(result.question, one)
+    return found.step_time_low_s, found.step_time_high_s
 
 
 def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
@@ -169,28 +170,7 @@ def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
         check_choice("format", emit, FORMATS)
 
 
-def _costs(
-    question: Question, shown: list[Candidate], tokens: float | None, price: float | None
-) -> list[Run | None]:
-    return [run_cost(question, one.step_time_s, tokens, price) if tokens else None for one in shown]
-
-
-def _check_price(tokens: float | None, price_per_gpu_hour: float | None) -> None:
-    if price_per_gpu_hour is not None and tokens is None:
-        raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
-
-
 def _emitted(emit: str, result: SearchResult, choice: int) -> str:
     check_count("choice", choice, most=len(result.best))
     one = result.best[choice - 1]
     return emitted(emit, result.question.model, one.layout, one.batch)
-
-
-def _predictor(device: Accelerator, order: str) -> str:
-    name = default_predictor(device)
-    known = PREDICTORS[name].any_order or rank_order(order) == ORDERS["megatron"]
-    return name if known else WITHOUT_RATES
-
-
-def _given(**lists: list[Any] | None) -> dict[str, Any]:
-    return {name: tuple(values) for name, values in lists.items() if values}

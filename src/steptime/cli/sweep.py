@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from steptime.cli import options as opt
 from steptime.cli.output import console, print_json
 from steptime.inputs.datafiles import read_toml
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.fields import FIELDS
 from steptime.inputs.training_step import shape_named
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ A plan lists what to combine:
     global_batch_sizes = [1024]
     seq_lengths = [8192]
 
+and what `search` takes besides, for all of them, under Python's names:
+
+    tp = [4, 8]
+    precision = "fp8"
+    schedule = "all"
+
 Examples:
 
 - `steptime sweep plan.toml --out answers --processes 2`
@@ -37,7 +45,15 @@ Examples:
 - `steptime sweep plan.toml --out answers --scheduler tcp://10.0.0.1:8786`
 """
 
-COLUMNS = ("models", "accelerators", "gpus", "global_batch_sizes", "seq_lengths")
+COLUMNS = {
+    "models": "model",
+    "accelerators": "accelerator",
+    "gpus": "num_gpus",
+    "global_batch_sizes": "global_batch_size",
+    "seq_lengths": "seq_length",
+}
+"""Lists of a plan, and what each is of a question."""
+PRODUCT = ("accelerator", "model", "num_gpus", "global_batch_size", "seq_length")
 
 
 def register(app: typer.Typer) -> None:
@@ -59,19 +75,33 @@ def plan_questions(path: Path, how: opt.How) -> list[Question]:
     Raises:
         ConfigError: If a list is missing, empty, or holds something else.
     """
-    from steptime.planning.sweep import questions_of
+    from steptime.planning.asked import search_question
 
     table = read_toml(path)
     for name in COLUMNS:
         values = table.get(name)
         if not isinstance(values, list) or not values:
             raise ConfigError(f"{path}: {name} must be a list with at least one value")
-    unknown = set(table) - set(COLUMNS)
-    if unknown:
-        raise ConfigError(f"{path}: unknown {sorted(unknown)[0]!r}; known: {', '.join(COLUMNS)}")
-    table["models"] = [shape_named(name) for name in table["models"]]
-    table["accelerators"] = [how.device(name) for name in table["accelerators"]]
-    return questions_of(**table, said=how.said, predictor=how.predictor, constants=how.constants)
+    known = {field.name for field in FIELDS} - set(COLUMNS.values()) - set(opt.HOW)
+    known |= {*COLUMNS, "memory_share"}
+    more = {name: value for name, value in table.items() if name not in COLUMNS}
+    for name in more:
+        if name not in known:
+            raise ConfigError(f"{path}: unknown {name!r}; known: {', '.join(sorted(known))}")
+    told: dict[str, Any] = {
+        "stack": how.said.stack,
+        "date": how.said.date,
+        "facts": dict(how.said.facts),
+    }
+    told |= {"predictor": how.predictor, "constants": how.constants}
+    models = [shape_named(name) for name in table["models"]]
+    domain = more.pop("nvlink_domain", None)
+    devices = [how.device(name, domain) for name in table["accelerators"]]
+    sizes = (table[name] for name in ("gpus", "global_batch_sizes", "seq_lengths"))
+    return [
+        search_question(**dict(zip(PRODUCT, one, strict=True)), **more, **told)
+        for one in itertools.product(devices, models, *sizes)
+    ]
 
 
 @contextlib.contextmanager
@@ -136,6 +166,11 @@ def sweep_command(
         print_json({**told, "folder": str(out)})
         return
     console().print(f"{report.done} answered, {report.skipped} were there already, in {out}")
+    if report.done or report.skipped:
+        console().print(
+            f"to read them: pandas.read_parquet({str(out)!r}), a row a layout, rank 1 the best",
+            markup=False,
+        )
     if report.others:
         console().print(
             f"{report.others} other answers lie there too, of another plan or by other constants, "

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
@@ -20,8 +21,14 @@ from steptime.formulas.baseline import chapter_step
 from steptime.formulas.number import Number
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
+from steptime.inputs.shown import Row, Shown
 
 Parts = dict[str, float]
+SHOWN = (
+    *("id", "source", "step_time_s", "step_time_low_s", "step_time_high_s"),
+    *("published_step_time_s", "error_fraction", "fitted"),
+)
+"""Columns of a result as rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +105,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validation:
+class Validation(Shown):
     """A model on a file of rows.
 
     Attributes:
@@ -121,6 +128,23 @@ class Validation:
     def kept_out(self) -> tuple[tuple[str, str], ...]:
         """Return id and reason of each row that nobody can have measured."""
         return tuple((row.id, row.kept_out) for row in self.rows if row.kept_out)
+
+    def title(self) -> str:
+        """Return the model, the rows and the mean error."""
+        error = self.summary.mean_abs_error_fraction
+        told = "" if error is None else f", off by {error:.1%} on average"
+        return f"{self.model} on {len(self.rows)} runs{told}; {len(self.skipped)} skipped"
+
+    def records(self) -> list[Row]:
+        """Return a row a run: predicted and measured step, interval and error."""
+        return [{name: getattr(one, name) for name in SHOWN} for one in self.rows]
+
+    def _draw(self, axes: Any) -> None:
+        measured = [one.published_step_time_s for one in self.rows]
+        axes.loglog(measured, [one.step_time_s for one in self.rows], "o")
+        axes.loglog(measured, measured, "-", color="grey")
+        axes.set_xlabel("measured step time (s)")
+        axes.set_ylabel("predicted step time (s)")
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:

@@ -82,6 +82,7 @@ FIELDS = (
         help="Tensor-parallel size, t.",
         group="cut",
         label="tp",
+        tried="all that fit",
         key="tp",
     ),
     Field(
@@ -90,10 +91,17 @@ FIELDS = (
         help="Context-parallel size, c.",
         group="cut",
         label="cp",
+        tried="all that fit",
         key="cp",
     ),
     Field(
-        name="pp", flags=("--pp",), help="Pipeline stages, p.", group="cut", label="pp", key="pp"
+        name="pp",
+        flags=("--pp",),
+        help="Pipeline stages, p.",
+        group="cut",
+        label="pp",
+        tried="all that fit",
+        key="pp",
     ),
     Field(
         name="vpp",
@@ -101,14 +109,16 @@ FIELDS = (
         help="Model chunks a device, v; default: 1, or by the schedule.",
         group="cut",
         label="vpp",
+        tried="all that fit",
         key="vpp",
     ),
     Field(
         name="dp",
         flags=("--dp",),
-        help="Data-parallel size, d.",
+        help="Data-parallel size, d; default: 1, or what --gpus leaves.",
         group="cut",
         label="dp",
+        tried="all that fit",
     ),
     Field(
         name="dp_replicate",
@@ -125,6 +135,7 @@ FIELDS = (
         help="Expert-parallel size; takes no devices of its own.",
         group="cut",
         label="ep",
+        tried="all that fit",
         key="ep",
     ),
     Field(
@@ -133,6 +144,7 @@ FIELDS = (
         help="Tensor-parallel size inside an expert; default: 1.",
         group="cut",
         label="etp",
+        tried="all that fit",
         key="etp",
     ),
     Field(
@@ -164,7 +176,7 @@ FIELDS = (
     Field(
         name="precision",
         flags=("--precision",),
-        help="fp16, bf16, fp8, mxfp8 or nvfp4.",
+        help="bf16, fp16, fp8, mxfp8 or nvfp4, or another usual word for one of them.",
         group="choice",
         label="precision",
         key="precision",
@@ -175,7 +187,7 @@ FIELDS = (
         help="Pipeline schedule; `steptime schedules` lists them.",
         group="choice",
         label="schedule",
-        tried="1f1b and interleaved-1f1b",
+        tried="1f1b and interleaved-1f1b; all tries every one",
         key="schedule",
     ),
     Field(
@@ -184,6 +196,13 @@ FIELDS = (
         help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp.",
         group="choice",
         label="order",
+    ),
+    Field(
+        name="num_gpus",
+        flags=("--gpus", "-n"),
+        help="GPUs in the job; dp is what the other sizes leave of them.",
+        group="device",
+        label="GPUs",
     ),
     Field(
         name="nvlink_domain",

@@ -25,6 +25,7 @@ class Precision:
         bits: Of a value that is multiplied.
         fp8: Whether products run in eight bits or fewer.
         needs: What a device must multiply: nothing special, ``eight`` bits, or ``blocks``.
+        words: Other names that people write for it.
         facts: What it changes of the software.
     """
 
@@ -32,6 +33,7 @@ class Precision:
     bits: int
     fp8: bool
     needs: str
+    words: tuple[str, ...]
     facts: tuple[Fact, ...]
 
 
@@ -44,6 +46,7 @@ def precisions() -> dict[str, Precision]:
             bits=int(entry["bits"]),
             fp8=bool(entry["fp8"]),
             needs=str(entry["needs"]),
+            words=tuple(entry["words"]),
             facts=facts_from(entry.get("facts", {})),
         )
         for name, entry in data_table("precisions.toml").items()
@@ -51,6 +54,22 @@ def precisions() -> dict[str, Precision]:
 
 
 PRECISIONS = tuple(precisions())
+
+
+def precision_word(text: object) -> str:
+    """Return the name of a precision that people write in several ways.
+
+    Args:
+        text: A key of ``data/precisions.toml``, or one of its words, in any case.
+
+    Raises:
+        ConfigError: If it is none of them.
+    """
+    word = str(text).strip().lower().replace("_", "-")
+    for name, one in precisions().items():
+        if word in one.words:
+            return name
+    return check_choice("precision", word if word in PRECISIONS else text, PRECISIONS)
 
 
 def precision_named(name: str) -> Precision:

@@ -15,12 +15,13 @@ from steptime.inputs.fact import Value
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.inputs.precision import check_precision
+from steptime.inputs.precision import check_precision, precision_word
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.usual import (
+    dp_of,
     network_taken,
     recompute_taken,
     schedule_of,
@@ -135,7 +136,7 @@ def training_step(
     cp: int = 1,
     pp: int = 1,
     vpp: int | None = None,
-    dp: int = 1,
+    dp: int | None = None,
     dp_replicate: int = 1,
     ep: int = 1,
     etp: int | None = None,
@@ -145,6 +146,7 @@ def training_step(
     precision: str = "bf16",
     schedule: str | None = None,
     order: str = "megatron",
+    num_gpus: int | None = None,
     nvlink_domain: int | None = None,
     network_gbit: float | None = None,
     stack: str | None = None,
@@ -166,7 +168,7 @@ def training_step(
         cp: Context-parallel size, c.
         pp: Pipeline stages, p.
         vpp: Model chunks a device, v.
-        dp: Data-parallel size, d.
+        dp: Data-parallel size, d; what ``num_gpus`` leaves, or 1, if None.
         dp_replicate: Copies of what is sharded over data-parallel ranks, r (HSDP).
         ep: Expert-parallel size.
         etp: Tensor-parallel size inside an expert; 1 if None.
@@ -176,6 +178,7 @@ def training_step(
         precision: fp16, bf16, fp8, mxfp8 or nvfp4.
         schedule: A name of `steptime.inputs.layout.SCHEDULES`.
         order: Rank order, see `steptime.inputs.rank_order`.
+        num_gpus: Devices in the job, t c p d; what the sizes make if None.
         nvlink_domain: Devices joined by NVLink; as the accelerator is built if None.
         network_gbit: Gb/s of a device's share of the network, one way; as in its row if None.
         stack: Software: an exact name of ``data/stacks.toml``, or a family.
@@ -186,10 +189,12 @@ def training_step(
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
     shape, device = shape_named(model), device_named(accelerator, nvlink_domain, network_gbit)
+    precision = precision_word(precision)
     check_precision(device, precision)
     said = _said(stack, date, facts, recompute)
     assumed: list[Assumed] = []
-    _check_cut(tp, pp)
+    _check_cut(tp, cp, pp)
+    dp = dp_of(dp, num_gpus, (tp, cp, pp))
     chunks = vpp if vpp is not None else usual_chunks(shape, pp, schedule, assumed)
     era = in_its_time(said, device)
     layout = Layout(
@@ -227,10 +232,10 @@ def training_step(
     return step
 
 
-def _check_cut(tp: int, pp: int) -> None:
+def _check_cut(tp: int, cp: int, pp: int) -> None:
     """Refuse sizes that are no counts before defaults are made from them."""
-    check_count("tp", tp, most=10**7)
-    check_count("pp", pp, most=10**7)
+    for name, size in (("tp", tp), ("cp", cp), ("pp", pp)):
+        check_count(name, size, most=10**7)
 
 
 def _open(*values: object) -> tuple[str, ...]:

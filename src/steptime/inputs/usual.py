@@ -5,7 +5,7 @@ from __future__ import annotations
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
-from steptime.inputs.errors import check_count
+from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import ModelShape
@@ -13,6 +13,35 @@ from steptime.inputs.said import Said
 
 NO_RECOMPUTATION = "none"
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
+
+
+def dp_of(dp: int | None, num_gpus: int | None, sizes: tuple[int, int, int]) -> int:
+    """Return the data-parallel size: what is stated, or what the devices leave for it.
+
+    Args:
+        dp: What is stated.
+        num_gpus: Devices in the job, where they are.
+        sizes: Tensor, context and pipeline size.
+
+    Raises:
+        ConfigError: If the devices do not divide, or are not those of the sizes.
+    """
+    tp, cp, pp = sizes
+    rest = tp * cp * pp
+    if num_gpus is None:
+        return 1 if dp is None else dp
+    check_count("num_gpus", num_gpus, most=10**9)
+    if num_gpus % rest:
+        raise ConfigError(
+            f"num_gpus={num_gpus} does not divide by tp x cp x pp = {rest}; "
+            f"the nearest that does is {max(rest, round(num_gpus / rest) * rest)}"
+        )
+    if dp is not None and dp * rest != num_gpus:
+        raise ConfigError(
+            f"num_gpus={num_gpus}, but tp x cp x pp x dp = {dp * rest}; leave out dp, "
+            f"which is {num_gpus // rest} then, or num_gpus"
+        )
+    return num_gpus // rest
 
 
 def network_taken(device: Accelerator, num_devices: int) -> tuple[Assumed, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steptime.inputs.errors import check_number
+from steptime.planning.goodput import Goodput
 from steptime.planning.question import Question
 
 SECONDS_PER_HOUR = 3600.0
@@ -13,26 +14,44 @@ JOULES_PER_MWH = 3.6e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A whole training run at one step time, with no stop and no restart.
+    """A whole training run at one step time.
 
     Attributes:
         num_steps: Steps of the run.
         days: Its length.
+        days_low: The same at the lower end of the step's interval; None without one.
+        days_high: And at the upper end.
         gpu_hours: GPU hours.
         cost: GPU hours times the price; None without one.
+        cost_low: At the lower end; None without a price or an interval.
+        cost_high: At the upper end.
         energy_mwh: At the boards' rated power, hosts and cooling not included; None where
             the accelerator's power is not known.
+        goodput: What failures leave of the time; None where no stop and no restart is counted.
     """
 
     num_steps: float
     days: float
+    days_low: float | None
+    days_high: float | None
     gpu_hours: float
     cost: float | None
+    cost_low: float | None
+    cost_high: float | None
     energy_mwh: float | None
+    goodput: Goodput | None
+
+
+Ends = tuple[float | None, float | None]
 
 
 def run_cost(
-    question: Question, step_time_s: float, num_tokens: float, price_per_gpu_hour: float | None
+    question: Question,
+    step_time_s: float,
+    num_tokens: float,
+    price_per_gpu_hour: float | None,
+    ends: Ends = (None, None),
+    goodput: Goodput | None = None,
 ) -> Run:
     """Return what a run of ``num_tokens`` takes at one step time.
 
@@ -41,23 +60,40 @@ def run_cost(
         step_time_s: Seconds of one step.
         num_tokens: Tokens of the whole run.
         price_per_gpu_hour: In any currency.
+        ends: Of the interval of the step time.
+        goodput: What failures leave of the time; all of it trains if None.
 
     Raises:
         ConfigError: If a number is out of range.
     """
     check_number("tokens", num_tokens, most=1e20)
+    price = price_per_gpu_hour
+    if price is not None:
+        price = check_number("price_per_gpu_hour", price, most=1e9)
     steps = num_tokens / (question.global_batch_size * question.seq_length)
-    hours = steps * step_time_s / SECONDS_PER_HOUR
-    gpu_hours = hours * question.num_devices
-    cost = None
-    if price_per_gpu_hour is not None:
-        cost = gpu_hours * check_number("price_per_gpu_hour", price_per_gpu_hour, most=1e9)
+    fraction = 1.0 if goodput is None else goodput.fraction
+
+    def hours(step_s: float | None) -> float | None:
+        return None if step_s is None else steps * step_s / SECONDS_PER_HOUR / fraction
+
+    def times(value: float | None, factor: float | None) -> float | None:
+        return None if value is None or factor is None else value * factor
+
+    whole = steps * step_time_s / SECONDS_PER_HOUR / fraction
+    low, high = (hours(end) for end in ends)
+    gpu_hours = whole * question.num_devices
+    per_hour = times(price, float(question.num_devices))
     watt = question.accelerator.watt
     joules = gpu_hours * SECONDS_PER_HOUR * watt
     return Run(
         num_steps=steps,
-        days=hours / 24.0,
+        days=whole / 24.0,
+        days_low=times(low, 1.0 / 24.0),
+        days_high=times(high, 1.0 / 24.0),
         gpu_hours=gpu_hours,
-        cost=cost,
+        cost=times(gpu_hours, price),
+        cost_low=times(low, per_hour),
+        cost_high=times(high, per_hour),
         energy_mwh=joules / JOULES_PER_MWH if watt > 0.0 else None,
+        goodput=goodput,
     )

@@ -19,8 +19,8 @@ from steptime.formulas.validity import layout_fault
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.software import Software
+from steptime.planning.grid import ROW_FIELDS, Grid, Rows
 from steptime.planning.question import Question
-from steptime.planning.space import ROW_FIELDS, Rows
 
 Floats = NDArray[np.float64]
 REASONS = (
@@ -100,6 +100,24 @@ def crossed_job(base: Job, rows: Rows, choices: Switches) -> Job:
     )
 
 
+def grid_job(base: Job, grid: Grid, choices: Switches) -> Job:
+    """Return a record in which the axes of a grid and the switches broadcast.
+
+    Args:
+        base: Of the question.
+        grid: Sizes, chunks and micro-batches.
+        choices: The switches.
+    """
+    return replace(
+        base,
+        **grid.columns(switches=3),
+        recompute_full=choices.recompute_full,
+        recompute_selective=choices.recompute_selective,
+        zero_stage=choices.zero_stage,
+        sequence_parallel=choices.sequence_parallel,
+    )
+
+
 def row_faults(record: Job) -> Number:
     """Return the number of the first rule that each row breaks, 0 if none."""
     micro = num_microbatches(record)
@@ -136,7 +154,7 @@ def over_software(
 
     Args:
         question: What is asked.
-        record: Rows against switches, as `crossed_job` makes it.
+        record: Rows or a grid against switches, as `crossed_job` and `grid_job` make it.
         choices: The switches.
         shape: Of the result, rows first.
         of: From a record and its software to the values.
@@ -146,9 +164,10 @@ def over_software(
         return np.broadcast_to(of(record, known.plain), shape)
     out = np.empty(shape)
     every = np.arange(shape[0])
-    alone = np.broadcast_to(shard_ranks(record) <= 1.0, (shape[0], 1, 1, 1)).reshape(-1)
+    # The schedules of one grid keep as many copies of a weight, so any of them tells.
+    alone = (shard_ranks(record) <= 1.0).reshape(shape[0], -1)[:, 0]
     for sharing, places in sharing_stages(question):
-        stages = choices.zero_stage[:, :, list(places), :]
+        stages = choices.zero_stage[..., list(places), :]
         # One rank has nobody to share with: its weights are whole, whatever the stage.
         for rows, one in (
             (every[~alone] if sharing else every, known.software(sharing)),
@@ -156,17 +175,22 @@ def over_software(
         ):
             if rows.size:
                 part = replace(_rows_of(record, rows), zero_stage=stages)
-                block = out[rows]
-                block[:, :, list(places), :] = of(part, one)
-                out[rows] = block
+                if rows.size == shape[0]:
+                    out[..., list(places), :] = of(part, one)
+                else:
+                    block = out[rows]
+                    block[..., list(places), :] = of(part, one)
+                    out[rows] = block
     return out
 
 
 def _rows_of(record: Job, rows: NDArray[np.int64]) -> Job:
-    """Return the record of some of its rows."""
+    """Return the record of some of its rows; what lies on an inner axis stays whole."""
     if rows.size == record.tp.shape[0]:
         return record
-    return replace(record, **{name: getattr(record, name)[rows] for name in ROW_FIELDS})
+    axes = record.tp.ndim
+    along = [name for name in ROW_FIELDS if getattr(record, name).ndim == axes]
+    return replace(record, **{name: getattr(record, name)[rows] for name in along})
 
 
 def step_function(question: Question) -> Cells:

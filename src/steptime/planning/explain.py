@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
@@ -16,6 +17,7 @@ from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
+from steptime.inputs.shown import Row, Shown
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
 from steptime.planning.question import Question
@@ -26,7 +28,7 @@ from steptime.readers.reading import Reading, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(Shown):
     """Time, memory and a suggestion for one launch file.
 
     Attributes:
@@ -42,6 +44,20 @@ class Explanation:
     best: Candidate | None
     gain_fraction: float | None
     tie_fraction: float
+
+    def title(self) -> str:
+        """Return the time of the file's own layout, and whether another is faster."""
+        told = self.own.title()
+        if self.gain_fraction is None or self.gain_fraction <= self.tie_fraction:
+            return told
+        return f"{told}; another layout is faster by {self.gain_fraction:.1%}"
+
+    def records(self) -> list[Row]:
+        """Return the parts of the step of the file's own layout."""
+        return self.own.records()
+
+    def _draw(self, axes: Any) -> None:
+        self.own.plot(axes)
 
 
 def step_of(

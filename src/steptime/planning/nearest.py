@@ -41,7 +41,8 @@ def nearest(result: SearchResult) -> Nearest:
     question, lean = result.question, result.leanest
     batch = None
     if lean is None:
-        top = next(iter(result.dropped), "no sizes at all")
+        nothing = "the sizes asked for leave nothing to try" if question.pinned else "no sizes"
+        top = next(iter(result.dropped), nothing)
         reason = f"no layout can be cut: {top}"
         batch = _nearest_batch(question)
     else:

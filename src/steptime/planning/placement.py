@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from steptime.formulas.placement import used_per_domain
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.layout import EXPERT_GROUP, RULES, Layout
 from steptime.inputs.rank_order import rank_order
+from steptime.inputs.shown import Row, Shown
 from steptime.planning.groups import expert_counts, group_counts, hop_counts
 
 MOST_DEVICES = 1_000_000
@@ -31,7 +33,7 @@ class GroupCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(Shown):
     """A job on real hardware.
 
     Attributes:
@@ -55,6 +57,32 @@ class Placement:
     groups: tuple[GroupCount, ...]
     hops_inside: int
     hops_crossing: int
+
+    def title(self) -> str:
+        """Return the job and the domains that it fills."""
+        return (
+            f"{self.layout.num_devices} GPUs in {self.num_domains} domains of {self.domain_size}, "
+            f"{self.left_over} left over"
+        )
+
+    def records(self) -> list[Row]:
+        """Return a row a kind of group, and one for the pipeline's hops."""
+        found: list[Row] = [
+            {"groups": one.kind, "size": one.size, "inside": one.inside, "crossing": one.crossing}
+            for one in self.groups
+        ]
+        hops = {"inside": self.hops_inside, "crossing": self.hops_crossing}
+        return [*found, {"groups": "pipeline hops", "size": None} | hops]
+
+    def _draw(self, axes: Any) -> None:
+        rows = self.records()
+        names = [row["groups"] for row in rows]
+        inside = [row["inside"] for row in rows]
+        axes.barh(names, inside, label="inside a domain")
+        axes.barh(names, [row["crossing"] for row in rows], left=inside, label="crossing")
+        axes.invert_yaxis()
+        axes.set_xlabel("groups")
+        axes.legend()
 
     @property
     def left_over(self) -> int:

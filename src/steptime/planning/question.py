@@ -19,6 +19,8 @@ from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
+PINNED = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
+"""Sizes that a question may pin; the first five multiply to the devices, but for chunks."""
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
@@ -45,6 +47,7 @@ class Question:
         dp_replicates: Copies of what is sharded, to try where they divide dp.
         sequence_parallel: To try, where tp > 1.
         schedules: To try where stages hold one chunk, or several, as each allows.
+        pinned: Sizes that may take some values alone, by name of ``PINNED``.
         order: Rank order: see `steptime.inputs.rank_order`.
         predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         said: What is said of the software.
@@ -65,6 +68,7 @@ class Question:
     dp_replicates: tuple[int, ...] = (1,)
     sequence_parallel: tuple[bool, ...] = (False, True)
     schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
+    pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
     order: str = "megatron"
     predictor: str | None = None
     said: Said = NOTHING_SAID
@@ -99,6 +103,7 @@ class Question:
             check_count("micro_batch_size", size, most=10**6)
         for copies in self.dp_replicates:
             check_count("dp_replicate", copies, most=10**6)
+        self._check_pinned()
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
         if not 0.0 < self.hbm_share <= 1.0:
@@ -106,6 +111,37 @@ class Question:
         if not 0.0 <= self.fits_with < 1.0:
             raise ConfigError(f"fits_with must be in [0, 1), such as 0.9, got {self.fits_with}")
         self.known()
+
+    def _check_pinned(self) -> None:
+        for name, sizes in self.pinned:
+            check_choice("pinned size", name, PINNED)
+            for size in sizes:
+                check_count(name, size, most=10**7)
+            experts = self.model.experts.num_experts if self.model.experts else 1
+            if name == "ep" and all(experts % size for size in sizes):
+                shown = ", ".join(map(str, sizes))
+                raise ConfigError(f"ep={shown} does not divide num_experts={experts}")
+            takes_devices = name in ("tp", "cp", "pp", "dp")
+            if takes_devices and all(self.num_devices % size for size in sizes):
+                shown = ", ".join(map(str, sizes))
+                raise ConfigError(f"{name}={shown} does not divide the {self.num_devices} GPUs")
+
+    def allows(self, name: str, size: int) -> bool:
+        """Return whether a size may be tried: any may where its name is not pinned.
+
+        Args:
+            name: Of ``PINNED``.
+            size: Its value.
+        """
+        return all(size in sizes for pinned, sizes in self.pinned if pinned == name)
+
+    def sizes(self, name: str) -> tuple[int, ...]:
+        """Return the values that a size is pinned to; none where it is free.
+
+        Args:
+            name: Of ``PINNED``.
+        """
+        return dict(self.pinned).get(name, ())
 
     def known(self) -> Known:
         """Return all that goes into the formulas beside the layout.

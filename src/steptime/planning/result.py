@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
-from steptime.inputs.datafiles import data_table
-from steptime.inputs.layout import Batch, Layout
+from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.inputs.layout import SIZES, Batch, Layout
+from steptime.inputs.rank_order import rank_order
+from steptime.inputs.shown import Row, Shown
+from steptime.planning.cost import Run, run_cost
 from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
+from steptime.planning.goodput import Failures, goodput
+from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
+from steptime.planning.tie_fraction import tie_fraction_of as tie_fraction_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +42,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(Shown):
     """What a search found.
 
     Attributes:
@@ -62,6 +69,64 @@ class SearchResult:
     leanest: Candidate | None
     elapsed_s: float
 
+    def title(self) -> str:
+        """Return what was asked, and the fastest layout's time."""
+        asked = self.question
+        told = f"{asked.model.name} on {asked.num_devices} x {asked.accelerator.name}"
+        if not self.best:
+            return f"{told}: no layout fits"
+        ties = f"{self.num_ties:,} of {self.num_fitting:,} layouts tie with it"
+        return f"{told}: {self.best[0].step_time_s:.4g} s a step at best; {ties}"
+
+    def records(self) -> list[Row]:
+        """Return a row a layout, the fastest first."""
+        return [candidate_row(self.question, one) for one in self.best]
+
+    def answered(self, place: int = 0) -> Prediction:
+        """Return the whole answer for one of the fastest layouts.
+
+        Args:
+            place: In ``best``.
+        """
+        return answered(self.question, self.best[place])
+
+    def run(
+        self,
+        tokens: float,
+        *,
+        place: int = 0,
+        price_per_gpu_hour: float | None = None,
+        failures: Failures | None = None,
+    ) -> Run:
+        """Return days, cost and energy of a whole run with one of the fastest layouts.
+
+        Args:
+            tokens: Of the run.
+            place: In ``best``.
+            price_per_gpu_hour: In any currency.
+            failures: What the job meets, ``Failures()`` for what is usual; none if None.
+
+        Raises:
+            ConfigError: If a number is out of range.
+        """
+        found = self.answered(place)
+        return run_cost(
+            self.question,
+            found.step_time_s,
+            tokens,
+            price_per_gpu_hour,
+            (found.step_time_low_s, found.step_time_high_s),
+            None if failures is None else goodput(self.question, failures),
+        )
+
+    def _draw(self, axes: Any) -> None:
+        for name, kept in (("the fastest", self.best), ("front", self.front)):
+            memory = [one.memory_bytes / 1e9 for one in kept]
+            axes.plot(memory, [one.step_time_s for one in kept], "o", markersize=3, label=name)
+        axes.set_xlabel("memory of the fullest device (GB)")
+        axes.set_ylabel("step time (s)")
+        axes.legend()
+
     @property
     def roomiest(self) -> int:
         """Place in ``best`` of the tie with the most memory to spare; 0 is the fastest."""
@@ -74,16 +139,31 @@ class SearchResult:
         return self.num_evaluated / self.elapsed_s
 
 
-def tie_fraction_of(predictor: str) -> float:
-    """Return the share of the step time up to which a model cannot tell two layouts apart.
-
-    Measured on published runs that differ in their layout alone: see `steptime.planning.ties`.
+def candidate_row(question: Question, one: Candidate) -> Row:
+    """Return one layout as JSON, CSV and a frame hold it, without nesting.
 
     Args:
-        predictor: baseline or roofline.
+        question: What was asked.
+        one: The layout.
     """
-    table = data_table("search_constants.toml")["tie_fraction"]
-    return float(table.get(predictor, table["baseline"]))
+    layout, domain = one.layout, question.accelerator.nvlink_domain
+    domains, _ = domains_needed(layout, domain, rank_order(question.order))
+    verdict = fit_verdict(one.memory_bytes, question.accelerator.hbm_bytes)
+    return {name: getattr(layout, name) for name in SIZES} | {
+        "num_domains": domains,
+        "left_over_gpus": domains * domain - layout.num_devices,
+        "micro_batch_size": one.batch.micro_batch_size,
+        "sequence_parallel": layout.sequence_parallel,
+        "zero_stage": layout.zero_stage,
+        "recompute": layout.recompute,
+        "schedule": layout.schedule,
+        "step_time_s": one.step_time_s,
+        "memory_bytes": one.memory_bytes,
+        "headroom_bytes": one.headroom_bytes,
+        "tight": float(verdict) == TIGHT,
+        "fit_probability": one.fit_probability,
+        "tokens_per_s": question.global_batch_size * question.seq_length / one.step_time_s,
+    }
 
 
 def answered(question: Question, candidate: Candidate) -> Prediction:

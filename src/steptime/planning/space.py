@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from steptime.inputs.layout import SCHEDULES, SIZES
+from steptime.formulas.schedule import entry_number
+from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import fixed_chunks
+from steptime.planning.grid import ROW_FIELDS as ROW_FIELDS
+from steptime.planning.grid import Grid, Rows
 from steptime.planning.question import Question
-
-ROW_FIELDS = (
-    *(size for size in SIZES if size != "vpp"),
-    *("vpp", "schedule", "micro_batch_size"),
-)
-"""Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""
-
-Rows = NDArray[np.float64]
 
 MOST_EXPERT_SIZES = 24
 
@@ -40,6 +34,20 @@ def chunk_counts(num_layers: int, pp: int) -> list[int]:
     most = -(-num_layers // pp)
     lengths = range(1, most + 1)
     return sorted({-(-num_layers // (pp * length)) for length in lengths})
+
+
+def chunks_tried(question: Question, pp: int) -> list[int]:
+    """Return the chunk counts to try: those asked for that leave no chunk empty, or all.
+
+    Args:
+        question: May pin them.
+        pp: Stages, p.
+    """
+    layers = question.model.num_layers
+    pinned = question.sizes("vpp")
+    if not pinned:
+        return chunk_counts(layers, pp)
+    return sorted({size for size in pinned if (size == 1 if pp == 1 else size * pp < layers + pp)})
 
 
 def micro_batch_sizes(question: Question) -> list[int]:
@@ -72,7 +80,8 @@ def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[i
     if question.model.experts is None:
         return [(1, 1)]
     sizes = [size for size in divisors(question.model.experts.num_experts) if size <= stage_ranks]
-    inner = [1] if tp == 1 else [1, tp]
+    sizes = [size for size in sizes if question.allows("ep", size)]
+    inner = list(question.sizes("etp")) or sorted({1, tp})
     return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]
 
 
@@ -98,61 +107,82 @@ def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
 Drop = Callable[[int, tuple[int, ...], int], None]
 
 
-def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> Iterator[Rows]:
-    """Yield rows of `ROW_FIELDS`, at most about ``most_rows`` at a time.
+def grids(question: Question, most_rows: int, drop: Drop | None = None) -> Iterator[Grid]:
+    """Yield every combination of sizes, chunks and micro-batches, about ``most_rows`` at a time.
 
-    Rows that break a rule together with their micro-batch or chunks are still in.
+    Combinations that break a rule together are still in.
+
+    Args:
+        question: What is asked.
+        most_rows: Bound of a grid.
+        drop: Told of sizes that can never be cut: rule, sizes, and the rows they stand for.
+    """
+    layers = question.model.num_layers
+    for pp in divisors(question.num_devices):
+        if pp > layers or not question.allows("pp", pp):
+            # Counted by `sizes_over_layers`, as no chunk count exists for them.
+            continue
+        held = [
+            (float(chunks), schedule)
+            for chunks in chunks_tried(question, pp)
+            for schedule in schedules_for(question, pp, chunks)
+        ]
+        # DualPipe's two copies of a weight are shared out by other ranks.
+        for copies in sorted({entry_number("copies", schedule) for _, schedule in held}):
+            alike = [one for one in held if entry_number("copies", one[1]) == copies]
+            yield from _grids_of(question, pp, alike, most_rows, drop)
+
+
+def _grids_of(
+    question: Question,
+    pp: int,
+    held: list[tuple[float, float]],
+    most_rows: int,
+    drop: Drop | None,
+) -> Iterator[Grid]:
+    """Yield the grids of one number of stages and some chunks and schedules."""
+    micro = np.array(micro_batch_sizes(question), dtype=np.float64)
+    inner = len(held) * len(micro)
+    outer: list[tuple[int, ...]] = []
+    for sizes in _sizes(question, question.num_devices, pp):
+        rule = outer_rule(question, sizes)
+        if rule:
+            if drop:
+                drop(rule, sizes, inner)
+            continue
+        outer.append(sizes)
+        if len(outer) * inner >= most_rows:
+            yield Grid(np.array(outer, dtype=np.float64), np.array(held), micro)
+            outer = []
+    if outer:
+        yield Grid(np.array(outer, dtype=np.float64), np.array(held), micro)
+
+
+def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> Iterator[Rows]:
+    """Yield the combinations of `grids` one after another, as rows of `ROW_FIELDS`.
 
     Args:
         question: What is asked.
         most_rows: Bound of a block.
-        drop: Told of sizes that can never be cut: rule, sizes, and the rows they stand for.
+        drop: As in `grids`.
     """
-    devices, layers = question.num_devices, question.model.num_layers
-    micro = micro_batch_sizes(question)
-    for pp in divisors(devices):
-        if pp > layers:
-            # Counted by `sizes_over_layers`, as no chunk count exists for them.
-            continue
-        inner = [
-            (float(chunks), schedule, float(size))
-            for chunks in chunk_counts(layers, pp)
-            for schedule in schedules_for(question, pp, chunks)
-            for size in micro
-        ]
-        if not inner:
-            continue
-        inner_rows = np.array(inner)
-        outer: list[tuple[int, ...]] = []
-        for sizes in _sizes(question, devices, pp):
-            rule = outer_rule(question, sizes)
-            if rule:
-                if drop:
-                    drop(rule, sizes, len(inner))
-                continue
-            outer.append(sizes)
-            if len(outer) * len(inner) >= most_rows:
-                yield _crossed(outer, inner_rows)
-                outer = []
-        if outer:
-            yield _crossed(outer, inner_rows)
+    for grid in grids(question, most_rows, drop):
+        yield grid.rows()
 
 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
     """Yield the sizes that take up all devices, in the order of ``ROW_FIELDS`` up to ``vpp``."""
     for tp in divisors(devices // pp):
+        if not question.allows("tp", tp):
+            continue
         splits = expert_splits(question, tp, devices // pp)
         for cp in divisors(devices // pp // tp):
             dp = devices // pp // tp // cp
+            if not (question.allows("cp", cp) and question.allows("dp", dp)):
+                continue
             for copies in question.dp_replicates:
                 for ep, etp in splits:
                     yield tp, cp, pp, dp, copies, ep, etp
-
-
-def _crossed(outer: list[tuple[int, ...]], inner: Rows) -> Rows:
-    """Return every pair of an outer and an inner row, side by side."""
-    left = np.repeat(np.array(outer, dtype=np.float64), len(inner), axis=0)
-    return np.hstack([left, np.tile(inner, (len(outer), 1))])
 
 
 def sizes_over_layers(question: Question) -> int:
@@ -160,7 +190,7 @@ def sizes_over_layers(question: Question) -> int:
     return sum(
         len(divisors(devices // tp))
         for pp in divisors(question.num_devices)
-        if pp > question.model.num_layers
+        if pp > question.model.num_layers and question.allows("pp", pp)
         for devices in [question.num_devices // pp]
         for tp in divisors(devices)
     )

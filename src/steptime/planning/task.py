@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from steptime import __version__
 from steptime.inputs.digest import source_digest
 from steptime.planning.question import Question
+
+MOST_LETTERS = 100
+"""Of the part of a file's name that says what it answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +36,18 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A name that changes with anything that could change the answer."""
+        """A name that can be read, and that changes with anything that could change the answer."""
         asked = asdict(replace(self.question, constants=None))
-        return _digest([self.answered_by, asked])[:20]
+        return f"{self.words}-{_digest([self.answered_by, asked])[:20]}"
+
+    @property
+    def words(self) -> str:
+        """What is asked, as a file's name may have it."""
+        one = self.question
+        names = (one.model.name, f"{one.num_devices}x{one.accelerator.name}")
+        sizes = (f"b{one.global_batch_size}", f"s{one.seq_length}")
+        text = "-".join((*names, *sizes, one.precision)).lower()
+        return re.sub(r"[^a-z0-9.]+", "-", text).strip("-.")[:MOST_LETTERS]
 
     def _constants(self) -> dict[str, float] | None:
         constants = self.question.constants

@@ -60,6 +60,7 @@ def generate() -> None:
 
     from steptime.book.site import (
         command_pages,
+        day_page,
         formula_pages,
         limits_page,
         python_pages,
@@ -72,6 +73,7 @@ def generate() -> None:
     found["limits.md"] = limits_page.page()
     found["your-run.md"] = your_run_page.page()
     found.update(formula_pages.pages())
+    found["days.md"] = day_page.page()
     for name, text in found.items():
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:

@@ -36,7 +36,7 @@ READ_ON = {
     "18": "memory",
     "19": "hardware",
     "20": "search",
-    "21": "rerun",
+    "22": "rerun",
 }
 """The page that tells the story behind a section; §12b reads on at §12's."""
 
@@ -61,7 +61,8 @@ def _shown(cell: dict[str, Any], keys: frozenset[str]) -> dict[str, Any]:
             text = with_captions(text, captions(source), captioned)
             data["text/markdown"] = with_leads(text, captioned)
         outputs.append({**output, "data": data} if data else output)
-    hidden = [] if "remove-cell" in tags else ["remove-input"]
+    # A tutorial shows what its cells ask.
+    hidden = [] if {"remove-cell", "show-input"} & set(tags) else ["remove-input"]
     return {
         **cell,
         "outputs": outputs,

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
 from steptime.inputs.errors import check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
-from steptime.planning.emit.deepspeed import deepspeed_script
-from steptime.planning.emit.megatron import megatron_script
-from steptime.planning.emit.megatron_yaml import bridge_yaml, nemo_yaml
-from steptime.planning.emit.nanotron import nanotron_yaml
-from steptime.planning.emit.torchtitan import torchtitan_toml
 
 Writer = Callable[[ModelShape, Layout, Batch], str]
 
-WRITERS: Mapping[str, Writer] = {
-    "megatron": megatron_script,
-    "torchtitan": torchtitan_toml,
-    "megatron-bridge": bridge_yaml,
-    "nemo": nemo_yaml,
-    "deepspeed": deepspeed_script,
-    "nanotron": nanotron_yaml,
+WRITERS: Mapping[str, tuple[str, str]] = {
+    "megatron": ("megatron", "megatron_script"),
+    "torchtitan": ("torchtitan", "torchtitan_toml"),
+    "megatron-bridge": ("megatron_yaml", "bridge_yaml"),
+    "nemo": ("megatron_yaml", "nemo_yaml"),
+    "deepspeed": ("deepspeed", "deepspeed_script"),
+    "nanotron": ("nanotron", "nanotron_yaml"),
 }
+"""Module of this folder and function of each format, loaded when it is written."""
+
 FORMATS = tuple(WRITERS)
 
 
@@ -39,4 +37,6 @@ def emitted(kind: str, model: ModelShape, layout: Layout, batch: Batch) -> str:
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
     check_choice("format", kind, FORMATS)
-    return WRITERS[kind](model, layout, batch)
+    module, name = WRITERS[kind]
+    writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
+    return writer(model, layout, batch)

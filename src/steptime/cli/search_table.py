@@ -1,0 +1,187 @@
+"""The tables of a search: layouts with their chunks on one line, and what a run takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from steptime.answer.predictor import PREDICTORS
+from steptime.cli.output import console, percent, print_table, seconds
+from steptime.formulas.judgement import TIGHT_SHARE
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import SIZES
+from steptime.planning.cost import Run
+from steptime.planning.goodput import Goodput
+from steptime.planning.question import Question
+
+if TYPE_CHECKING:
+    from steptime.planning.result import Candidate, SearchResult
+
+ALWAYS = ("tp", "cp", "pp", "dp")
+"""Sizes that are told of every layout; the others where one is above 1."""
+RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
+_PLAIN = {"1f1b": "1f1b", "interleaved-1f1b": "1f1b"}
+# Schedules that are one and the same but for the chunks.
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table: a layout, and those that differ from it in chunks alone.
+
+    Attributes:
+        choice: Its place among the best, from 1.
+        one: The fastest of them.
+        chunks: Of the others that tie with it.
+        others: How many layouts the line stands for beside the first.
+    """
+
+    choice: int
+    one: Candidate
+    chunks: tuple[int, ...]
+    others: int
+
+
+def lines_of(layouts: Sequence[Candidate], tie_fraction: float, most: int) -> list[Line]:
+    """Return layouts with those that differ in chunks alone on one line.
+
+    Args:
+        layouts: The fastest first.
+        tie_fraction: Up to which two times cannot be told apart.
+        most: Lines to return.
+    """
+    groups: dict[tuple[Any, ...], list[tuple[int, Candidate]]] = {}
+    for choice, one in enumerate(layouts, 1):
+        plain = replace(
+            one.layout, vpp=1, schedule=_PLAIN.get(one.layout.schedule, one.layout.schedule)
+        )
+        key = (plain, one.batch)
+        if key in groups or len(groups) < most:
+            groups.setdefault(key, []).append((choice, one))
+    found = []
+    for (choice, first), *rest in groups.values():
+        near = first.step_time_s * (1.0 + tie_fraction)
+        chunks = [one.layout.vpp for _, one in rest if one.step_time_s <= near]
+        found.append(Line(choice, first, tuple(sorted(set(chunks))), len(rest)))
+    return found
+
+
+def print_layouts(result: SearchResult, shown: list[Line]) -> None:
+    """Print the layouts of a search as a table.
+
+    Args:
+        result: The search.
+        shown: The layouts to print.
+    """
+    question = result.question
+    model = PREDICTORS[str(question.predictor)].title
+    title = (
+        f"{question.model.name} on {question.num_devices} x {question.accelerator.name}, "
+        f"batch {question.global_batch_size} x {question.seq_length} ({model})"
+    )
+    sizes = [name for name in SIZES if _shown(shown, name)]
+    several = len(set(question.schedules) - _PLAIN.keys()) > 0
+    heads = [
+        "#",
+        "step s",
+        *(BY_NAME[name].label for name in sizes),
+        "mb",
+        "SP",
+        "ZeRO",
+        "redo",
+        "GB",
+        "full",
+        "fits",
+    ]
+    heads += ["schedule"] if several else []
+    tie = shown[0].one.step_time_s * (1.0 + result.tie_fraction)
+    rows = []
+    for line in shown:
+        mark = "=" if line.one.step_time_s <= tie and line is not shown[0] else ""
+        row = [str(line.choice), f"{mark}{line.one.step_time_s:.4g}"]
+        row += _cells(question, line, sizes)
+        row += [line.one.layout.schedule] if several else []
+        rows.append(row)
+    print_table(title, [(head, "right") for head in heads], rows)
+    more = any(line.chunks for line in shown)
+    console().print(
+        "# choice, mb micro-batch, SP sequence parallel, redo recomputation, full share of the "
+        "memory (! tight), fits chance that it fits"
+        + (", 4+2: as good in two other counts of chunks" if more else "")
+    )
+
+
+def print_runs(shown: list[Line], runs: list[Run]) -> None:
+    """Print what the whole run takes with each layout, with its range.
+
+    Args:
+        shown: The layouts.
+        runs: What the run takes with each.
+    """
+    priced = runs[0].cost is not None
+    heads = ["#", "days", "90 %", *(["cost", "90 %"] if priced else []), "MWh"]
+    rows = []
+    for line, run in zip(shown, runs, strict=True):
+        row = [str(line.choice), f"{run.days:,.1f}"]
+        row.append(_range(run.days_low, run.days_high, "{:,.1f}".format))
+        if priced:
+            row += [amount(run.cost), _range(run.cost_low, run.cost_high, amount)]
+        rows.append([*row, amount(run.energy_mwh)])
+    print_table("the whole run", [(head, "right") for head in heads], rows)
+
+
+def _range(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
+    return "-" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def print_goodput(found: Goodput) -> None:
+    """Print what failures leave of the time, and what that follows from.
+
+    Args:
+        found: The share and its reasons.
+    """
+    console().print(
+        f"goodput {percent(found.fraction)}: a failure every {_span(found.between_failures_s)}, "
+        f"{_span(found.restart_s)} to restart, a checkpoint of {_span(found.checkpoint_s)} every "
+        f"{_span(found.interval_s)} (the best by Daly); days and cost count it",
+        markup=False,
+    )
+    for source in found.sources:
+        console().print(f"  taken: {source}", markup=False)
+
+
+def _span(value_s: float) -> str:
+    for scale, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
+        if value_s >= 2.0 * scale:
+            return f"{value_s / scale:.3g} {unit}"
+    return seconds(value_s)
+
+
+def _shown(lines: list[Line], name: str) -> bool:
+    """Return whether a count is worth a column: not where it is 1 in all that are shown."""
+    more = any(getattr(line.one.layout, name) > 1 for line in lines)
+    return name in ALWAYS or more or (name == "vpp" and any(line.chunks for line in lines))
+
+
+def _cells(question: Question, line: Line, sizes: list[str]) -> list[str]:
+    one = line.one
+    layout, share = one.layout, one.memory_bytes / question.accelerator.hbm_bytes
+    more = len(set(line.chunks) - {layout.vpp})
+    chunks = f"{layout.vpp}+{more}" if more else str(layout.vpp)
+    return [
+        *(chunks if name == "vpp" else str(getattr(layout, name)) for name in sizes),
+        str(one.batch.micro_batch_size),
+        "yes" if layout.sequence_parallel else "no",
+        str(layout.zero_stage),
+        RECOMPUTE_WORDS[layout.recompute],
+        f"{one.memory_bytes / 1e9:.1f}",
+        ("!" if share >= TIGHT_SHARE else "") + f"{100 * share:.0f}%",
+        "-" if one.fit_probability is None else f"{100 * one.fit_probability:.0f}%",
+    ]
+
+
+def amount(value: float | None) -> str:
+    """Return a large amount for the eye: in millions from a million on."""
+    if value is None:
+        return "-"
+    return f"{value / 1e6:,.2f}M" if value >= 1e6 else f"{value:,.0f}"
