@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.formulas.ranks import expert_shard_ranks, shard_ranks
+from steptime.formulas.candidates import own_sequence, own_sharding, row_rule
 from steptime.inputs.job import Job
+from steptime.planning.cuts import settings_lost, sizes_over_layers
 from steptime.planning.evaluate import (
     REASONS,
     Switches,
@@ -18,7 +19,6 @@ from steptime.planning.evaluate import (
     bytes_of,
     crossed_job,
     over_software,
-    row_faults,
     rows_job,
     step_function,
     switches,
@@ -26,7 +26,7 @@ from steptime.planning.evaluate import (
 from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult, finished
-from steptime.planning.space import ROW_FIELDS, Rows, row_blocks, sizes_over_layers
+from steptime.planning.space import ROW_FIELDS, Rows, num_experts, row_blocks
 
 CELLS = 48_000
 """Layouts evaluated at once: arrays of this size stay in a core's cache."""
@@ -60,7 +60,7 @@ class Search:
         self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
         empty = Kept.none(len(ROW_FIELDS))
         self.tally = Tally(0, 0, {}, np.inf, empty)
-        over = sizes_over_layers(question)
+        over = sizes_over_layers(question.num_devices, question.model.num_layers)
         if over:
             self.tally.dropped[TOO_MANY_STAGES] = over
 
@@ -76,21 +76,16 @@ class Search:
         if count:
             self.tally.dropped[reason] = self.tally.dropped.get(reason, 0) + count
 
-    def _drop_sizes(self, rule: int, sizes: tuple[int, ...], rows: int) -> None:
+    def _drop_sizes(self, rule: int, sizes: list[int], rows: int) -> None:
         """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
-        tp, cp, _, dp, copies, ep, etp = sizes
-        recompute, zero, sequence = self.choices.shape
-        if sequence > 1 and (tp == 1 or self.question.seq_length % (cp * tp)):
-            sequence = 1
-        experts = self.question.model.experts is not None
-        if cp * dp == copies and not (experts and tp * cp * dp > copies * ep * etp):
-            zero = 1
-        self._drop(REASONS[rule - 1], rows * recompute * zero * sequence)
+        settings = list(self.choices.shape)
+        lost = settings_lost(sizes, settings, self.question.seq_length, num_experts(self.question))
+        self._drop(REASONS[rule - 1], rows * lost)
 
     def _valid(self, block: Rows) -> Rows:
         """Return the rows that break no rule, and count the rest."""
         record = rows_job(self.base, block)
-        rules = row_faults(record)
+        rules = row_rule(record)
         distinct = self._distinct(block).reshape(len(block), -1).sum(axis=1)
         for number, reason in enumerate(REASONS, 1):
             self._drop(reason, int(distinct[rules == number].sum()))
@@ -120,30 +115,13 @@ class Search:
         return least
 
     def _distinct(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return which cells are layouts of their own.
-
-        Sequence parallelism means nothing without tensor ranks and needs a sequence that they
-        divide; sharding means nothing to a rank that nobody shares a parameter with. Of cells
-        alike, the first stands for all.
-        """
+        """Return which cells are layouts of their own; of cells alike one stands for all."""
         shape = (len(rows), *self.choices.shape)
-        record = rows_job(self.base, rows)
-        tp, cp = (size.reshape(-1, 1, 1, 1) for size in (record.tp, record.cp))
-        on = self.choices.sequence_parallel > 0.0
-        cut = (tp > 1.0) & (self.question.seq_length % (cp * tp) == 0.0)
-        first = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
-        sequence = np.where(on, cut | (first & ~cut & (shape[3] == 1)), True)
-        zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
-        shared = self._shared(record).reshape(-1, 1, 1, 1)
-        return np.broadcast_to(sequence & (zero | shared), shape)
-
-    def _shared(self, record: Job) -> NDArray[np.bool_]:
-        """Return which rows have ranks that could share a parameter out, an expert's included."""
-        shared: NDArray[np.bool_] = np.asarray(shard_ranks(record) > 1.0)
-        if self.question.model.experts is None:
-            return shared
-        experts: NDArray[np.bool_] = np.asarray(expert_shard_ranks(record) > 1.0)
-        return shared | experts
+        record = crossed_job(self.base, rows, self.choices)
+        places = [np.arange(float(size)) for size in shape]
+        sequence = own_sequence(record, places[3].reshape(1, 1, 1, -1), float(shape[3]))
+        sharding = own_sharding(record, places[2].reshape(1, 1, -1, 1))
+        return np.broadcast_to((sequence > 0.0) & (sharding > 0.0), shape)
 
     def _evaluate(self, rows: Rows) -> None:
         """Time a block and take in what fits."""

@@ -8,94 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from steptime.inputs.layout import SCHEDULES
-from steptime.pipeline.build import fixed_chunks
+from steptime.planning.cuts import (
+    RUN_FIELDS,
+    SIZE_FIELDS,
+    divisors,
+    micro_batch_sizes,
+    outer_rule,
+    runs_for,
+    sizes_for,
+)
 from steptime.planning.question import Question
 
-ROW_FIELDS = (
-    *("tp", "cp", "pp", "dp", "dp_replicate", "ep", "etp"),
-    *("vpp", "schedule", "micro_batch_size"),
-)
+ROW_FIELDS = (*SIZE_FIELDS, *RUN_FIELDS)
 """Columns of a row: all that is not a switch (recomputation, ZeRO, sequence parallel)."""
 
 Rows = NDArray[np.float64]
-
-MOST_EXPERT_SIZES = 24
-
-
-def divisors(number: int) -> list[int]:
-    """Return all divisors of a number, in order."""
-    small = [size for size in range(1, int(number**0.5) + 1) if number % size == 0]
-    return small + [number // size for size in reversed(small) if size * size != number]
+Drop = Callable[[int, list[int], int], None]
 
 
-def chunk_counts(num_layers: int, pp: int) -> list[int]:
-    """Return the numbers of chunks worth trying: the smallest for each chunk length.
-
-    Args:
-        num_layers: Layers, l.
-        pp: Stages, p.
-    """
-    if pp == 1:
-        return [1]
-    most = -(-num_layers // pp)
-    lengths = range(1, most + 1)
-    return sorted({-(-num_layers // (pp * length)) for length in lengths})
-
-
-def micro_batch_sizes(question: Question) -> list[int]:
-    """Return the micro-batch sizes to try."""
-    if question.micro_batch_sizes:
-        return sorted(set(question.micro_batch_sizes))
-    return [size for size in (1, 2, 4, 8, 16, 32, 64) if size <= question.global_batch_size]
-
-
-def schedules_for(question: Question, pp: int, chunks: int) -> list[float]:
-    """Return the codes of the schedules that run ``chunks`` chunks on ``pp`` stages."""
-    if pp == 1:
-        return [float(SCHEDULES.index("1f1b"))]
-    names = [
-        name
-        for name in question.schedules
-        if (chunks == fixed_chunks(name) if fixed_chunks(name) else chunks > 1)
-    ]
-    return [float(SCHEDULES.index(name)) for name in names]
-
-
-def expert_splits(question: Question, tp: int, stage_ranks: int) -> list[tuple[int, int]]:
-    """Return the (ep, etp) pairs to try for a tensor-parallel size.
-
-    Args:
-        question: Gives the experts.
-        tp: Tensor-parallel size.
-        stage_ranks: Ranks of one pipeline stage, t c d.
-    """
-    if question.model.experts is None:
-        return [(1, 1)]
-    sizes = [size for size in divisors(question.model.experts.num_experts) if size <= stage_ranks]
-    inner = [1] if tp == 1 else [1, tp]
-    return [(ep, etp) for ep in sizes[:MOST_EXPERT_SIZES] for etp in inner]
-
-
-def outer_rule(question: Question, sizes: tuple[int, ...]) -> int:
-    """Return the rule of `layout_fault` that sizes break whatever the rest is, 0 if none.
-
-    It is asked first, so that a space with many odd divisors is not spelt out in vain.
-
-    Args:
-        question: Gives heads and sequence.
-        sizes: tp, cp, pp, dp, dp_replicate, ep, etp.
-    """
-    tp, cp, _, dp, copies, ep, etp = sizes
-    if question.model.num_attention_heads % tp:
-        return 4
-    if question.seq_length % cp:
-        return 5
-    if dp % copies:
-        return 9
-    return 8 if (tp * cp * dp) % (ep * etp) else 0
-
-
-Drop = Callable[[int, tuple[int, ...], int], None]
+def num_experts(question: Question) -> int:
+    """Return the experts of a layer, 0 in a dense model."""
+    return question.model.experts.num_experts if question.model.experts else 0
 
 
 def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> Iterator[Rows]:
@@ -109,23 +42,19 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
         drop: Told of sizes that can never be cut: rule, sizes, and the rows they stand for.
     """
     devices, layers = question.num_devices, question.model.num_layers
-    micro = micro_batch_sizes(question)
+    heads, length = question.model.num_attention_heads, question.seq_length
+    tried = [float(SCHEDULES.index(name)) for name in question.schedules]
+    asked = sorted(set(question.micro_batch_sizes))
+    micro = micro_batch_sizes(asked, question.global_batch_size)
     for pp in divisors(devices):
-        if pp > layers:
-            # Counted by `sizes_over_layers`, as no chunk count exists for them.
-            continue
-        inner = [
-            (float(chunks), schedule, float(size))
-            for chunks in chunk_counts(layers, pp)
-            for schedule in schedules_for(question, pp, chunks)
-            for size in micro
-        ]
+        # More stages than layers have no runs; `sizes_over_layers` counts them.
+        inner = runs_for(layers, pp, tried, micro)
         if not inner:
             continue
-        inner_rows = np.array(inner)
-        outer: list[tuple[int, ...]] = []
-        for sizes in _sizes(question, devices, pp):
-            rule = outer_rule(question, sizes)
+        inner_rows = np.array(inner, dtype=np.float64)
+        outer: list[list[int]] = []
+        for sizes in _sizes(question, pp):
+            rule = outer_rule(sizes, heads, length)
             if rule:
                 if drop:
                     drop(rule, sizes, len(inner))
@@ -138,29 +67,14 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
             yield _crossed(outer, inner_rows)
 
 
-def _sizes(question: Question, devices: int, pp: int) -> Iterator[tuple[int, ...]]:
-    """Yield every (tp, cp, pp, dp, dp_replicate, ep, etp) that takes up all devices."""
-    for tp in divisors(devices // pp):
-        splits = expert_splits(question, tp, devices // pp)
-        for cp in divisors(devices // pp // tp):
-            dp = devices // pp // tp // cp
-            for copies in question.dp_replicates:
-                for ep, etp in splits:
-                    yield tp, cp, pp, dp, copies, ep, etp
+def _sizes(question: Question, pp: int) -> Iterator[list[int]]:
+    """Yield the sizes of every layout with ``pp`` stages that takes up all devices."""
+    copies = list(question.dp_replicates)
+    for tp in divisors(question.num_devices // pp):
+        yield from sizes_for(question.num_devices, pp, tp, copies, num_experts(question))
 
 
-def _crossed(outer: list[tuple[int, ...]], inner: Rows) -> Rows:
+def _crossed(outer: list[list[int]], inner: Rows) -> Rows:
     """Return every pair of an outer and an inner row, side by side."""
     left = np.repeat(np.array(outer, dtype=np.float64), len(inner), axis=0)
     return np.hstack([left, np.tile(inner, (len(outer), 1))])
-
-
-def sizes_over_layers(question: Question) -> int:
-    """Return the (t, c, p, d) with more stages than layers: none of their layouts is tried."""
-    return sum(
-        len(divisors(devices // tp))
-        for pp in divisors(question.num_devices)
-        if pp > question.model.num_layers
-        for devices in [question.num_devices // pp]
-        for tp in divisors(devices)
-    )
