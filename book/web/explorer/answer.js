@@ -70,7 +70,7 @@ export function jobOf(state, data) {
 const precisionOf = (state, data) => data.precisions.find((one) => one.key === state.precision);
 
 /** Return why a device lacks the products of a precision, or null. */
-function precisionRefusal(state, job, data) {
+export function precisionRefusal(state, job, data) {
   const { needs } = precisionOf(state, data);
   const gpu = data.accelerators.find((one) => one.key === state.gpu);
   const values = { precision: state.precision, accelerator: state.gpu };
@@ -131,8 +131,7 @@ function sentence(template, values) {
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
   /** What is taken of the software: one kind where weights are whole, one where ranks share them. */
-  function softwareOf(state, job) {
-    const sharing = formulas.shares_weights(job);
+  function softwareOf(state, sharing, job) {
     const gpu = data.accelerators.find((one) => one.key === state.gpu);
     const model = data.models.find((one) => one.key === state.model);
     const common = data.software[sharing];
@@ -183,7 +182,7 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, job, refused };
-    const software = softwareOf(state, job);
+    const software = softwareOf(state, formulas.shares_weights(job), job);
     const steps = modelsFor(state, job, software).map((model) => step(job, model));
     if (!steps.length) return { state, job, refused: untimed(state) };
     const chosen = chosenOf(steps, state);
@@ -207,7 +206,7 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, refused };
-    const software = softwareOf(state, job);
+    const software = softwareOf(state, formulas.shares_weights(job), job);
     const models = modelsFor(state, job, software);
     if (!models.length) return { state, refused: untimed(state) };
     const total = formulas.memory_total_bytes(job, software.memory);
@@ -221,7 +220,7 @@ export function makeAnswer(data, formulas) {
   /** Why a state cannot be cut, or null. */
   const legal = (state) => refusal(state, jobOf(state, data), data, formulas);
 
-  return { answer, quick, legal };
+  return { answer, quick, legal, softwareOf, modelsFor, kindOf };
 }
 
 /** The facts that a record has a field for. */
@@ -229,7 +228,7 @@ const known = (facts, record) =>
   Object.fromEntries(Object.entries(facts).filter(([name]) => name in record));
 
 /** No model tells the time of 8-bit products on a device that nobody measured. */
-function untimed(state) {
+export function untimed(state) {
   const text = `no model tells the time of ${state.precision} products on ${state.gpu}; use bf16`;
   return { field: "precision", value: "bf16", text };
 }
