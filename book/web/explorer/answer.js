@@ -3,7 +3,7 @@
  * Python of the same name when the site is built; here numbers are only put together.
  */
 
-import { OWN_FIELDS, ownShape } from "./state.js";
+import { ownShape } from "./state.js";
 
 /** Parts of the step in the order they are drawn, with the words of the page. */
 export const STEP_PARTS = [
@@ -25,13 +25,7 @@ const VERDICTS = ["over", "tight", "fits"];
 export function modelFields(state, data) {
   const preset = data.models.find((one) => one.key === state.model);
   if (preset) return preset.fields;
-  const shape = ownShape(state.own);
-  const fields = { ...data.blank_model };
-  for (const name of OWN_FIELDS) fields[name] = shape[name];
-  fields.head_dim = shape.hidden_size / shape.num_attention_heads;
-  fields.num_dense_layers = shape.num_experts > 0 ? 0 : shape.num_layers;
-  fields.expert_groups = shape.num_experts > 0 ? 1 : 0;
-  return fields;
+  return { ...data.blank_model, ...ownShape(state.own) };
 }
 
 /** Return the name of the model that a state names. */

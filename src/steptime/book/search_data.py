@@ -1,4 +1,4 @@
-"""What the page of the search knows beside the explorer's data: what is tried, why rows fall out."""
+"""What the search of the page knows beside the explorer's data: what is tried, words, tables."""
 
 from __future__ import annotations
 
