@@ -115,7 +115,8 @@ def test_the_figure_is_light(open_page: Open, schedule_folder: Path) -> None:
     scripts = sum(size for name, size in sizes if name.endswith(".js"))
     styles = sum(size for name, size in sizes if name.endswith(".css"))
     stand_in = (schedule_folder / "schedule.html").stat().st_size
-    assert scripts <= 60_000
+    # The table and the bitmaps are in the one script, 4 kB that used to come when asked for.
+    assert scripts <= 61_000
     assert styles <= 9_000
     assert scripts + styles + stand_in <= 80_000
 

@@ -3,6 +3,9 @@
 import { makeAnswer } from "../explorer/answer.js";
 import { makeSearch } from "./engine.js";
 
+/** Layouts that a page lists where fewer tie. */
+const SHOWN = 10;
+
 /**
  * Return `ask(question, id)` and `stop()`. `tell(message)` gets the state of the search after
  * `first_ms` and then after every `next_ms`; a turn lasts `turn_ms` and `pause()` ends it.
@@ -22,7 +25,7 @@ export function makeDriver(data, formulas, tell, { turn_ms, first_ms, next_ms, p
       const now = performance.now();
       if (now - turn < turn_ms) continue;
       if (now - shown >= next_ms) {
-        tell({ id, done: false, ...search.result(), elapsed_ms: now - start });
+        tell({ id, done: false, ...search.result(SHOWN), elapsed_ms: now - start });
         shown = performance.now();
       }
       await pause();
@@ -30,7 +33,7 @@ export function makeDriver(data, formulas, tell, { turn_ms, first_ms, next_ms, p
       turn = performance.now();
     }
     const elapsed_ms = performance.now() - start;
-    return tell({ id, done: true, ...search.result(), elapsed_ms });
+    return tell({ id, done: true, ...search.result(SHOWN), elapsed_ms });
   }
   return { ask, stop: () => (current = 0) };
 }

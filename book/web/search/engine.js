@@ -5,7 +5,7 @@
 
 import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
 import { DEFAULTS } from "../explorer/state.js";
-import { makeCloud, makeFastest, makeFront } from "./kept.js";
+import { SLOWEST, makeCloud, makeFastest, makeFront } from "./kept.js";
 
 export const KEEP = 1000;
 
@@ -155,16 +155,18 @@ export function makeSearch(question, data, machine, formulas) {
   }
   const told = (one) => ({ ...one, chance: chance(one.bytes) });
 
-  function result() {
-    const best = fastest.list().map(told);
+  /** What was found so far; of the fastest `most`, or all that tie. */
+  function result(most = KEEP) {
+    const best = fastest.list();
     const share = tried.ties[model.key];
     const ties = best.filter((one) => one.seconds <= best[0].seconds * (1 + share)).length;
     const byCount = Object.entries(dropped).sort((a, b) => b[1] - a[1]);
     return {
-      ...{ question, model: model.key, limit, best, ties, counts, settings: tried, share },
+      ...{ question, model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
       interval: best.length ? interval(best[0]) : null,
+      best: best.slice(0, Math.max(most, ties)).map(told),
       front: front.list().map(told),
-      cloud: cloud.list(),
+      cloud: best.length ? cloud.list(SLOWEST * best[0].seconds) : [],
       dropped: byCount,
       leanest: best.length || !leanest ? null : told(leanest),
     };

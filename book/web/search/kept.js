@@ -1,5 +1,8 @@
 /** What a search keeps of all layouts: the fastest, the front, and a picture of the rest. */
 
+/** Slower layouts than so many times the best are counted, not drawn. */
+export const SLOWEST = 4;
+
 /** Whole numbers of a row and its switches, in the order that decides between equals. */
 const compareLists = (a, b) => {
   for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return a[at] - b[at];
@@ -67,7 +70,8 @@ export function makeFront() {
 export function makeCloud(limitBytes) {
   const cells = new Map();
   const key = (seconds, bytes) =>
-    Math.floor(Math.log2(seconds) * 48) * 256 + Math.floor((bytes / limitBytes) * 120);
+    Math.floor(Math.log2(seconds) * 40) * 128 + Math.floor((bytes / limitBytes) * 90);
   const wants = (at, seconds) => !(cells.get(at)?.seconds <= seconds);
-  return { add: (at, one) => cells.set(at, one), key, wants, list: () => [...cells.values()] };
+  const list = (slowest) => [...cells.values()].filter((one) => one.seconds <= slowest);
+  return { add: (at, one) => cells.set(at, one), key, wants, list };
 }

@@ -3,12 +3,12 @@
  * this as a script and it works in turns of a few milliseconds.
  */
 
-import { data as presets } from "../explorer/data.js";
+import * as presets from "../explorer/data.js";
 import { search } from "./data.js";
 import { makeDriver } from "./driver.js";
 import * as formulas from "./formulas.js";
 
-const data = { ...presets, search };
+const data = { ...presets.data, search };
 const channel = new MessageChannel();
 const waiting = [];
 channel.port1.onmessage = () => waiting.shift()();

@@ -69,7 +69,7 @@ _ALONE = """<!doctype html>
 {fragment}
 </div>
 </main>
-<script type="module" src="index.js"></script>
+<script src="index.js"></script>
 </body>
 </html>
 """
@@ -116,7 +116,7 @@ def data_text() -> str:
 
 
 def texts_text() -> str:
-    """Return the module of the formulas as data: what is alike stands together, and packs well."""
+    """Return the script of the formulas as data: what is alike stands together, and packs well."""
     texts = formula_texts(OPENED, TABLES)
     functions = texts["functions"]
     columns = {
@@ -125,7 +125,8 @@ def texts_text() -> str:
     bodies = short_form([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
     names = {"functions": list(functions), "names": other}
-    return module_text("packed", {**texts, **names, "columns": columns, "bodies": bodies})
+    packed = {**texts, **names, "columns": columns, "bodies": bodies}
+    return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 
 def style_text() -> str:

@@ -6,9 +6,14 @@ tables of the reader of ``config.json`` are the package's own.
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_page import WEB, data_text, module_text
 from steptime.book.javascript import bundle
+from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
+from steptime.book.search_static import fragment
 
 ROOTS = (
     "steptime.planning.cuts",
@@ -25,6 +30,27 @@ ROOTS = (
     "steptime.formulas.roofline.step:roofline_step_s",
 )
 """All that a search calls."""
+_ALONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Which layout?</title>
+<meta name="description" content="The fastest layout of a model on your GPUs, out of all.">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+</head>
+<body class="sf-alone">
+<main>
+<h1>Which layout?</h1>
+<div id="find">
+{fragment}
+</div>
+</main>
+<script src="index.js"></script>
+</body>
+</html>
+"""
 
 
 def modules() -> dict[str, str]:
@@ -39,3 +65,25 @@ def modules() -> dict[str, str]:
     found["search/tables.js"] = module_text("tables", reader_tables())
     found["search/formulas.js"] = bundle(*ROOTS)
     return found
+
+
+def write_search(out: Path) -> list[Path]:
+    """Write the search, ready to be served, and return the files.
+
+    Args:
+        out: The folder that becomes part of the site's root.
+    """
+    stand_in, every = fragment(), modules()
+    alone = stand_in.replace('"explorer.html"', '"../explorer/index.html"')
+    style = (WEB / "search" / "style.css").read_text(encoding="utf-8")
+    made = {
+        "search.html": stand_in,
+        "search/index.html": _ALONE.format(fragment=alone),
+        "search/index.js": one_script("search/index.js", every),
+        "search/worker.js": one_script("search/worker.js", every),
+        "search/style.css": small_style(style),
+    }
+    (out / "search").mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in made]

@@ -26,6 +26,7 @@ BUILD_INFO = ".buildinfo"
 COMMANDS = "steptime.cli.main:every_command"
 WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
+    "steptime.book.search_page:write_search",
     "steptime.book.schedule_page:write_schedule",
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",

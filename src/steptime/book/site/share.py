@@ -10,7 +10,9 @@ from steptime.book.site.card import HEIGHT_PX, NAME, WIDTH_PX
 LONGEST = 200
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
-_WIDGET = re.compile(r'<div id="[^"]*" class="st-widget".*?<script type="module"', re.DOTALL)
+_WIDGET = re.compile(
+    r'<div id="[^"]*" class="st-widget".*?<script defer src="[^"]*/index\.js"', re.DOTALL
+)
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _MARK = '<meta property="og:title"'
 
@@ -41,7 +43,7 @@ main {{ max-width: 36rem; margin: 15vh auto; padding: 0 1rem; }}
 </main>
 <script>
   // The book may lie in a folder of its host: its front page is above its own folders.
-  const own = /\\/(?:book|build|accuracy|explorer|placement|schedule)\\/.*/;
+  const own = /\\/(?:book|build|accuracy|explorer|placement|schedule|search)\\/.*/;
   document.querySelector("a").href = location.pathname.replace(own, "/").replace(/[^/]*$/, "");
 </script>
 </body>
