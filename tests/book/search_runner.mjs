@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { data as presets } from "./explorer/data.js";
 import { makeAnswer } from "./explorer/answer.js";
-import { search } from "./search/data.js";
-import { makeSearch } from "./search/engine.js";
-import * as formulas from "./search/formulas.js";
+import { search } from "./find/data.js";
+import { makeSearch } from "./find/engine.js";
+import * as formulas from "./find/formulas.js";
 const data = { ...presets, search };
 const machine = makeAnswer(data, formulas);
 const view = new DataView(new ArrayBuffer(8));

@@ -103,8 +103,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, dict[st
     """Return each text with what the page reads from it."""
     folder: Path = tmp_path_factory.mktemp("config")
     made = modules()
-    (folder / "search").mkdir()
-    for name in ("search/config.js", "search/tables.js"):
+    (folder / "find").mkdir()
+    for name in ("find/config.js", "find/tables.js"):
         (folder / name).write_text(made[name], encoding="utf-8")
     every = texts()
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")

@@ -17,6 +17,7 @@ from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
+from steptime.book.site.policy import META
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 OPENED = (
@@ -55,6 +56,7 @@ _ALONE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Layout explorer</title>
 <meta name="description" content="Does a layout fit, and how long does a step take?">
@@ -168,7 +170,7 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     made = {
         "explorer.html": stand_in,
-        "explorer/index.html": _ALONE.format(fragment=stand_in),
+        "explorer/index.html": _ALONE.format(policy=META, fragment=stand_in),
         "explorer/index.js": one_script("explorer/index.js", modules()),
         "explorer/formula-text.js": texts_text(),
         "explorer/style.css": small_style(style_text()),

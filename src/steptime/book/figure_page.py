@@ -12,6 +12,7 @@ from pathlib import Path
 
 from steptime.book.explorer_bundle import one_script
 from steptime.book.minify import small_style
+from steptime.book.site.policy import META
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 
@@ -19,6 +20,7 @@ _ALONE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <meta name="description" content="{about}">
@@ -79,6 +81,7 @@ def write_figure(out: Path, page: FigurePage, stand_in: str, modules: Mapping[st
     made = {
         f"{page.name}.html": stand_in,
         f"{page.name}/index.html": _ALONE.format(
+            policy=META,
             title=page.title,
             about=page.about,
             heading=page.heading,

@@ -19,7 +19,7 @@ from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFU
 
 def search_data() -> dict[str, Any]:
     """Return what a search tries where nobody says it, and the words for what fell out."""
-    usual = {field.name: field.default for field in fields(Question)}
+    usual: dict[str, Any] = {field.name: field.default for field in fields(Question)}
     widths = {KEYS[kind]: kept_peak_width(kind, NOTHING) for kind in KINDS}
     return {
         "recompute": usual["recompute"],

@@ -1,6 +1,6 @@
 """Write the search of the page: `steptime search` in a thread of the reader's browser.
 
-What is written by hand is in ``book/web/search``; the space of layouts, the formulas and the
+What is written by hand is in ``book/web/find``; the space of layouts, the formulas and the
 tables of the reader of ``config.json`` are the package's own.
 """
 
@@ -14,6 +14,7 @@ from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
 from steptime.book.search_static import fragment
+from steptime.book.site.policy import META
 
 ROOTS = (
     "steptime.planning.cuts",
@@ -34,6 +35,7 @@ _ALONE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Which layout?</title>
 <meta name="description" content="The fastest layout of a model on your GPUs, out of all.">
@@ -57,13 +59,13 @@ def modules() -> dict[str, str]:
     """Return every module of the page by its path: written by hand, or made from Python."""
     found = {
         path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
-        for folder in ("search", "explorer", "shared")
+        for folder in ("find", "explorer", "shared")
         for path in sorted(WEB.glob(f"{folder}/*.js"))
     }
     found["explorer/data.js"] = data_text()
-    found["search/data.js"] = module_text("search", search_data())
-    found["search/tables.js"] = module_text("tables", reader_tables())
-    found["search/formulas.js"] = bundle(*ROOTS)
+    found["find/data.js"] = module_text("search", search_data())
+    found["find/tables.js"] = module_text("tables", reader_tables())
+    found["find/formulas.js"] = bundle(*ROOTS)
     return found
 
 
@@ -75,15 +77,15 @@ def write_search(out: Path) -> list[Path]:
     """
     stand_in, every = fragment(), modules()
     alone = stand_in.replace('"explorer.html"', '"../explorer/index.html"')
-    style = (WEB / "search" / "style.css").read_text(encoding="utf-8")
+    style = (WEB / "find" / "style.css").read_text(encoding="utf-8")
     made = {
-        "search.html": stand_in,
-        "search/index.html": _ALONE.format(fragment=alone),
-        "search/index.js": one_script("search/index.js", every),
-        "search/worker.js": one_script("search/worker.js", every),
-        "search/style.css": small_style(style),
+        "find.html": stand_in,
+        "find/index.html": _ALONE.format(policy=META, fragment=alone),
+        "find/index.js": one_script("find/index.js", every),
+        "find/worker.js": one_script("find/worker.js", every),
+        "find/style.css": small_style(style),
     }
-    (out / "search").mkdir(parents=True, exist_ok=True)
+    (out / "find").mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
         (out / name).write_text(text, encoding="utf-8")
     return [out / name for name in made]

@@ -83,8 +83,8 @@ def table(result: SearchResult) -> str:
     Args:
         result: Of the search.
     """
-    heads = ("step", "GB", "fits", "tensor", "context", "pipeline", "chunks", "data")
-    heads = (*heads, "micro-batch", "ZeRO", "redone")
+    sizes = ("tensor", "context", "pipeline", "chunks", "data", "micro-batch", "ZeRO")
+    heads = ("step", "GB", "fits", *sizes, "redone")
     rows = []
     for place, one in enumerate(result.best[:SHOWN]):
         mark = "= " if 0 < place < result.num_ties else ""
