@@ -1,6 +1,6 @@
 # make book    results.md and the website, from the published runs on
 # make test    every test, the browser's included
-# The rest:    results, serve, lint, bench, clean, lock, audit
+# The rest:    results, serve, lint, bench, coverage, clean, lock, audit
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ export LC_ALL := C.UTF-8
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: book results site test unit check browser serve lint bench lock audit clean
+.PHONY: book results site test unit check browser serve lint bench coverage lock audit clean
 .DELETE_ON_ERROR:
 
 book: results site
@@ -56,6 +56,13 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/codespell
 
+# Lines of the package that no test runs, commands and notebooks in processes of their own included.
+coverage: $(INSTALLED)
+	rm -rf build/coverage
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -q -m "not browser"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py
 	$(RUN) -m pytest -q -m timed
@@ -82,11 +89,12 @@ build/pythons: $(INSTALLED)
 	    --require-hashes -r requirements.lock || exit 1; \
 	done
 
-# Known faults of the packages in the lock, from a database that this asks over the network.
+# Known faults of the packages in the lock, from a database that this asks over the network. Strict:
+# a package that the database does not know fails, or an audit without it would pass.
 audit: $(INSTALLED)
 	$(PYTHON) -m venv build/audit
 	VIRTUAL_ENV=build/audit $(BIN)/uv pip install --quiet --require-hashes -r requirements-audit.lock
-	build/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
+	build/audit/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,18 @@ RIVAL_VENV = ROOT / "build" / "bench-venv"
 RIVAL = "llm-analysis==0.2.2"
 AIM_IMPORT_S = 0.1
 AIM_PREDICTION_S = 50e-6
+AIM_PREDICT, AIM_COMMAND = 1.3, 2.0
+"""Times: `predict` beside its formulas, a command beside the same answer in Python."""
+ASKED = {
+    "model": "gpt3-175b",
+    "accelerator": "a100-80gb",
+    "seq_length": 2048,
+    "global_batch_size": 1536,
+    "tp": 8,
+    "pp": 8,
+    "dp": 16,
+    "recompute": "full",
+}
 CORE = (
     "import steptime\n"
     "import steptime.formulas.baseline, steptime.inputs.training_step\n"
@@ -44,17 +56,7 @@ def predictions_s() -> dict[str, float]:
     from steptime.formulas.baseline import baseline_step
     from steptime.inputs.baseline_constants import baseline_constants
 
-    asked = {
-        "model": "gpt3-175b",
-        "accelerator": "a100-80gb",
-        "seq_length": 2048,
-        "global_batch_size": 1536,
-        "tp": 8,
-        "pp": 8,
-        "dp": 16,
-        "recompute": "full",
-    }
-    step = steptime.training_step(**asked)
+    step = steptime.training_step(**ASKED)
     record, constants = step.job(), baseline_constants()
     question = steptime.Question(step=step, predictor="baseline")
     return {
@@ -63,9 +65,52 @@ def predictions_s() -> dict[str, float]:
             lambda: answer(question), number=500
         ),
         "baseline, from names to an answer": fastest_s(
-            lambda: steptime.predict(**asked, predictor="baseline"), number=50
+            lambda: steptime.predict(**ASKED, predictor="baseline"), number=50
         ),
     }
+
+
+def door_s() -> dict[str, float]:
+    """Return seconds of all the formulas of an answer, of `predict`, and of all that it says."""
+    import steptime
+    from steptime.formulas.judgement import fit_verdict, interval_s
+    from steptime.formulas.memory import memory_total_bytes
+    from steptime.formulas.outcome import outcome
+
+    question = steptime.Question(step=steptime.training_step(**ASKED))
+    record, known = question.step.job(), question.known()
+    one = known.software_of(record)
+
+    def formulas() -> None:
+        parts = known.parts(record, one)
+        time_s = known.predictor.total(parts)
+        interval_s(known.width, parts, time_s)
+        total_bytes = memory_total_bytes(record, one.memory)
+        fit_verdict(total_bytes, record.hbm_bytes)
+        known.chance(total_bytes, record.hbm_bytes)
+        outcome(record, time_s, 1.0)
+
+    def everything() -> None:
+        found = steptime.predict(**ASKED)
+        for name in ("step_time_low_s", "mfu_fraction", "fits", "fit_probability", "assumed"):
+            getattr(found, name)
+
+    return {
+        "roofline, all formulas of an answer": fastest_s(formulas, number=500),
+        "roofline, from names to an answer": fastest_s(
+            lambda: steptime.predict(**ASKED), number=500
+        ),
+        "roofline, and all that it says": fastest_s(everything, number=500),
+    }
+
+
+def command_s() -> tuple[float, float]:
+    """Return seconds of one answer by Python in a process of its own, and by the command."""
+    words = "-m gpt3-175b -a a100-80gb -s 2048 -B 1536 --tp 8 --pp 8 --dp 16 --recompute full"
+    python = process_s(f"import steptime; steptime.predict(**{ASKED!r}).memory")
+    call = f"import sys; sys.argv[1:] = {['predict', *words.split()]!r}\n"
+    quiet = "import os; os.dup2(os.open(os.devnull, os.O_WRONLY), 1)\n"
+    return python, process_s(f"{call}{quiet}from steptime.cli import main; main()")
 
 
 def rival_s() -> dict[str, float] | None:
@@ -98,6 +143,17 @@ def main() -> None:
         f"python -c 'import steptime'    {core * 1e3:8.1f} ms: {(core - empty) * 1e3:.1f} ms more"
         f" (aim {AIM_IMPORT_S * 1e3:.0f}), {core / empty:.1f} times an empty process"
     )
+    by_python, by_command = command_s()
+    print(
+        f"the same answer, by Python       {by_python * 1e3:6.1f} ms\n"
+        f"the same answer, by the command  {by_command * 1e3:6.1f} ms: "
+        f"{by_command / by_python:.2f} times (aim {AIM_COMMAND:g})"
+    )
+    door = door_s()
+    formulas = next(iter(door.values()))
+    for name, seconds in door.items():
+        print(f"{name:43} {seconds * 1e6:8.1f} µs, {seconds / formulas:.2f} times")
+    print(f"  aim for names to an answer: {AIM_PREDICT:g} times")
     ours = predictions_s()
     rival = rival_s()
     for name, seconds in ours.items():

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-BENCHMARKS = ("core", "schedule", "search", "book", "faults", "reproduce", "mutants")
+BENCHMARKS = ("core", "schedule", "search", "book", "load", "faults", "reproduce", "mutants")
 
 
 def processor() -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from steptime.answer import predict
 from steptime.answer.limits import NOT_MODELLED, PLACES, Limit, limits
-from steptime.formulas.records import MemoryFacts, TimeFacts
+from steptime.formulas.records import Job, MemoryFacts, TimeFacts
+from steptime.inputs.model import ModelShape
 
+KINDS = {"model": ModelShape, "job": Job, "time": TimeFacts, "memory": MemoryFacts}
+FIELDS = {place: {one.name for one in fields(kind)} for place, kind in KINDS.items()}
 DENSE = {"model": "llama3-8b", "accelerator": "h100", "seq_length": 4096, "global_batch_size": 8}
 
 
@@ -52,6 +57,7 @@ def test_every_limit_says_what_and_where_it_looks() -> None:
         assert one.says
         assert one.since
         assert (one.place in PLACES) == bool(one.name)
+        assert not one.place or one.name in FIELDS[one.place]
 
 
 def test_a_fact_that_no_formula_of_time_knows_is_a_limit() -> None:

@@ -19,7 +19,7 @@ from steptime.inputs.training_step import device_named
 NUM_QUESTIONS = 1000
 ROUNDING = 1e-12
 # The block that these repeat lasts longer than what it holds, where F, I and W differ: they idle
-# in each micro-batch, and save some of that while they fill (qi2024, Sec. 4).
+# in each micro-batch, and save some of that while they fill (qi2024, Fig. 4).
 LONGER_THAN_ITS_WORK = ("v-half", "v-min")
 BETTER = {
     "peak_flop_per_s": ("peak_flop_per_s", "peak_fp8_flop_per_s", "peak_fp4_flop_per_s"),

@@ -6,6 +6,8 @@ import json
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,14 +21,26 @@ from door_questions import (
     legal_questions,
     renamed,
 )
+from explain_questions import as_file, as_read
 
-from steptime.answer import Prediction, predict
+from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
 from steptime.evidence.runs import run_of
 from steptime.inputs.errors import ConfigError
 
 NUM_QUESTIONS = 2000
 NUM_COMMANDS = 40
+NUM_FILES = 15
+HOW = (
+    "model",
+    "accelerator",
+    "nvlink_domain",
+    "network_gbit",
+    "stack",
+    "date",
+    "facts",
+    "predictor",
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +88,28 @@ def test_search_answers_as_predict_does(questions: list[Asked]) -> None:
 def test_a_step_from_elsewhere_is_answered_as_predict_does(questions: list[Asked]) -> None:
     for asked in questions:
         assert numbers(by_step(asked)) == numbers(predict(**asked)), asked
+
+
+def test_a_file_that_states_all_is_answered_as_predict_does(questions: list[Asked]) -> None:
+    for asked in questions:
+        found = predict(**asked)
+        told = answer(Question(step=as_read(asked), predictor=asked["predictor"]))
+        assert (numbers(told), told.assumed) == (numbers(found), found.assumed), asked
+
+
+def test_a_launch_file_is_explained_as_predict_answers(
+    questions: list[Asked], tmp_path: Path
+) -> None:
+    files = [as_file(asked, place, tmp_path) for place, asked in enumerate(questions)]
+    written = [one for one in files if one is not None]
+    assert len(written) > NUM_QUESTIONS // 4
+    assert {one.path.suffix for one in written} == {".sh", ".toml", ".yaml"}
+    for one in written:
+        found = predict(**one.asked)
+        told = answer(Question(step=one.step, predictor=one.asked["predictor"]))
+        assert numbers(told) == numbers(found), one.asked
+        stated = [each for each in told.assumed if each.what not in one.taken]
+        assert stated == list(found.assumed), one.asked
 
 
 def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) -> None:
@@ -145,6 +181,25 @@ def test_commands_answer_as_python_does(
         assert kept["total_bytes"] == found.total_bytes
         assert kept["fit_probability"] == found.fit_probability
         assert kept["assumed"] == told["assumed"]
+
+
+def test_explain_answers_files_as_python_does(
+    questions: list[Asked], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    files = (as_file(asked, place, tmp_path) for place, asked in enumerate(questions))
+    for one in islice((one for one in files if one is not None), NUM_FILES):
+        found = predict(**one.asked)
+        asked = {name: one.asked[name] for name in HOW if one.asked[name] is not None}
+        words = ["explain", str(one.path), *words_of(asked)]
+        told = said(capsys, [*words, "--gpus", str(found.step.layout.num_devices), "--json"])
+        assert told["step_time_s"] == found.step_time_s
+        assert told["breakdown_s"] == dict(found.breakdown_s)
+        assert (told["step_time_low_s"], told["step_time_high_s"]) == (
+            found.step_time_low_s,
+            found.step_time_high_s,
+        )
+        assert told["memory_total_bytes"] == found.total_bytes
+        assert told["software"] == found.software.stack.name
 
 
 # Refusal

@@ -12,7 +12,7 @@ pytest.importorskip("pscript")
 from steptime.book import javascript
 from steptime.book.node import call_in_node, same_bits
 from steptime.inputs.layout import SCHEDULES
-from steptime.pipeline import build, durations, execute, idle_causes, measure, memory
+from steptime.pipeline import build, durations, execute, held, idle_causes, measure
 
 Call = tuple[str, list[Any], Any]
 
@@ -52,13 +52,13 @@ def calls_of(name: str, p: int, m: int, v: int, rng: random.Random) -> list[Call
         ("idle_by_cause", [*size, result, times], measure.idle_by_cause(*size, result, times)),
     ]
     rank = rng.randrange(p)
-    held = [orders[rank], result["starts"][rank], result["ends"][rank], stages, m, [1] * stages, 1]
-    calls.append(("held_over_time", held, memory.held_over_time(*held)))
+    kept = [orders[rank], result["starts"][rank], result["ends"][rank], stages, m, [1] * stages, 1]
+    calls.append(("held_over_time", kept, held.held_over_time(*kept)))
     calls.append(
         (
             "peak_in_flight",
             [orders[rank], stages, m],
-            memory.peak_in_flight(orders[rank], stages, m),
+            held.peak_in_flight(orders[rank], stages, m),
         )
     )
     return calls

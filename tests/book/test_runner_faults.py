@@ -16,7 +16,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 ROOT = Path(__file__).resolve().parents[2]
-SOON_S = 60.0
+SOON_S = 300.0
 
 pytestmark = [
     pytest.mark.notebooks,

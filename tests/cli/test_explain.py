@@ -185,3 +185,40 @@ def test_a_model_file_is_sent_to_search(tmp_path: Path, capsys: pytest.CaptureFi
     path.write_text(json.dumps(rows[0]["config"]))
     assert run(["explain", str(path), "-a", "h100"]) == 2
     assert "describes a model, not a run" in capsys.readouterr().err
+
+
+def test_a_measured_rate_stands_beside_the_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    told = explain(capsys, "llama70b.sh", "--measured", "100")
+    beside = told["measured"]
+    assert isinstance(beside, dict)
+    assert beside["inside_interval"] is False
+    assert beside["measured_step_time_s"] > told["step_time_s"]  # type: ignore[operator]
+    left = [abs(1.0 - one["gap_fraction"]) for one in beside["causes"]]
+    assert left
+    assert beside["change"] == beside["causes"][0]["flag"]
+    arguments = ["explain", str(FILES / "llama70b.sh"), "-a", "h100", "--measured", "100"]
+    assert run(arguments) == 0
+    out = capsys.readouterr().out
+    for text in (
+        "outside the interval",
+        "the gap could be",
+        "beyond the model: ",
+        "change first: ",
+    ):
+        assert text in out
+
+
+def test_what_is_no_measurement_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["explain", str(FILES / "llama70b.sh"), "-a", "h100", "--measured", "fast"]
+    assert run(arguments) == 2
+    assert "--measured 'fast' is not understood" in capsys.readouterr().err
+
+
+def test_the_table_has_facts_and_what_the_command_line_gives(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    arguments = ["explain", str(FILES / "llama70b.sh"), "-a", "h100", "-B", "1024"]
+    assert run(arguments) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"global_batch_size\s*│\s*1024 │ command line", out)
+    assert re.search(r"fact overlap_dp\s*│", out)

@@ -134,3 +134,48 @@ def test_unknown_stacks_are_refused_where_facts_are_listed(steptime: Call) -> No
     status, _, err = steptime("facts", "megatron-cor")
     assert status == 2
     assert "did you mean 'megatron-core'" in err
+
+
+@pytest.mark.parametrize("command", ["models", "schedules", "schedule", "accelerators", "place"])
+def test_options_before_a_command_that_does_not_take_them_are_refused(
+    command: str, steptime: Call
+) -> None:
+    for option, value in (("--stack", "torchtitan"), ("--date", "2024-01"), ("--fact", "a=1")):
+        status, out, err = steptime(option, value, command)
+        assert (status, out) == (2, "")
+        assert err == f"steptime: steptime {command} takes no {option}; leave it out\n"
+
+
+def test_lists_of_software_hear_options_before_their_name(steptime: Call) -> None:
+    for command in ("stacks", "facts"):
+        before = steptime("--date", "2022-06", command, "megatron", "--json")
+        assert before == steptime(command, "megatron", "--date", "2022-06", "--json")
+        assert before != steptime(command, "megatron", "--json")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--date", "1999-01"), "date=1999-01 is before any software for such models; use 2017-06"),
+        (("--date", "2050-01"), "date=2050-01 is too far ahead"),
+        (("--network-gbit", "1e-300"), "network_gbit must be a number > 0.001"),
+        (("--network-gbit", "1e9"), "network_gbit must be a number > 0.001 and <= 1e+06"),
+        (("--fact", "attention_flop_per_s=1"), "attention_flop_per_s must be a number > 1e+09"),
+        (("--fact", "power_scale=1e9"), "power_scale must be a number > 0.001 and <= 1000"),
+    ],
+)
+def test_what_no_machine_and_no_software_has_is_refused(
+    words: tuple[str, ...], says: str, steptime: Call
+) -> None:
+    asked = ("predict", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "128", "--dp", "8")
+    status, out, err = steptime(*asked, *words)
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert says in err
+
+
+def test_two_mixtures_of_software_are_said_to_be_two(steptime: Call) -> None:
+    asked = ("predict", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "128", "--dp", "8")
+    for stage, other in (("1", "--zero 3 is taken to run on"), ("3", "--zero 0 to 2 are taken")):
+        assert other in steptime(*asked, "--zero", stage, "--json")[1]
+        named = steptime(*asked, "--zero", stage, "--stack", "deepspeed", "--json")[1]
+        assert "other software" not in named

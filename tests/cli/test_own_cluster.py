@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +41,7 @@ def test_rows_carry_intervals_and_open_rows_their_bounds(steptime: Call, runs: s
         assert row["step_time_low_s"] < row["step_time_s"] < row["step_time_high_s"]
     assert [one["id"] for one in answer["open"]] == ["llama3-001"]
     assert answer["open"][0]["inside"] is True
-    assert answer["skipped"][0]["id"] == "llama3-001"
+    assert answer["skipped"] == []
 
 
 # ---- invariant
@@ -61,6 +62,27 @@ def test_a_fit_is_a_file_that_other_commands_take(
     assert json.loads(out)["step_time_s"] > 1.3 * before
     assert steptime(*PREDICT, "--constants", own)[1] == out
     assert json.loads(steptime(*PREDICT)[1])["step_time_s"] == before
+
+
+def test_where_a_fit_buys_nothing_nothing_is_written(
+    steptime: Call, runs: str, tmp_path: Path
+) -> None:
+    told = json.loads(steptime("validate", runs, "--json")[1])["rows"]
+    rows = list(csv.DictReader(Path(runs).read_text(encoding="utf-8").splitlines()))
+    asis = {one["id"]: one["step_time_s"] for one in told}
+    made = [row | {"step_time_s": asis[row["id"]]} for row in rows if row["id"] in asis]
+    path, own = tmp_path / "asis.csv", tmp_path / "own.toml"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(made[0]))
+        writer.writeheader()
+        writer.writerows(made)
+    status, out, _ = steptime("validate", str(path), "--fit", str(own))
+    assert status == 0
+    assert "keep the published constants; nothing is written" in " ".join(out.split())
+    assert not own.exists()
+    fit = json.loads(steptime("validate", str(path), "--fit", str(own), "--json")[1])["fit"]
+    assert (fit["worth_it"], fit["written"], fit["learned"]) == (False, None, [])
+    assert not own.exists()
 
 
 def test_measure_writes_a_file_that_predict_takes(steptime: Call, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_svg_draws_every_gpu_once(capsys: pytest.CaptureFixture[str]) -> None:
         (["--order", "up"], "unknown rank order 'up'"),
         (["--domain", "8", "--spares", "8"], "use at most 7"),
         (["--json", "--svg"], "exclude each other"),
+        (["--tp", "8", "--ep", "3"], "ep=3 x etp=1 does not divide the 8 ranks"),
+        (["--tp", "8", "--dp", "3", "--ep", "9"], "the largest below that does is 8"),
         (["--tp", "0"], "tp must be >= 1"),
         (["--accelerator", "h1000"], "did you mean"),
     ],
@@ -57,3 +59,15 @@ def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixt
     assert message in captured.err
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
+
+
+def test_idle_gpus_are_not_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["place", "--tp", "7"]) == 0
+    out = capsys.readouterr().out
+    assert "domain of 72: 1 of them, 7 GPUs in use, 65 left over" in out
+    assert "domain of 8: 1 of them, 7 GPUs in use, 1 left over" in out
+    assert run(["place", "--tp", "16", "--dp", "9", "--domain", "72"]) == 0
+    assert "3 of them, 64 GPUs in use in each, 16 in the last, 72" in capsys.readouterr().out
+    assert run(["place", "--tp", "7", "--domain", "72", "--json"]) == 0
+    (placement,) = json.loads(capsys.readouterr().out)
+    assert placement["used_per_domain"] + placement["left_over_gpus"] == 72

@@ -224,3 +224,13 @@ def test_each_stage_may_have_its_own_times(steptime: Call) -> None:
     status, _, err = steptime("schedule", "dualpipe", "--forward", "1,2,1,2", "--pair", "3")
     assert status == 2
     assert "pair needs one forward" in err
+
+
+def test_parts_of_a_backward_make_the_whole(steptime: Call) -> None:
+    for words in (("--input", "1"), ("--input", "1", "--weight", "1"), ("--weight", "3")):
+        status, out, err = steptime("schedule", "zb-h1", "--backward", "3", *words)
+        assert (status, out) == (2, "")
+        assert "--input and --weight together, and these do not make 3" in err
+    for whole, one, other in (("3", "1", "2"), ("3,4,4,4", "1", "2,3,3,3")):
+        words = ("--backward", whole, "--input", one, "--weight", other)
+        assert steptime("schedule", "zb-h1", *words)[0] == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,19 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert best["days"] == pytest.approx(steps * best["step_time_s"] / 86400)
     # 700 W a board, all of the time.
     assert best["energy_mwh"] == pytest.approx(best["gpu_hours"] * 700 / 1e6)
+
+
+def test_only_what_fits_with_the_chance_asked_is_ranked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    every = json.loads(output(capsys, "--json"))
+    sure = json.loads(output(capsys, "--json", "--fits-with", "0.9"))
+    assert (every["fits_with"], sure["fits_with"]) == (0.0, 0.9)
+    assert min(one["fit_probability"] for one in every["layouts"]) < 0.9
+    assert min(one["fit_probability"] for one in sure["layouts"]) >= 0.9
+    assert 0 < sure["num_fitting"] < every["num_fitting"]
+    assert run([*BASE, "--fits-with", "1"]) == 2
+    assert "fits_with must be in [0, 1), such as 0.9" in capsys.readouterr().err
 
 
 def test_racks_that_a_layout_fills_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,3 +185,13 @@ def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixt
     assert message in captured.err
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
+
+
+def test_a_share_of_the_memory_is_refused_by_its_options_name(
+    steptime: Callable[..., tuple[int, str, str]],
+) -> None:
+    asked = ("search", "-m", "llama3-8b", "-a", "h100", "-n", "8", "-s", "4096", "-B", "8")
+    for share in ("2", "0", "-1"):
+        status, out, err = steptime(*asked, "--memory-share", share)
+        assert (status, out) == (2, "")
+        assert "--memory-share must be a number > 0 and <= 1" in err

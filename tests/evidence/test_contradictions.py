@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,10 @@ def test_six_flop_a_parameter_and_token_explain_a_rate() -> None:
 
 def test_published_rows_contradict_themselves_where_windows_are_counted_alone() -> None:
     found = dict(contradictions(published_rows()))
-    models = {row.model for row in published_rows() if row.id in found}
-    assert len(found) == 14
-    assert models == {"GPT-OSS-120B"}
+    models = Counter(row.model for row in published_rows() if row.id in found)
+    # And one run of Llama 2 is printed faster than its device's peak.
+    assert models == {"GPT-OSS-120B": 14, "Llama-2-7B": 1}
+    assert "over the device's peak of 312" in found["mllama-059"]
 
 
 # --- refusal
@@ -56,7 +58,7 @@ def test_what_no_way_of_counting_explains_is_named() -> None:
 
 def test_the_command_names_the_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "runs.csv"
-    row = RUN | {"tflops_per_gpu": 900}
+    row = RUN | {"tflops_per_gpu": 400}
     path.write_text(",".join(row) + "\n" + ",".join(map(str, row.values())) + "\n")
     for model in ("baseline", "roofline"):
         assert run(["validate", str(path), "--model", model, "--json"]) == 0

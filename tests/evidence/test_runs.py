@@ -160,7 +160,7 @@ def test_modules_set_facts_of_time_and_memory() -> None:
         ("FP8-CS", "fp8", set()),
         ("fp8_delayed", "fp8", set()),
         ("fp8 (current/per-tensor scaling)", "fp8", set()),
-        ("fp8 rowwise", "fp8", {"scaled_products", "narrow_gathers"}),
+        ("fp8 rowwise", "fp8", {"scaled_products", "narrow_gathers", "gathered_weight_bytes"}),
         ("FP8 block-wise", "fp8", {"scaled_products", "block_scaled"}),
         ("FP8-MX", "mxfp8", set()),
         ("NVFP4", "nvfp4", set()),

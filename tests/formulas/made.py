@@ -46,7 +46,7 @@ def small_job(**changed: float) -> Job:
 
 def time_facts(**given: float) -> TimeFacts:
     """Return software that overlaps nothing and waits for nothing, on a part like its kin."""
-    return bare(TimeFacts, **({"power_scale": 1.0} | given))
+    return bare(TimeFacts, **({"power_scale": 1.0, "gathered_weight_bytes": 2.0} | given))
 
 
 def memory_facts(**given: float) -> MemoryFacts:

@@ -7,18 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made import small_job, time_facts
 
+from steptime.answer.peak import OUTLOOKS
+from steptime.answer.width import logit
 from steptime.formulas.judgement import (
     FITS,
     OVER,
     TIGHT,
     exposed_fraction,
+    fit_outlook,
+    fit_probability,
     fit_verdict,
     half_width,
     interval_s,
+    least_step_s,
+    most_bytes,
     shares_weights,
 )
-from steptime.formulas.records import Job, StepParts, Width
+from steptime.formulas.records import Job, PeakWidth, StepParts, Width
 from steptime.inputs.training_step import training_step
 
 # Of a step of 10 s, 2.5 s are no computing.
@@ -34,6 +41,11 @@ PARTS: StepParts = {
     "optimizer": 0.25,
 }
 WIDTH = Width(factor=2.0, base=0.04, slope=0.12)
+FACTS = time_facts()
+# One token. Four layers of 54 x 8 weights take 3 x 3456 FLOP, the mask leaves 3 x 64 of
+# attention, and 100 logits take 3 x 1600.
+ONE_TOKEN = {"seq_length": 1.0, "global_batch_size": 1.0}
+QUICK = small_job(peak_flop_per_s=1e12, **ONE_TOKEN)
 
 
 def job(**sizes: int) -> Job:
@@ -51,6 +63,30 @@ def job(**sizes: int) -> Job:
 def test_from_nine_tenths_on_a_fit_is_tight(total: float, verdict: float) -> None:
     assert fit_verdict(total, 100.0) == verdict
     assert fit_verdict(np.array([total]), 100.0).tolist() == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("total", "chance", "word"),
+    [
+        (80.0, 0.5, "fits"),
+        (80.0, 0.499, "likely does not fit"),
+        (95.0, 0.5, "fits tightly"),
+        (95.0, 0.31, "likely does not fit"),
+        (100.1, 0.9, "does not fit"),
+        (100.1, 0.1, "does not fit"),
+    ],
+)
+def test_nothing_is_said_to_fit_that_more_often_does_not(
+    total: float, chance: float, word: str
+) -> None:
+    assert OUTLOOKS[int(fit_outlook(total, 100.0, chance))] == word
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9, 0.99])
+def test_the_most_bytes_fit_with_just_the_chance_asked(chance: float) -> None:
+    width = PeakWidth(middle=0.25, scale=0.27, runs=161, num_sources=6)
+    most = most_bytes(width, logit(chance), 80e9)
+    assert fit_probability(width, most, 80e9) == pytest.approx(chance, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -77,14 +113,39 @@ def test_weights_are_shared_where_ranks_are_there_to_share_them(
 def test_interval_by_hand() -> None:
     assert exposed_fraction(PARTS, 10.0) == 0.25
     assert half_width(WIDTH, 0.25) == pytest.approx(2.0 * (0.04 + 0.12 * 0.25), rel=1e-15)
-    ends = interval_s(replace(WIDTH, middle=-0.1), PARTS, 10.0)
+    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=-0.1), PARTS, 10.0)
     assert ends["low_s"] == pytest.approx(10.0 * math.exp(0.1 - 0.14), rel=1e-12)
     assert ends["high_s"] == pytest.approx(10.0 * math.exp(0.1 + 0.14), rel=1e-12)
 
 
 @pytest.mark.parametrize("middle", [-0.5, 0.0, 0.5])
 def test_the_interval_holds_the_prediction(middle: float) -> None:
-    ends = interval_s(replace(WIDTH, middle=middle), PARTS, 10.0)
+    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=middle), PARTS, 10.0)
     assert ends["low_s"] <= 10.0 <= ends["high_s"]
     assert (ends["low_s"] == 10.0) is (middle == -0.5)
     assert (ends["high_s"] == 10.0) is (middle == 0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "fp4", "seconds"),
+    [
+        ({}, 0.0, 1536.0),
+        ({"tp": 2.0}, 0.0, 768.0),
+        ({"fp8": 1.0, "peak_fp8_flop_per_s": 30.0}, 0.0, 345.6 + 499.2),
+        ({"fp8": 1.0, "peak_fp8_flop_per_s": 30.0, "peak_fp4_flop_per_s": 60.0}, 1.0, 672.0),
+        # A device that has no such formats runs them as fast as 16 bits.
+        ({"fp8": 1.0}, 1.0, 1536.0),
+    ],
+)
+def test_the_least_time_by_hand(given: dict[str, float], fp4: float, seconds: float) -> None:
+    slow = small_job(**{"peak_flop_per_s": 10.0} | ONE_TOKEN | given)
+    assert least_step_s(slow, time_facts(fp4=fp4)) == pytest.approx(seconds, rel=1e-15)
+
+
+@pytest.mark.parametrize(("step_s", "low_s"), [(2000.0, 1536.0), (1600.0, 1536.0), (10.0, 10.0)])
+def test_no_interval_begins_below_the_least_time(step_s: float, low_s: float) -> None:
+    slow = small_job(peak_flop_per_s=10.0, **ONE_TOKEN)
+    wide = replace(WIDTH, base=1.0)
+    ends = interval_s(slow, FACTS, wide, PARTS, step_s)
+    assert ends["low_s"] == low_s
+    assert ends["high_s"] > step_s

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made import memory_facts, small_job
 
@@ -63,7 +65,9 @@ def test_copies_of_the_vocabulary(first: float, last: float, tied: float, copies
     assert parameters.embedding_copies(record(tied=tied), first, last) == copies
 
 
-FACTS = memory_facts(logit_bytes=10.0, whole_sequences=1.5, expert_imbalance=1.5)
+FACTS = memory_facts(
+    logit_bytes=10.0, whole_sequences=1.5, expert_imbalance=1.5, dispatch_bytes=2.0
+)
 
 
 # --- by hand: what is there for a moment
@@ -89,6 +93,8 @@ def test_buffers_by_hand() -> None:
     assert buffers.dispatch_bytes(job, FACTS) == 4 * 24 * 8
     assert buffers.dispatch_bytes(record(tp=4.0, etp=2.0), FACTS) == 4 * 24 * 8 / 2
     assert buffers.dispatch_bytes(record(ep=1.0), FACTS) == 0.0
+    # Out in 8 bits, back in 16.
+    assert buffers.dispatch_bytes(job, replace(FACTS, dispatch_bytes=1.0)) == 3 * 24 * 8
     assert buffers.moment_bytes(job, FACTS, 2.0) == 4 * 64 + 384
 
 

@@ -29,7 +29,7 @@ from steptime.inputs.layout import SCHEDULES, Batch, Layout
 from steptime.inputs.said import Said
 from steptime.inputs.software import Software, software, with_facts
 from steptime.pipeline.build import build_orders
-from steptime.pipeline.memory import peak_in_flight
+from steptime.pipeline.held import peak_in_flight
 from steptime.pipeline.schedules import check_schedule
 
 Facts = Callable[..., MemoryFacts]

@@ -12,8 +12,8 @@ from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import build_orders, fixed_chunks, refusal
 from steptime.pipeline.durations import crossing_rows, stage_times
 from steptime.pipeline.execute import execute
+from steptime.pipeline.held import peak_in_flight, sends
 from steptime.pipeline.measure import bubble as measured
-from steptime.pipeline.memory import peak_in_flight, sends
 
 RANKS = (1, 2, 3, 4, 5, 6, 8)
 TABLES = ("v-half", "v-min")

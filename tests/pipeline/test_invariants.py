@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import fixed_chunks, refusal
 from steptime.pipeline.codes import action_names, kind_of, pair_code, stage_of
+from steptime.pipeline.held import held_over_time, peak_in_flight
 from steptime.pipeline.idle_causes import critical_path, positions, producer
 from steptime.pipeline.measure import bubble, idle_by_cause
-from steptime.pipeline.memory import held_over_time, peak_in_flight
 from steptime.pipeline.report import deadlock, report
 from steptime.pipeline.timeline import Timeline, Work, simulate
 

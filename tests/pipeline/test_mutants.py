@@ -6,7 +6,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.pipeline.draw import drawing
-from steptime.pipeline.memory import held_over_time, peak_in_flight
+from steptime.pipeline.held import held_over_time, peak_in_flight
 from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import report

@@ -255,3 +255,35 @@ def test_what_a_framework_cannot_run_is_refused(kind: str, layout: Layout, messa
     batch = Batch(global_batch_size=2, seq_length=4096)
     with pytest.raises(ConfigError, match=message):
         emitted(kind, model("llama3-8b"), layout, batch)
+
+
+@pytest.mark.parametrize(
+    ("layout", "name", "says"),
+    [
+        (Layout(dp=4, cp=2), "llama3-8b", "cp=2 context ranks"),
+        (Layout(dp=4, cp=2, zero_stage=1), "llama3-8b", "ZeRO-1"),
+        (Layout(pp=4, schedule="interleaved-1f1b"), "llama3-8b", "two chunks a device"),
+        (Layout(pp=4, vpp=3, schedule="looped-bfs"), "gpt-oss-120b", ""),
+        (Layout(pp=8, vpp=4, schedule="looped-bfs"), "gpt-oss-120b", "choose vpp=3"),
+        (Layout(tp=2, sequence_parallel=True, zero_stage=3), "mixtral-8x7b", "--zero 0"),
+        (Layout(tp=2, sequence_parallel=True, zero_stage=3), "llama3-8b", ""),
+    ],
+)
+def test_torchtitan_is_handed_what_it_runs_as_it_stands(
+    layout: Layout, name: str, says: str
+) -> None:
+    batch = Batch(global_batch_size=64, seq_length=4096)
+    if not says:
+        assert f"{layout.num_devices} GPUs" in emitted("torchtitan", model(name), layout, batch)
+        return
+    with pytest.raises(ConfigError, match=says):
+        emitted("torchtitan", model(name), layout, batch)
+
+
+def test_context_ranks_of_torchtitan_share_weights_without_shards(tmp_path: Path) -> None:
+    layout = Layout(dp=2, dp_replicate=2, cp=2, zero_stage=3)
+    batch = Batch(global_batch_size=64, seq_length=4096)
+    path = tmp_path / "train.toml"
+    path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
+    assert "data_parallel_shard_degree = 1" in path.read_text()
+    assert completed(read_configuration(path), {"num_gpus": 4})[0] == layout

@@ -47,6 +47,11 @@ def test_growing_stages_takes_data_ranks_where_there_are_some() -> None:
 # invariant
 
 
+def test_each_remedy_says_the_chance_of_it() -> None:
+    for one in found(asked()):
+        assert one.fit_probability == told(one.step).fit_probability
+
+
 @pytest.mark.parametrize(
     "step",
     [

@@ -115,6 +115,29 @@ def test_layers_with_and_without_experts_may_alternate(tmp_path: Path) -> None:
     assert any("alternate" in note for note in reading.notes)
 
 
+@pytest.mark.parametrize(
+    ("keys", "groups"),
+    [
+        ({"n_group": 8, "topk_group": 4}, (8, 4)),
+        # One group, or all of them, bind nothing; nor do blank cells.
+        ({"n_group": 1, "topk_group": 1}, (1, 0)),
+        ({"n_group": 8, "topk_group": 8}, (8, 0)),
+        ({"n_group": None, "topk_group": None}, (1, 0)),
+        ({}, (1, 0)),
+    ],
+)
+def test_tokens_may_reach_some_groups_of_experts_only(
+    keys: Keys, groups: tuple[int, int], tmp_path: Path
+) -> None:
+    """As deepseek2024, Sec. 2.1.2, and its configuration write node-limited routing."""
+    plain = sizes("deepseek_v3", 4, 64, 128, 4, 100, n_routed_experts=16, num_experts_per_tok=2)
+    own = latent("deepseek_v3", 32, moe_intermediate_size=32, **keys)
+    reading = read_huggingface(write(tmp_path, plain | own))
+    assert reading.model is not None
+    assert reading.model.experts is not None
+    assert (reading.model.experts.num_groups, reading.model.experts.max_groups) == groups
+
+
 def test_a_text_part_is_found_in_a_wrapper_that_nobody_knows(tmp_path: Path) -> None:
     inner = sizes("qwen3", 36, 2560, 9728, 32, 151936, num_key_value_heads=8, head_dim=128)
     keys = {"model_type": "see9", "architectures": ["Seer"], "text_config": inner}

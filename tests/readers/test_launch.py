@@ -82,7 +82,10 @@ def test_a_yaml_file_with_interpolations() -> None:
         64,
         1,
     )
-    assert (layout.zero_stage, layout.recompute, layout.precision) == (1, "selective", "fp8")
+    # Only the modules that recompute_modules names are: attention's core is not among them.
+    assert (layout.zero_stage, layout.recompute, layout.precision) == (1, "none", "fp8")
+    stated = {one.name: one.value for one in reading.software_facts}
+    assert stated["recompute_up_projection"] == 1.0
     assert batch == Batch(global_batch_size=8192, seq_length=4096)
     model = reading.model
     assert model is not None
@@ -290,5 +293,6 @@ def test_experts_are_cut_as_megatron_lm_cuts_them_where_a_script_does_not_say(
     layout, _ = completed(reading, {})
     assert (layout.tp, layout.ep, layout.etp) == (8, 1, 8)
     # What changes nothing in the answer is told, so that nobody believes it counted.
-    assert "--overlap-grad-reduce: overlap is a fact of the software here" in reading.notes
+    stated = {one.name: one.value for one in reading.software_facts}
+    assert stated["overlap_dp"] == 1.0
     assert reading.notes[-1] == "not used: --frobnicate"

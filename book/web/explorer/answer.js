@@ -132,7 +132,8 @@ export function makeAnswer(data, formulas) {
     const precision = precisionOf(state, data);
     const own = { ...model?.trained?.[precision.key], ...precision.facts, ...model?.facts };
     const mixture = job.num_experts > 0 && gpu.experts?.[sharing];
-    const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture };
+    const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
+    const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
     const memory = { ...common.memory, ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
@@ -166,7 +167,9 @@ export function makeAnswer(data, formulas) {
     const parts = formulas[model.function](job, ...model.records);
     const total = formulas[model.total](parts);
     const width = model.widths?.[kindOf(job)];
-    const ends = width ? formulas.interval_s(width, parts, total) : { low_s: null, high_s: null };
+    const ends = width
+      ? formulas.interval_s(job, model.records[0], width, parts, total)
+      : { low_s: null, high_s: null };
     return { model, parts, total, low: ends.low_s, high: ends.high_s };
   }
 

@@ -150,8 +150,9 @@ export function makeSearch(question, data, machine, formulas) {
     job.recompute_selective = again === "selective" ? 1 : 0;
     job.zero_stage = tried.zero[layout[11]];
     job.sequence_parallel = tried.sequence[layout[12]];
-    const parts = step(job, ...kinds[formulas.shares_weights(job)].model.records);
-    return formulas.interval_s(width, parts, total(parts));
+    const kind = kinds[formulas.shares_weights(job)];
+    const parts = step(job, ...kind.model.records);
+    return formulas.interval_s(job, kind.time, width, parts, total(parts));
   }
   const told = (one) => ({ ...one, chance: chance(one.bytes) });
 

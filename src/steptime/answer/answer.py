@@ -8,14 +8,17 @@ from functools import cached_property
 from inspect import signature
 from typing import Any
 
+from steptime.answer.known import Known
 from steptime.answer.limits import limits_of
-from steptime.answer.memory import Memory, job_memory
+from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
-from steptime.answer.reach import beyond, cell_of
+from steptime.answer.reach import BEYOND, beyond, cell_of
+from steptime.answer.unstated import Unstated, ranked
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
+from steptime.formulas.records import Outcome
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import check_choice
@@ -23,64 +26,118 @@ from steptime.inputs.job import Job
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep, training_step
 
-_INPUTS = tuple(signature(training_step).parameters)
+_INPUTS = signature(training_step).parameters.keys()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """What a model says of one training step.
 
+    Time and memory are here at once; what they mean, how sure they are and what was assumed is
+    worked out when it is asked for, and then kept.
+
     Attributes:
-        predictor: Which model.
+        question: What was asked, and of which model.
+        known: What went into the formulas beside the layout.
         step: What was asked.
         record: The same as numbers.
         software: What it runs on, and the facts of it.
         step_time_s: Seconds of one step.
-        step_time_low_s: Lower end of the interval, None where there is none.
-        step_time_high_s: Upper end.
         breakdown_s: Parts of the step, exposed seconds; they add up to it.
-        tflops_per_gpu: Model FLOP a second and device, attention in full.
-        mfu_fraction: The same as a share of the 16-bit peak.
-        tokens_per_s: Of the whole job.
-        num_microbatches: Per data-parallel rank and step.
         total_bytes: Memory on the fullest device.
-        fit_probability: The chance that the measured peak fits; None where too few are known.
-        assumed: What was not given, and what was taken for it; what lies beyond the data; what is
-            not modelled.
     """
 
-    predictor: str
+    question: Question
+    known: Known
     step: TrainingStep
     record: Job
     software: Software
     step_time_s: float
-    step_time_low_s: float | None
-    step_time_high_s: float | None
     breakdown_s: Mapping[str, float]
-    tflops_per_gpu: float
-    mfu_fraction: float
-    tokens_per_s: float
-    num_microbatches: int
     total_bytes: float
-    fit_probability: float | None
-    assumed: tuple[Assumed, ...]
+
+    @property
+    def predictor(self) -> str:
+        """Return which model says it."""
+        return self.known.predictor.name
 
     @property
     def stack(self) -> str | None:
         """Return the name of the software where it was named exactly."""
         return self.software.stack.name if self.software.known else None
 
+    @cached_property
+    def _ends_s(self) -> tuple[float | None, float | None]:
+        width, facts = self.known.width, self.software.time
+        if width is None or facts is None:
+            return None, None
+        parts: Any = self.breakdown_s
+        ends = interval_s(self.record, facts, width, parts, self.step_time_s)
+        return ends["low_s"], ends["high_s"]
+
+    @property
+    def step_time_low_s(self) -> float | None:
+        """Return the lower end of the interval, None where there is none."""
+        return self._ends_s[0]
+
+    @property
+    def step_time_high_s(self) -> float | None:
+        """Return the upper end of the interval, None where there is none."""
+        return self._ends_s[1]
+
+    @cached_property
+    def _means(self) -> Outcome:
+        return outcome(self.record, self.step_time_s, 1.0)
+
+    @property
+    def tflops_per_gpu(self) -> float:
+        """Return the model FLOP a second and device, attention in full."""
+        return float(self._means["model_flop_per_s"]) / 1e12
+
+    @property
+    def mfu_fraction(self) -> float:
+        """Return the same as a share of the 16-bit peak."""
+        return float(self._means["mfu_fraction"])
+
+    @property
+    def tokens_per_s(self) -> float:
+        """Return the tokens per second of the whole job."""
+        return float(self._means["tokens_per_s"])
+
     @property
     def tokens_per_s_per_gpu(self) -> float:
         """Return tokens per second and device."""
         return self.tokens_per_s / self.step.layout.num_devices
+
+    @property
+    def num_microbatches(self) -> int:
+        """Return the micro-batches of a data-parallel rank in a step."""
+        return int(num_microbatches(self.record))
+
+    @cached_property
+    def fit_probability(self) -> float | None:
+        """Return the chance that the measured peak fits; None where too few are known."""
+        return self.known.chance(self.total_bytes, self.record.hbm_bytes)
 
     @cached_property
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
         return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
 
+    @cached_property
+    def unstated(self) -> tuple[Unstated, ...]:
+        """Return what was left open, that which could change the answer most first.
+
+        Every choice is a question of its own, so this takes a few hundred answers.
+        """
+        return ranked(self, answer)
+
     @property
+    def beyond(self) -> tuple[Assumed, ...]:
+        """Return in what the step goes beyond all published runs."""
+        return tuple(one for one in self.assumed if one.what == BEYOND)
+
+    @cached_property
     def verdict(self) -> int:
         """Return 0 where the fullest device lacks room, 1 where it is tight, 2 where it fits."""
         return int(fit_verdict(self.total_bytes, self.record.hbm_bytes))
@@ -89,6 +146,14 @@ class Prediction:
     def fits(self) -> bool:
         """Return whether the fullest device has room for it."""
         return self.verdict > 0
+
+    @cached_property
+    def assumed(self) -> tuple[Assumed, ...]:
+        """Return what was taken where nothing was given, lies beyond the data, is not modelled."""
+        step, record, one = self.step, self.record, self.software
+        uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
+        left_out = limits_of(step.model, record, one)
+        return (*step.assumed, *self.known.assumed, *uses, *left_out)
 
 
 def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
@@ -113,31 +178,15 @@ def answer(question: Question) -> Prediction:
     record = step.job()
     one = known.software_of(record)
     parts: Any = known.parts(record, one)
-    step_time_s = float(known.predictor.total(parts))
-    width = known.width
-    low_s = high_s = None
-    if width is not None:
-        ends = interval_s(width, parts, step_time_s)
-        low_s, high_s = ends["low_s"], ends["high_s"]
-    total_bytes = memory_total_bytes(record, one.memory)
-    means = outcome(record, step_time_s, 1.0)
-    uses = _taken(step, record, one) if known.predictor.uses_software else ()
     return Prediction(
-        predictor=known.predictor.name,
+        question=question,
+        known=known,
         step=step,
         record=record,
         software=one,
-        step_time_s=step_time_s,
-        step_time_low_s=low_s,
-        step_time_high_s=high_s,
+        step_time_s=float(known.predictor.total(parts)),
         breakdown_s=parts,
-        tflops_per_gpu=means["model_flop_per_s"] / 1e12,
-        mfu_fraction=means["mfu_fraction"],
-        tokens_per_s=means["tokens_per_s"],
-        num_microbatches=int(num_microbatches(record)),
-        total_bytes=total_bytes,
-        fit_probability=known.chance(total_bytes, record.hbm_bytes),
-        assumed=(*step.assumed, *known.assumed, *uses, *limits_of(step.model, record, one)),
+        total_bytes=memory_total_bytes(record, one.memory),
     )
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
-from steptime.answer.width import kept_peak_width, kept_width, kind_of
-from steptime.formulas.judgement import fit_probability, shares_weights
+from steptime.answer.width import kept_peak_width, kept_width, kind_of, logit
+from steptime.formulas.judgement import fit_probability, most_bytes, shares_weights
 from steptime.formulas.number import Number
 from steptime.formulas.records import PeakWidth, Width
 from steptime.inputs.accelerator import Accelerator
@@ -90,6 +90,17 @@ class Known:
         if self.peak_width is None:
             return None
         return float(fit_probability(self.peak_width, total_bytes, limit_bytes))
+
+    def fitting_bytes(self, chance: float, limit_bytes: float) -> float:
+        """Return up to which prediction a layout fits with a chance; the limit where none is known.
+
+        Args:
+            chance: At least 0, below 1.
+            limit_bytes: What a device has; never more is returned.
+        """
+        if self.peak_width is None or chance <= 0.0:
+            return limit_bytes
+        return min(limit_bytes, float(most_bytes(self.peak_width, logit(chance), limit_bytes)))
 
 
 def default_predictor(device: Accelerator) -> str:

@@ -11,6 +11,7 @@ from steptime.formulas.parameters import num_parameters
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.job import Job
+from steptime.inputs.layout import Layout
 from steptime.inputs.precision import precision_named
 
 BEYOND = "beyond the data"
@@ -29,12 +30,16 @@ class Reach:
         most_parameters: The most of one model.
         rates: Measured 16-bit matrix rate of each device, FLOP/s.
         cells: Kinds of run, as `cell_of` words them.
+        networks_gbit: Gb/s of a device's share of the network that they state.
+        dates: First and last month.
     """
 
     most_devices: int
     most_parameters: float
     rates: tuple[float, ...]
     cells: tuple[str, ...]
+    networks_gbit: tuple[float, ...]
+    dates: tuple[str, str]
 
 
 def cell_of(experts: bool, precision: str) -> str:
@@ -56,9 +61,60 @@ def reaches() -> Mapping[str, Reach]:
             most_parameters=float(entry["most_parameters"]),
             rates=tuple(map(float, entry["rates"])),
             cells=tuple(entry["cells"]),
+            networks_gbit=tuple(map(float, entry["networks_gbit"])),
+            dates=(str(entry["dates"][0]), str(entry["dates"][1])),
         )
         for name, entry in data_table("reach.toml")["generations"].items()
     }
+
+
+def cuts_of(layout: Layout) -> tuple[str, ...]:
+    """Return the sizes of a layout, but for data parallelism, that are over 1.
+
+    Args:
+        layout: How a step is cut.
+    """
+    return tuple(name for name in ("tp", "pp", "cp", "ep") if getattr(layout, name) > 1)
+
+
+def families_seen(layout: Layout) -> tuple[str, ...]:
+    """Return the families of software of which compared runs were cut like a layout.
+
+    Args:
+        layout: Its sizes over 1 must have been over 1 in a run of the family.
+    """
+    seen = data_table("reach.toml")["families"]
+    return tuple(name for name, cuts in seen.items() if set(cuts_of(layout)) <= set(cuts))
+
+
+def schedules_seen() -> tuple[str, ...]:
+    """Return the schedules that compared runs ran."""
+    return tuple(data_table("reach.toml")["schedules"])
+
+
+def networks_seen(generation: str, own_gbit: float) -> tuple[float, ...]:
+    """Return the networks of compared runs that a device may have, Gb/s of its share.
+
+    Args:
+        generation: Of the device; runs on it may have had more than its row says.
+        own_gbit: As its row says.
+    """
+    every = reaches()
+    known = every[generation].networks_gbit if generation in every else ()
+    most = max(own_gbit, *known, 0.0)
+    seen = {share for reach in every.values() for share in reach.networks_gbit}
+    return tuple(sorted(share for share in seen if share <= most))
+
+
+def dates_seen(generation: str) -> tuple[str, str]:
+    """Return the first and the last month of the runs on a generation; of all where it has none.
+
+    Args:
+        generation: Of the device.
+    """
+    every = reaches()
+    chosen = [every[generation]] if generation in every else list(every.values())
+    return min(one.dates[0] for one in chosen), max(one.dates[1] for one in chosen)
 
 
 def _record(value: str, why: str, how: str = "") -> Assumed:

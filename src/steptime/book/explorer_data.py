@@ -12,6 +12,7 @@ from steptime.book.explorer_facts import (
     device_facts,
     experts_facts,
     model_facts,
+    narrow_facts,
     precision_entries,
     trained_facts,
 )
@@ -125,6 +126,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
                 "facts": device_facts(device, shape),
                 "experts": experts_facts(device, shape),
+                "narrow": narrow_facts(device, shape),
                 "efficiency": efficiencies(device),
                 "blocks": blocks(device),
             }

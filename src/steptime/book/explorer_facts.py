@@ -17,6 +17,8 @@ from steptime.inputs.said import NOTHING_SAID
 from steptime.inputs.software import as_trained, conditions_of, software
 
 PLAIN = "bf16"
+NARROW = "fp8"
+"""The precision in 8 bits that has no facts of its own."""
 MIXTURE = Experts(num_experts=2, top_k=1, expert_ffn_hidden_size=1)
 """Any: facts follow from there being experts, not from how many."""
 
@@ -68,6 +70,16 @@ def experts_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, floa
     """
     mixture = replace(shape, experts=MIXTURE)
     return _changed(facts_of(device, mixture, PLAIN), facts_of(device, shape, PLAIN))
+
+
+def narrow_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]] | None:
+    """Return what the time of the assumed software differs in where products have 8 bits or fewer.
+
+    Args:
+        device: The accelerator: how old the software is follows from it.
+        shape: As in `common_facts`.
+    """
+    return _changed(facts_of(device, shape, NARROW), facts_of(device, shape, PLAIN))
 
 
 def _changed(

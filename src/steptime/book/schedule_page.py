@@ -14,7 +14,7 @@ from typing import Any
 
 from steptime.book.figure_page import FigurePage, write_figure
 from steptime.book.javascript import BUNDLES, bundle
-from steptime.pipeline import build, codes, durations, execute, idle_causes, measure, memory
+from steptime.pipeline import build, codes, durations, execute, held, idle_causes, measure
 from steptime.pipeline.schedules import SCHEDULES
 
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
@@ -65,7 +65,7 @@ def timeline() -> dict[str, Any]:
         "orders": orders,
         "result": result,
         "place": idle_causes.positions(orders, *size),
-        "peak": [memory.peak_in_flight(order, *size) for order in orders],
+        "peak": [held.peak_in_flight(order, *size) for order in orders],
         **measure.bubble(orders, result),
     }
 

@@ -9,6 +9,7 @@ import typer
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
+from steptime.cli.explain_measured import comparison, comparison_dict, print_comparison
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.predict import print_time, print_verdict
@@ -16,7 +17,8 @@ from steptime.cli.search_output import layout_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
-from steptime.readers.reading import where
+from steptime.readers.completed import noted
+from steptime.readers.reading import COMMAND_LINE, Fact, where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation
@@ -30,6 +32,8 @@ Examples:
 - `steptime explain launch.sh -a h100 --set NNODES=16 --set vocab_size=128256`
 
 - `steptime explain launch.sh -a h100 -- 16 node0`
+
+- `steptime explain launch.sh -a h100 --measured 296`
 
 - `steptime explain train.toml -a h100 --gpus 256 --global-batch-size 512 --json`
 """
@@ -81,6 +85,14 @@ def reading_dict(reading: Reading) -> dict[str, Any]:
             }
             for fact in reading.facts.values()
         },
+        "software_facts": {
+            fact.name: {
+                "value": fact.value,
+                "line": max(fact.line, 0),
+                "written": fact.written,
+            }
+            for fact in reading.software_facts
+        },
         "assumed": {one.name: {"value": one.value, "why": one.why} for one in reading.assumptions},
         "missing": reading.missing,
         "notes": reading.notes,
@@ -110,7 +122,11 @@ def as_dict(reading: Reading, told: Explanation) -> dict[str, Any]:
 
 
 def _where(line: int) -> str:
-    return where(line).removeprefix("the ") if line else ""
+    return where(line).removeprefix("the ") if line else "computed"
+
+
+def _fact_where(line: int) -> str:
+    return "assumed" if line < 0 else _where(line)
 
 
 def no_model(reading: Reading) -> str:
@@ -147,6 +163,10 @@ def print_reading(reading: Reading) -> None:
         for fact in reading.facts.values()
     ]
     rows += [(one.name, str(one.value), "assumed", one.why) for one in reading.assumptions]
+    rows += [
+        (f"fact {fact.name}", f"{fact.value}", _fact_where(fact.line), fact.written)
+        for fact in reading.software_facts
+    ]
     heads = (("", "left"), ("value", "right"), ("where", "left"), ("as", "left"))
     print_table(f"{reading.path} ({reading.kind})", heads, rows)
     for text in reading.notes:
@@ -211,12 +231,23 @@ def explain_command(
         list[str] | None,
         typer.Option("--set", help="NAME=VALUE that the launcher sets; repeat it."),
     ] = None,
+    measured: Annotated[
+        str | None,
+        typer.Option(
+            "--measured",
+            help="What a run of the file measured: TFLOP/s of a GPU (296), 11.2s, 950ms, "
+            "3500tok/s of the whole job or 220tok/s/gpu.",
+        ),
+    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain a launch file: what it says, step time, memory, and a faster layout."""
     reading = read_configuration(path, settings(set_ or []), arguments or ())
     if model is not None:
         reading.model = shape_named(model)
+        reading.facts["model"] = Fact(
+            name="model", value=reading.model.name, line=COMMAND_LINE, written="--model"
+        )
     if reading.model is None:
         raise ConfigError(no_model(reading))
     given = {
@@ -232,8 +263,14 @@ def explain_command(
     device = how.device(accelerator, nvlink_domain)
     step = step_of(reading, device, stated, how.said)
     told = explained(step, how.predictor, how.constants)
+    beside = None
+    if measured is not None:
+        beside = comparison(reading, told.own, measured, how.constants)
     if as_json:
-        print_json(as_dict(reading, told))
+        extra = {} if beside is None else {"measured": comparison_dict(beside)}
+        print_json(as_dict(reading, told) | extra)
         return
-    print_reading(reading)
+    print_reading(noted(reading, stated))
     print_explanation(told)
+    if beside is not None:
+        print_comparison(beside)

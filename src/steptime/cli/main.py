@@ -20,6 +20,7 @@ COMMANDS = {
     "search": "search",
     "sweep": "sweep",
     "explain": "explain",
+    "trace": "trace",
     "place": "place",
     "memory": "memory",
     "measure": "measure",
@@ -67,6 +68,17 @@ def options(
         "predictor": predictor,
         "constants": constants,
     }
+    _refuse_ignored(context)
+
+
+def _refuse_ignored(context: typer.Context) -> None:
+    """Refuse options before the name of a command that does not take them."""
+    name = context.invoked_subcommand
+    commands: Any = context.command
+    taken = {one.name for one in commands.commands[name].params} if name else set()
+    for option in commands.params:
+        if context.obj.get(option.name) and option.name not in taken:
+            raise ConfigError(f"steptime {name} takes no {option.opts[0]}; leave it out")
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:

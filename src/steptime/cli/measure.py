@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table, seconds
 from steptime.evidence.measure import Measured, Timing, measure
@@ -23,6 +24,7 @@ from steptime.evidence.measure_file import (
 )
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_number
+from steptime.inputs.training_step import device_named
 
 # Runs that differ by more say that something else ran, or that the clock moved.
 _UNSTEADY = 0.1
@@ -35,6 +37,9 @@ Examples:
 - `torchrun --nproc-per-node 8 -m steptime measure --out my_gpu.toml`: its links too
 
 - `steptime measure --backend numpy --out cpu.toml --seconds 10`: this machine's CPU
+
+- `steptime measure --backend numpy --processes 4 --network-gbit 25 --out node.toml`: a server
+  of four, each a process, and the network that joins such servers
 
 - `steptime predict --accelerator my_gpu.toml ...` uses the file, as every command does
 """
@@ -124,6 +129,11 @@ def measure_device(
         float, typer.Option("--seconds", help="Time to spend, roughly.")
     ] = 100.0,
     largest: Annotated[int, typer.Option("--largest", help="Largest side of a product.")] = 28672,
+    processes: Annotated[
+        int,
+        typer.Option("--processes", help="With numpy: how many stand for devices of a server."),
+    ] = 1,
+    network_gbit: opt.field("network_gbit") = None,  # type: ignore[valid-type]
     as_json: AsJson = False,
 ) -> None:
     """Time matrix products, copies and collectives, and write an accelerator file."""
@@ -132,7 +142,7 @@ def measure_device(
     check_number("--seconds", seconds_spent, most=3600.0)
     check_number("--largest", largest, above=1023.0, most=131072.0)
     check_writable(out)
-    used = backend_named(backend, device)
+    used = backend_named(backend, device, processes)
     preset = preset_like(used.device, like, used.node_ranks)
     try:
         found = measure(used, seconds=seconds_spent, largest=largest)
@@ -143,7 +153,7 @@ def measure_device(
     if used.rank != 0:
         # One process speaks for all.
         return
-    made = measured_accelerator(found, name, preset)
+    made = device_named(measured_accelerator(found, name, preset), network_gbit=network_gbit)
     write_accelerator(accelerator_toml(made, found), out)
     lacking = _shortfalls(made, preset)
     if as_json:

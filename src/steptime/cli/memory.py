@@ -7,10 +7,10 @@ from typing import Any
 import typer
 
 from steptime.answer.answer import Prediction, answer
-from steptime.answer.memory import RankMemory
+from steptime.answer.peak import RankMemory
 from steptime.answer.question import Question
 from steptime.cli import options as opt
-from steptime.cli.output import console, print_json, print_table
+from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.predict import assumptions, verdict
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.records import MemoryFacts
@@ -78,6 +78,7 @@ def remedy_dict(remedy: Remedy) -> dict[str, Any]:
         "num_gpus": remedy.num_devices,
         "total_bytes": remedy.total_bytes,
         "fits": remedy.fits,
+        "fit_probability": remedy.fit_probability,
     }
 
 
@@ -97,6 +98,7 @@ def as_dict(found: Prediction, helps: tuple[Remedy, ...]) -> dict[str, Any]:
         "fits": result.fits,
         "tight": result.tight,
         "fit_probability": result.fit_probability,
+        "outlook": result.outlook,
         "reason": result.reason,
         "limit_bytes": result.limit_bytes,
         "total_bytes": result.total_bytes,
@@ -146,17 +148,26 @@ def print_memory(found: Prediction, helps: tuple[Remedy, ...]) -> None:
     out = console()
     out.print(verdict(result))
     if helps:
-        print_table(
-            "What would help",
-            (("change", "left"), ("GPUs", "right"), ("GB", "right"), ("fits", "left")),
-            [
-                (one.change, f"{one.num_devices:,}", _gbyte(one.total_bytes), _verdict(one.fits))
-                for one in helps
-            ],
-        )
+        _print_helps(helps)
     out.print(software(result.facts, step.layout.precision))
     if found.assumed:
         out.print("assumed: " + "; ".join(map(str, found.assumed)), markup=False)
+
+
+def _print_helps(helps: tuple[Remedy, ...]) -> None:
+    heads = ("change", "GPUs", "GB", "fits", "chance")
+    sides = ("left", "right", "right", "left", "right")
+    rows = [
+        (
+            one.change,
+            f"{one.num_devices:,}",
+            _gbyte(one.total_bytes),
+            _verdict(one.fits),
+            percent(one.fit_probability, 0),
+        )
+        for one in helps
+    ]
+    print_table("What would help", list(zip(heads, sides, strict=True)), rows)
 
 
 def software(facts: MemoryFacts, precision: str) -> str:

@@ -147,13 +147,10 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
     return found
 
 
-def _types() -> dict[str, Any]:
-    signature = inspect.signature(training_step, eval_str=True)
-    return {name: _TEXT.get(name, one.annotation) for name, one in signature.parameters.items()}
-
-
+_ASKED = inspect.signature(training_step, eval_str=True).parameters
 STEP: dict[str, Any] = {
-    field.name: Annotated[_types()[field.name], option(field)] for field in FIELDS
+    field.name: Annotated[_TEXT.get(field.name, _ASKED[field.name].annotation), option(field)]
+    for field in FIELDS
 }
 """The annotation of the option for each parameter of `training_step`."""
 
@@ -238,10 +235,9 @@ def takes_step(command: Callable[..., None]) -> Callable[..., None]:
     Args:
         command: Takes the step and ``how`` first, and options of its own after them.
     """
-    asked = inspect.signature(training_step).parameters.values()
     shared = [
         one.replace(annotation=STEP[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for one in asked
+        for one in _ASKED.values()
         if one.name not in HOW
     ]
     own = [

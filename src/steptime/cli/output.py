@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def print_json(value: Any) -> None:
@@ -23,9 +23,12 @@ def print_json(value: Any) -> None:
 
 def console() -> Console:
     """Return where tables go; a pipe gets 100 columns, as no terminal says how wide it is."""
-    out = Console(highlight=False)
+    # Loaded for tables alone: JSON needs none of it.
+    from rich.console import Console
+
+    out = Console(highlight=False, emoji=False)
     if not out.is_terminal:
-        out = Console(highlight=False, width=max(out.width, 100))
+        out.width = max(out.width, 100)
     return out
 
 
@@ -39,6 +42,9 @@ def print_table(
         columns: Head and alignment (left or right) of each column.
         rows: Cells as text.
     """
+    from rich.table import Table
+    from rich.text import Text
+
     # A table's own title would be broken to the width of the table.
     out = console()
     if title:

@@ -11,7 +11,7 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator as accelerator_preset
-from steptime.planning.placement import Placement, place
+from steptime.planning.placement import Placement, in_use, place
 from steptime.planning.racks import racks_svg
 
 EXAMPLES = """
@@ -91,7 +91,8 @@ def print_placements(placements: list[Placement]) -> None:
     for placement in placements:
         out.print(
             f"domain of {placement.domain_size}: {placement.num_domains:,} of them, "
-            f"{placement.used_per_domain} GPUs in use in each, {placement.left_over:,} left over"
+            f"{in_use(placement.used_per_domain, placement.num_domains, layout.num_devices)}, "
+            f"{placement.left_over:,} left over"
         )
 
 

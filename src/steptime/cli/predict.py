@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import typer
 
 from steptime.answer.answer import Prediction, answer
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.question import Question
+from steptime.answer.unstated import Unstated
 from steptime.cli import options as opt
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.inputs.assumed import Assumed
@@ -39,6 +40,9 @@ PART_NAMES = {
     "data_parallel": "data-parallel messages",
     "optimizer": "optimizer and fixed costs",
 }
+
+MOST_NAMED = 3
+"""How many things that nobody stated are printed; JSON has all."""
 
 
 def register(app: typer.Typer) -> None:
@@ -83,6 +87,8 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "software_knowledge": result.software.knowledge,
         "assumed": [str(one) for one in result.assumed],
         "assumptions": assumptions(result.assumed),
+        "beyond": assumptions(result.beyond),
+        "unstated": [asdict(one) for one in result.unstated],
     }
 
 
@@ -104,6 +110,7 @@ def memory_dict(memory: Memory) -> dict[str, Any]:
     return {
         "fits": memory.fits,
         "fit_probability": memory.fit_probability,
+        "outlook": memory.outlook,
         "reason": memory.reason,
         "limit_bytes": memory.limit_bytes,
         "total_bytes": memory.total_bytes,
@@ -174,8 +181,28 @@ def print_verdict(result: Prediction) -> None:
         f"{result.num_microbatches} micro-batches"
     )
     out.print(verdict(result.memory))
-    if result.assumed:
-        out.print("assumed: " + "; ".join(map(str, result.assumed)), markup=False)
+    taken = [str(one) for one in result.assumed if one not in result.beyond]
+    if taken:
+        out.print("assumed: " + "; ".join(taken), markup=False)
+    for one in result.beyond:
+        out.print(str(one), markup=False)
+    print_unstated(result.unstated)
+
+
+def print_unstated(unstated: Sequence[Unstated]) -> None:
+    """Print what is worth naming: what could change the answer most, first.
+
+    Args:
+        unstated: What a question left open, ranked.
+    """
+    out = console()
+    for place, one in enumerate(unstated[:MOST_NAMED]):
+        would = " would narrow this most" if place == 0 else ""
+        low, high = (
+            f"{seconds(one.low_s)} ({one.fastest})",
+            f"{seconds(one.high_s)} ({one.slowest})",
+        )
+        out.print(f"naming {one.says}{would}: {one.how}; {low} to {high}", markup=False)
 
 
 @opt.takes_step

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from steptime.cli.options import AsJson, option
-from steptime.cli.output import print_json, print_table
+from steptime.cli.options import AsJson, before_the_name, option
+from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.fact import Fact
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.habits import chosen_stack
@@ -17,6 +17,7 @@ from steptime.inputs.presets import accelerator, accelerator_names, model, model
 from steptime.inputs.said import Said
 from steptime.inputs.stack import FACT_NAMES, Stack, check_date, stacks
 
+SHOWN = "megatron-core"
 Date = Annotated[str | None, option(BY_NAME["date"])]
 
 
@@ -87,7 +88,7 @@ def accelerators(as_json: AsJson = False) -> None:
             device.name,
             f"{device.peak_flop_per_s / 1e12:,.0f}",
             f"{device.peak_fp8_flop_per_s / 1e12:,.0f}" if device.peak_fp8_flop_per_s else "",
-            f"{(device.hbm_sold_bytes or device.hbm_bytes) / 1e9:.0f}",
+            f"{device.hbm_bytes / 1e9:.1f}",
             f"{device.hbm_bytes_per_s / 1e12:.2f}",
             f"{device.nvlink_bytes_per_s / 1e9:.0f}",
             str(device.nvlink_domain),
@@ -96,15 +97,17 @@ def accelerators(as_json: AsJson = False) -> None:
         for device in devices
     )
     print_table("accelerators", columns, rows)
+    console().print("memory: what a device reports, where that is known; GB is 1e9 bytes")
 
 
 def stacks_command(
+    context: typer.Context,
     stack: Annotated[str | None, typer.Argument(help="An exact stack or a family.")] = None,
     date: Date = None,
     as_json: AsJson = False,
 ) -> None:
     """List the software that can be named: exact stacks, their families and dates."""
-    listed = _listed(stack, date)
+    listed = _listed(**before_the_name({"stack": stack, "date": date}, context))
     if as_json:
         print_json({one.name: asdict(one) for one in listed})
         return
@@ -113,19 +116,22 @@ def stacks_command(
     print_table("software", columns, rows)
 
 
-def _listed(name: str | None, date: str | None) -> list[Stack]:
+def _listed(stack: str | None, date: str | None) -> list[Stack]:
     """Return the stacks of a family, or with a date the one that was current; all if none."""
     every = list(stacks().values())
-    if name is None:
+    if stack is None:
         return [one for one in every if date is None or one.since <= check_date(date)]
-    current = chosen_stack(Said(stack=name, date=date), sharded=False)
+    current = chosen_stack(Said(stack=stack, date=date), sharded=False)
     if date is not None:
         return [current]
-    return [one for one in every if name in (one.name, one.family)]
+    return [one for one in every if stack in (one.name, one.family)]
 
 
 def facts_command(
-    stack: Annotated[str, typer.Argument(help="An exact stack or a family.")] = "megatron-core",
+    context: typer.Context,
+    stack: Annotated[
+        str | None, typer.Argument(help="An exact stack or a family; megatron-core if none.")
+    ] = None,
     date: Date = None,
     as_json: AsJson = False,
 ) -> None:
@@ -133,7 +139,9 @@ def facts_command(
 
     Of a family the stack is taken that was current at --date, the newest without.
     """
-    chosen = chosen_stack(Said(stack=stack, date=date), sharded=False)
+    said = before_the_name({"stack": stack, "date": date}, context)
+    named = Said(stack=said["stack"] or SHOWN, date=said["date"])
+    chosen = chosen_stack(named, sharded=False)
     lines: dict[str, list[Fact]] = {}
     for fact in chosen.facts:
         lines.setdefault(fact.name, []).append(fact)

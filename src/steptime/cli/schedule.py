@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +10,10 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import print_json
-from steptime.cli.schedule_files import MOST_ACTIONS, check_actions, read_order, three_files, write
+from steptime.cli.schedule_files import MOST_ACTIONS, check_actions, read_order, three_files
 from steptime.cli.schedule_list import EXAMPLES as LIST_EXAMPLES
 from steptime.cli.schedule_list import schedules
+from steptime.cli.schedule_overlay import Overlay, check_overlay, write_drawings
 from steptime.cli.schedule_print import print_drawing, print_summary
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.schedule_name import check_schedule_name
@@ -20,9 +21,7 @@ from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
 from steptime.pipeline.schedules import SCHEDULES, check_schedule, default_chunks
 from steptime.pipeline.stage_times import stage_times_named
-from steptime.pipeline.svg import svg
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
-from steptime.pipeline.trace import trace
 
 EXAMPLES = """
 Examples:
@@ -36,6 +35,8 @@ Examples:
 - `steptime schedule zb-v -p 8 -m 24 --times qi2023-1.5b`
 
 - `steptime schedule --order my_order.csv`
+
+- `steptime schedule 1f1b -p 2 -m 4 --svg both.svg --overlay my_0.json --overlay my_1.json`
 """
 
 Name = Annotated[str | None, typer.Argument(help="A schedule; `steptime schedules` lists them.")]
@@ -131,10 +132,12 @@ def schedule(
     order: Order = None,
     trace_file: TraceFile = None,
     svg_file: SvgFile = None,
+    overlay: Overlay = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a pipeline schedule action by action, and show where the idle time goes."""
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
+    check_overlay(overlay, trace_path, svg_path)
     lengths = _durations(forward, backward, input_time, weight_time)
     lengths, send_latency, unit_seconds = _preset(
         times, name, chunks, lengths, send_latency, unit_seconds
@@ -153,10 +156,7 @@ def schedule(
     most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
     timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
     _refuse_deadlock(timeline, as_json)
-    if trace_path:
-        write(trace_path, json.dumps(trace(timeline)))
-    if svg_path:
-        write(svg_path, svg(timeline))
+    write_drawings(timeline, trace_path, svg_path, overlay, unit_seconds, as_json)
     if as_json:
         numbers = report(timeline)
         numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
@@ -241,11 +241,37 @@ def _durations(
 ) -> dict[str, Any]:
     given = {"forward": forward, "backward": backward}
     given |= {"backward_input": inputs, "backward_weight": weights}
-    return {
+    lengths = {
         key: _times("--" + key.removeprefix("backward_"), text)
         for key, text in given.items()
         if text is not None
     }
+    _check_halves(lengths)
+    return lengths
+
+
+def _check_halves(lengths: dict[str, Any]) -> None:
+    """Refuse two parts of a backward that do not make the whole that is stated beside them."""
+    whole = lengths.get("backward")
+    if whole is None or not ("backward_input" in lengths or "backward_weight" in lengths):
+        return
+    halves = [lengths.get(key) for key in ("backward_input", "backward_weight")]
+    if None in halves or not _adds_up(whole, *halves):
+        raise ConfigError(
+            "--backward is --input and --weight together, and these do not make "
+            f"{_text(whole)}; give the two, or --backward alone"
+        )
+
+
+def _adds_up(whole: Any, *halves: Any) -> bool:
+    rows = [one if isinstance(one, tuple) else (one,) for one in (whole, *halves)]
+    most = max(map(len, rows))
+    wide = [row * most if len(row) == 1 else row for row in rows]
+    return all(math.isclose(a, b + c) for a, b, c in zip(*wide, strict=False))
+
+
+def _text(times: Any) -> str:
+    return ",".join(f"{one:g}" for one in (times if isinstance(times, tuple) else (times,)))
 
 
 def _times(option: str, text: str) -> float | tuple[float, ...]:

@@ -12,12 +12,12 @@ from steptime.cli import options as opt
 from steptime.cli.output import print_json
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import Run, run_cost
 from steptime.planning.emit import FORMATS, emitted
-from steptime.planning.question import Question
+from steptime.planning.question import FITS_WITH, Question
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -84,6 +84,10 @@ def search_command(
     memory_share: Annotated[
         float, opt.alone("--memory-share", help="Share of the memory that may be used.")
     ] = 1.0,
+    fits_with: Annotated[
+        float,
+        opt.alone("--fits-with", help="Rank only what fits with this chance, such as 0.9."),
+    ] = FITS_WITH,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[
         bool, typer.Option("--front", help="Print the front of time against memory instead.")
@@ -105,8 +109,7 @@ def search_command(
     """Search all layouts: the best, what ties with it, and why the rest fall out."""
     check_count("top", top, most=100_000)
     _check_forms(emit, as_json=as_json, as_csv=as_csv)
-    if price_per_gpu_hour is not None and tokens is None:
-        raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
+    _check_price(tokens, price_per_gpu_hour)
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.search import search
 
@@ -123,7 +126,8 @@ def search_command(
         predictor=how.predictor or _predictor(device, order),
         said=how.said,
         constants=how.constants,
-        hbm_share=memory_share,
+        hbm_share=check_number("--memory-share", memory_share, most=1.0),
+        fits_with=fits_with,
         **_given(
             recompute=recompute,
             zero_stages=zero,
@@ -138,10 +142,7 @@ def search_command(
         typer.echo(_emitted(emit, result, choice), nl=False)
         return
     shown = list((result.front if front else result.best)[:top])
-    costs = [
-        run_cost(every, one.step_time_s, tokens, price_per_gpu_hour) if tokens else None
-        for one in shown
-    ]
+    costs = _costs(every, shown, tokens, price_per_gpu_hour)
     _show(result, shown, costs, as_json=as_json, as_csv=as_csv)
 
 
@@ -166,6 +167,17 @@ def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
         raise ConfigError("--json, --csv and --emit exclude each other; give one")
     if emit is not None:
         check_choice("format", emit, FORMATS)
+
+
+def _costs(
+    question: Question, shown: list[Candidate], tokens: float | None, price: float | None
+) -> list[Run | None]:
+    return [run_cost(question, one.step_time_s, tokens, price) if tokens else None for one in shown]
+
+
+def _check_price(tokens: float | None, price_per_gpu_hour: float | None) -> None:
+    if price_per_gpu_hour is not None and tokens is None:
+        raise ConfigError("--price-per-gpu-hour needs --tokens, the length of the run")
 
 
 def _emitted(emit: str, result: SearchResult, choice: int) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
-from steptime.cli.predict import assumptions
+from steptime.cli.predict import assumptions, print_unstated
+from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
-from steptime.planning.placement import domains_needed
+from steptime.planning.placement import domains_needed, in_use
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
 LAYOUT_COLUMNS = SIZES
+ALWAYS = ("tp", "cp", "pp", "dp")
+"""Sizes that are told of every layout; the others where one is above 1."""
 """Counts of a layout, as JSON, CSV and the table name them."""
 
 
@@ -66,13 +70,12 @@ def layout_text(one: Candidate) -> str:
         one: The layout.
     """
     layout = one.layout
-    parts = [f"tp {layout.tp}", f"cp {layout.cp}", f"pp {layout.pp}", f"dp {layout.dp}"]
-    if layout.dp_replicate > 1:
-        parts.append(f"{layout.dp_replicate} copies")
-    if layout.vpp > 1:
-        parts.insert(3, f"vpp {layout.vpp}")
-    if layout.ep > 1:
-        parts.append(f"ep {layout.ep} x etp {layout.etp}")
+    sizes = {name: getattr(layout, name) for name in LAYOUT_COLUMNS}
+    parts = [
+        f"{BY_NAME[name].label} {size}"
+        for name, size in sizes.items()
+        if size > 1 or name in ALWAYS
+    ]
     parts.append(f"micro-batch {one.batch.micro_batch_size}")
     parts.append(f"ZeRO-{layout.zero_stage}")
     parts.append(f"recompute {layout.recompute}")
@@ -109,8 +112,18 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
         f"{question.model.name} on {question.num_devices} x {question.accelerator.name}, "
         f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
-    sizes = [name for name in LAYOUT_COLUMNS if _shown(question, name)]
-    heads = ["step s", *sizes, "mb", "SP", "ZeRO", "redo", "GB", "full", "fits"]
+    sizes = [name for name in LAYOUT_COLUMNS if _shown(shown, name)]
+    heads = [
+        "step s",
+        *(BY_NAME[name].label for name in sizes),
+        "mb",
+        "SP",
+        "ZeRO",
+        "redo",
+        "GB",
+        "full",
+        "fits",
+    ]
     if runs and runs[0] is not None:
         heads += ["days", "cost", "MWh"]
     tie = shown[0].step_time_s * (1.0 + result.tie_fraction)
@@ -128,11 +141,9 @@ def _print_layouts(result: SearchResult, shown: list[Candidate], runs: list[Run 
     )
 
 
-def _shown(question: Question, name: str) -> bool:
-    """Return whether a count is worth a column: not where it can be 1 only, nor ``etp``."""
-    if name == "dp_replicate":
-        return question.dp_replicates != (1,)
-    return name != "etp" and (name != "ep" or question.model.experts is not None)
+def _shown(shown: list[Candidate], name: str) -> bool:
+    """Return whether a count is worth a column: not where it is 1 in all that are shown."""
+    return name in ALWAYS or any(getattr(one.layout, name) > 1 for one in shown)
 
 
 def _cells(question: Question, one: Candidate, sizes: list[str]) -> list[str]:
@@ -156,11 +167,18 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     domain = question.accelerator.nvlink_domain
     domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
-    out.print(f"the first fills {domains:,} domains of {domain}, {used} in use, {left:,} left over")
+    works = in_use(used, domains, question.num_devices)
+    out.print(f"the first fills {domains:,} domains of {domain}, {works}, {left:,} left over")
     found = answered(question, first)
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
+    taken = [str(one) for one in found.assumed if one not in found.beyond]
+    if taken:
+        out.print("assumed of the first: " + "; ".join(taken), markup=False)
+    for beyond in found.beyond:
+        out.print(str(beyond), markup=False)
+    print_unstated(found.unstated)
 
 
 def _print_ties(result: SearchResult) -> None:
@@ -213,6 +231,7 @@ def result_dict(
     found = answered(question, best)
     return question.summary() | {
         "order": question.order,
+        "fits_with": question.fits_with,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
         "elapsed_s": result.elapsed_s,
@@ -228,6 +247,8 @@ def result_dict(
         "best_memory_bytes": found.memory.fullest.parts_bytes,
         "software": found.software.stack.name,
         "assumptions": assumptions(found.assumed),
+        "beyond": assumptions(found.beyond),
+        "unstated": [asdict(one) for one in found.unstated],
         "layouts": [
             candidate_dict(question, one, run) for one, run in zip(shown, runs, strict=True)
         ],

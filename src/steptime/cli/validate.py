@@ -14,7 +14,12 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table
-from steptime.cli.validation_tables import not_understood, print_doubts, print_validation
+from steptime.cli.validation_tables import (
+    not_understood,
+    print_doubts,
+    print_open,
+    print_validation,
+)
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.contradictions import contradictions
 from steptime.evidence.diagnose import diagnoses
@@ -22,7 +27,7 @@ from steptime.evidence.judge import validation
 from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import PublishedRow
-from steptime.evidence.validate import Validation
+from steptime.evidence.validate import RowResult, Validation
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_choice
@@ -45,8 +50,10 @@ columns of data/published_runs.csv or under usual other names (`num_layers`, `wo
   `attention_kernel`, `dispatcher`, `compiled`, `source`; data/README.md lists the words they take
 
 What a row lacks and a default can stand for is listed under `assumed` in --json; a word that is
-not understood is named, and nothing is read from `notes`. A row that lacks more is skipped with
-its reason. Rows that stand out are named, with the reading that would fit.
+not understood stands in its row, and nothing is read from `notes`. A row that leaves micro-batch,
+chunks, recomputation or ZeRO open gets the bounds that every choice spans; one that lacks more is
+skipped with its reason. A row that no device can have measured counts in no mean. Rows that stand
+out are named, with the reading that would fit.
 
 Examples:
 
@@ -77,15 +84,38 @@ def as_dict(result: Validation) -> dict[str, Any]:
     return {
         "model": result.model,
         "constants": result.constants,
-        "rows": [asdict(row) | {"assumed": list(map(str, row.assumed))} for row in result.rows],
+        "rows": [_row_dict(row) for row in result.rows],
         "not_understood": [
             {"id": name, "column": one.what, "word": one.word, "taken": one.value}
             for name, one in not_understood(result)
         ],
         "skipped": [{"id": name, "reason": reason} for name, reason in result.skipped],
+        "kept_out": [{"id": name, "reason": reason} for name, reason in result.kept_out],
         "summary": asdict(result.summary),
         "by_source": [{"source": name} | asdict(one) for name, one in result.by_source.items()],
     }
+
+
+def _row_dict(row: RowResult) -> dict[str, Any]:
+    unread = {one.what: one.word for one in row.assumed if one.word}
+    return asdict(row) | {"assumed": list(map(str, row.assumed)), "not_understood": unread}
+
+
+def check_scored(result: Validation, bounded: Sequence[OpenRow]) -> None:
+    """Refuse a file of which no row could be scored or bounded.
+
+    Args:
+        result: A model's results.
+        bounded: Rows that leave something open.
+
+    Raises:
+        ConfigError: With the first reason.
+    """
+    if bounded or len(result.rows) > len(result.kept_out):
+        return
+    reasons = [*result.kept_out, *result.skipped]
+    why = f": {reasons[0][0]}: {reasons[0][1]}" if reasons else ": the file has no row"
+    raise ConfigError(f"no row could be scored{why}")
 
 
 def write_csv(result: Validation, path: Path) -> None:
@@ -113,13 +143,15 @@ def print_worth(fit: OwnFit) -> None:
         fit: Constants of a cluster.
     """
     out = console()
+    left_out = (
+        f"{percent(fit.mean_left_out)} when each run is left out of its own fit"
+        if fit.mean_left_out is not None
+        else "too few runs to leave one out: no more is learned than sources are known to differ"
+    )
     out.print(
         f"mean error {percent(fit.mean_before)} with the published constants, "
-        f"{percent(fit.mean_after)} with these, {percent(fit.mean_left_out)} when each run is "
-        f"left out of its own fit; runs scatter by {percent(fit.scatter)}"
+        f"{percent(fit.mean_after)} with these, {left_out}; runs scatter by {percent(fit.scatter)}"
     )
-    if not fit.worth_it:
-        out.print("these constants predict left-out runs no better: keep the published ones")
     if fit.set_aside:
         out.print("not fitted to, as they stand out: " + ", ".join(fit.set_aside), markup=False)
 
@@ -128,14 +160,15 @@ def _fitted(rows: Sequence[PublishedRow], path: Path) -> OwnFit:
     from steptime.evidence.own_fit import own_fit, write_fit
 
     fit = own_fit(rows)
-    write_fit(fit, path)
+    if fit.worth_it:
+        write_fit(fit, path)
     return fit
 
 
-def _fit_dict(fit: OwnFit) -> dict[str, Any]:
+def _fit_dict(fit: OwnFit, path: Path) -> dict[str, Any]:
     found = asdict(fit)
     del found["constants"]
-    return found | {"worth_it": fit.worth_it}
+    return found | {"worth_it": fit.worth_it, "written": str(path) if fit.worth_it else None}
 
 
 def print_fit(fit: OwnFit, path: Path) -> None:
@@ -145,12 +178,22 @@ def print_fit(fit: OwnFit, path: Path) -> None:
         fit: The constants.
         path: Where they were written.
     """
+    out = console()
+    if not fit.worth_it:
+        out.print(
+            f"left-out runs gain nothing by a fit to {fit.rows} rows: keep the published "
+            f"constants; nothing is written to {path}",
+            markup=False,
+        )
+        print_worth(fit)
+        return
+    heads = (("learned", "left"), ("times published", "right"), ("90 %", "right"))
     cells = [
-        (one.name, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}", f"{one.published:g}")
-        for one in fit.fitted
+        (one.name, f"{one.value:.3f}", f"{one.low:.3f} to {one.high:.3f}") for one in fit.learned
     ]
-    heads = (("constant", "left"), ("fitted", "right"), ("90 %", "right"), ("published", "right"))
-    print_table(f"fitted to {fit.rows} rows, written to {path}", heads, cells)
+    print_table(f"learned from {fit.rows} rows, written to {path}", heads, cells)
+    moved = ", ".join(f"{one.name} {one.published:.4g} to {one.value:.4g}" for one in fit.fitted)
+    out.print(f"constants moved: {moved}", markup=False)
     print_worth(fit)
 
 
@@ -183,9 +226,10 @@ def validate(
     given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
     rows = [with_said(row, how.said, how.network_gbit) for row in given.rows]
     more: dict[str, Any] = {}
+    bounded: Sequence[OpenRow] = ()
     show: Callable[[], None] | None = None
     if PREDICTORS[name].uses_software:
-        result, more, show = _roofline(rows, fit, how.constants)
+        result, bounded, more, show = _roofline(rows, fit, how.constants)
     else:
         result = validation(rows, name)
     result = replace(result, skipped=(*given.faults, *result.skipped))
@@ -196,31 +240,41 @@ def validate(
         write_csv(result, csv)
     if as_json:
         print_json(as_dict(result) | {"notes": notes} | more)
-        return
-    for note in notes:
-        console().print(note, markup=False)
-    print_validation(result)
-    if show is not None:
-        show()
+    else:
+        for note in notes:
+            console().print(note, markup=False)
+        print_validation(result)
+        if show is not None:
+            show()
+    check_scored(result, bounded)
 
 
 def _roofline(
     rows: Sequence[PublishedRow], path: Path | None, constants: RooflineConstants | None
-) -> tuple[Validation, dict[str, Any], Callable[[], None]]:
-    """Return the roofline model's results, what JSON shows besides, and what prints that."""
+) -> tuple[Validation, tuple[OpenRow, ...], dict[str, Any], Callable[[], None]]:
+    """Return the results, rows within bounds, what JSON shows besides, and what prints that."""
     fit = None if path is None else _fitted(rows, path)
     used = (constants or published_constants()) if fit is None else fit.constants
     result = validation(rows, DEFAULT, used)
     doubts = diagnoses(rows, result.rows, used)
     bounded = open_rows(rows, used)
+    inside = {one.id for one in bounded}
+    left = tuple(pair for pair in result.skipped if pair[0] not in inside)
+    result = replace(result, skipped=left)
 
     def show() -> None:
-        print_doubts(doubts, bounded)
+        print_open(bounded)
+        print_doubts(doubts)
         if fit is not None and path is not None:
             print_fit(fit, path)
 
     more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
-    return result, more | ({} if fit is None else {"fit": _fit_dict(fit)}), show
+    return (
+        result,
+        bounded,
+        more | ({} if fit is None or path is None else {"fit": _fit_dict(fit, path)}),
+        show,
+    )
 
 
 def _open(row: OpenRow) -> dict[str, Any]:

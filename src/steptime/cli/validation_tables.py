@@ -14,24 +14,36 @@ from steptime.inputs.assumed import Assumed
 
 # A longer list of skipped rows is told by reason.
 _LISTED = 12
+_LONGEST = 24
 # From how many rows, and from what bias and share of one sign, a whole source looks off.
 _FEW = 3
 _BIASED = 0.1
 _ALIKE = 0.85
 
 
+def _unread(row: RowResult) -> str:
+    """Return the cells of a row that nobody understands, by column."""
+    return ", ".join(f"{one.what}: {one.word[:_LONGEST]!r}" for one in row.assumed if one.word)
+
+
+def _error(row: RowResult) -> str:
+    if row.kept_out:
+        return "kept out"
+    outside = "" if row.inside in (None, True) else " !"
+    return "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %{outside}"
+
+
 def _cells(row: RowResult) -> tuple[str, ...]:
     others = [(time_s, part) for part, time_s in row.breakdown_s.items() if part != "compute"]
     largest = sorted((pair for pair in others if pair[0]), reverse=True)[:2]
     rest = ", ".join(f"{part.replace('_', ' ')} {seconds(time_s)}" for time_s, part in largest)
-    outside = "" if row.inside in (None, True) else " !"
     return (
         row.id,
         seconds(row.published_step_time_s),
         seconds(row.step_time_s),
         f"{row.published_tflops_per_gpu:.1f}",
         f"{row.tflops_per_gpu:.1f}",
-        "fitted" if row.fitted else f"{row.error_fraction * 100:+.1f} %{outside}",
+        _error(row),
         rest,
     )
 
@@ -118,13 +130,8 @@ def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
             )
 
 
-def print_validation(result: Validation) -> None:
-    """Print a validation as tables.
-
-    Args:
-        result: The validation.
-    """
-    columns = (
+def _print_rows(result: Validation) -> None:
+    columns = [
         ("run", "left"),
         ("published", "right"),
         ("predicted", "right"),
@@ -132,13 +139,29 @@ def print_validation(result: Validation) -> None:
         ("pred.", "right"),
         ("error", "right"),
         ("largest parts beside compute", "left"),
-    )
+    ]
+    unread = [_unread(row) for row in result.rows]
+    cells = [_cells(row) for row in result.rows]
+    if any(unread):
+        columns.append(("not understood", "left"))
+        cells = [(*row, words) for row, words in zip(cells, unread, strict=True)]
+    print_table(f"{result.model} model", columns, cells)
+
+
+def print_validation(result: Validation) -> None:
+    """Print a validation as tables.
+
+    Args:
+        result: The validation.
+    """
     if result.rows:
-        print_table(f"{result.model} model", columns, (_cells(row) for row in result.rows))
+        _print_rows(result)
     if len(result.by_source) > 1:
         _print_sources(result.by_source)
     out = console()
     print_not_understood(not_understood(result))
+    for name, reason in result.kept_out:
+        out.print(f"{name} is no measurement, no mean counts it: {reason}", markup=False)
     print_skipped(result.skipped)
     summary = result.summary
     if not summary.rows:
@@ -170,12 +193,47 @@ def _advice(doubts: Sequence[Diagnosis]) -> Iterable[str]:
         yield "unexplained: see what the row leaves open (`assumed` in --json) and state it"
 
 
-def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> None:
-    """Print which rows stand out, what to do about them, and what open rows lie between.
+def _open_cells(row: OpenRow) -> tuple[str, ...]:
+    return (
+        row.id,
+        ", ".join(row.open),
+        seconds(row.published_step_time_s),
+        seconds(row.step_time_low_s),
+        seconds(row.step_time_high_s),
+        "yes" if row.inside else "no",
+        row.fastest,
+        row.slowest,
+    )
+
+
+def print_open(bounded: Sequence[OpenRow]) -> None:
+    """Print what rows lie between that leave too much open for one prediction.
+
+    Args:
+        bounded: Rows that leave something open.
+    """
+    if not bounded:
+        return
+    heads = (
+        "run",
+        "not stated",
+        "published",
+        "from",
+        "to",
+        "inside",
+        "fastest with",
+        "slowest with",
+    )
+    sides = ("left", "left", "right", "right", "right", "left", "left", "left")
+    title = "runs that leave something open: bounds over every choice, with their intervals"
+    print_table(title, tuple(zip(heads, sides, strict=True)), map(_open_cells, bounded))
+
+
+def print_doubts(doubts: Sequence[Diagnosis]) -> None:
+    """Print which rows stand out, and what to do about them.
 
     Args:
         doubts: Rows that look mis-measured or mis-described.
-        bounded: Rows that leave something open.
     """
     out = console()
     for doubt in doubts[:_LISTED]:
@@ -184,11 +242,3 @@ def print_doubts(doubts: Sequence[Diagnosis], bounded: Sequence[OpenRow]) -> Non
         out.print(f"{len(doubts) - _LISTED} more rows stand out less; --json lists them all")
     for line in _advice(doubts):
         out.print(f"what to do: {line}", markup=False)
-    for row in bounded:
-        ends = f"{seconds(row.step_time_low_s)} to {seconds(row.step_time_high_s)}"
-        place = "inside" if row.inside else "outside"
-        out.print(
-            f"{row.id} leaves something open: {ends} over {row.choices} choices, published "
-            f"{seconds(row.published_step_time_s)} lies {place}",
-            markup=False,
-        )

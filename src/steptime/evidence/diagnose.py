@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from steptime.evidence.contradictions import past_the_peak
 from steptime.evidence.judge import run_result
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
@@ -128,21 +129,6 @@ def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | Non
     return None
 
 
-def _over_peak(row: PublishedRow, result: RowResult) -> str:
-    """Return a sentence if a row computes faster than its device can, else nothing."""
-    run = run_of(row)
-    device = run.accelerator
-    wide = run.layout.precision in ("fp16", "bf16")
-    # Four bits run at up to three times the rate of eight.
-    peak = device.peak_flop_per_s if wide else 3.0 * device.peak_fp8_flop_per_s
-    if result.published_tflops_per_gpu * 1e12 <= peak:
-        return ""
-    return (
-        f"{result.published_tflops_per_gpu:,.0f} TFLOP/s per GPU is over the device's peak of "
-        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
-    )
-
-
 def _verdict(
     error: float, mend: tuple[str, float] | None, impossible: str, twin: str
 ) -> tuple[str, str]:
@@ -188,7 +174,7 @@ def diagnoses(
     for row in rows:
         if row.id not in by_id:
             continue
-        impossible = _over_peak(row, by_id[row.id])
+        impossible = past_the_peak(run_of(row), by_id[row.id].published_step_time_s)
         if impossible or (not alone and abs(errors[row.id] - typical) >= far):
             odd.append((row, impossible))
     odd.sort(key=lambda pair: -abs(errors[pair[0].id] - typical))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from steptime.answer.answer import answer
 from steptime.answer.predictor import PREDICTORS
 from steptime.evidence.baseline import FITTED_ON, chapter_question
+from steptime.evidence.contradictions import no_measurement
 from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
 from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
@@ -61,6 +62,24 @@ def run_result(
     )
 
 
+def checked_result(
+    run: Run, predictor: str = "roofline", constants: RooflineConstants | None = None
+) -> RowResult:
+    """Return a model's result on one run, kept out of means where nobody can have measured it.
+
+    Args:
+        run: The run.
+        predictor: Name of the model.
+        constants: Of the roofline model; the published ones if None.
+
+    Raises:
+        Incomplete: If the run lacks what the model needs.
+    """
+    result = run_result(run, predictor, constants)
+    why = no_measurement(run, result.step_time_s, result.published_step_time_s)
+    return replace(result, kept_out=why)
+
+
 def constants_of(predictor: str, constants: RooflineConstants | None) -> dict[str, float]:
     """Return name and value of a model's constants.
 
@@ -90,5 +109,5 @@ def validation(
         rows,
         model=predictor,
         constants=constants_of(predictor, constants),
-        result=lambda run: run_result(run, predictor, constants),
+        result=lambda run: checked_result(run, predictor, constants),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.evidence.memory_rows import ran_in
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from steptime.answer.memory import Memory, RankMemory, job_memory
+from steptime.answer.peak import Memory, RankMemory, job_memory
 from steptime.evidence.memory_reading import GIB, Reading, gathered, reading_of
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of

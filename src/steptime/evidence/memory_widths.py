@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from steptime.answer.memory import job_memory
+from steptime.answer.peak import job_memory
 from steptime.answer.width import KEYS, KINDS, kind_of, logit
 from steptime.evidence.intervals import (
     FEWEST_RUNS,

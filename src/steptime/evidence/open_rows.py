@@ -1,22 +1,29 @@
-"""Rows that leave the micro-batch or the chunks open: the interval that every choice spans."""
+"""Rows that leave open what moves the step: the interval that every choice spans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from steptime.evidence.judge import run_result
 from steptime.evidence.measured import published_step_time_s
+from steptime.evidence.row_question import COUNTS_RECOMPUTATION, OpenLayout, roofline_question
+from steptime.evidence.row_text import flop_convention
+from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.layout import RECOMPUTE
 
 _MICRO_BATCHES = (1, 2, 4)
+_ZERO_STAGES = (0, 1, 2, 3)
+_WORDS = {"mbs": "micro-batch", "vpp": "vpp", "recompute": "recompute", "zero": "ZeRO"}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRow:
-    """A row that does not state its micro-batch or chunks, between its extremes.
+    """A row that leaves something open, between its extremes.
 
     Attributes:
         id: Of the row.
@@ -26,6 +33,7 @@ class OpenRow:
         fastest: That choice.
         slowest: That choice.
         choices: How many were tried.
+        open: The columns that every choice fills.
     """
 
     id: str
@@ -35,6 +43,7 @@ class OpenRow:
     fastest: str
     slowest: str
     choices: int
+    open: tuple[str, ...] = ()
 
     @property
     def inside(self) -> bool:
@@ -52,12 +61,49 @@ def _chunks(run: Run) -> list[int]:
     return even or [1, most]
 
 
+def _open_values(row: PublishedRow, run: Run) -> dict[str, list[int | str | None]]:
+    """Return what each open column may hold."""
+    found: dict[str, list[int | str | None]] = {}
+    if not run.micro_batch_stated:
+        found["mbs"] = list(_MICRO_BATCHES)
+    if not run.vpp_stated:
+        found["vpp"] = list(_chunks(run))
+    if is_blank(row.recompute):
+        implied = flop_convention(row.flop_convention) == COUNTS_RECOMPUTATION
+        found["recompute"] = ["full"] if implied else list(RECOMPUTE)
+    if is_blank(row.zero) and run.layout.dp * run.layout.cp > 1:
+        found["zero"] = [str(stage) for stage in _ZERO_STAGES]
+    return found
+
+
 def _choices(row: PublishedRow, run: Run) -> Iterator[tuple[str, PublishedRow]]:
-    sizes = [row.mbs] if run.micro_batch_stated else list(_MICRO_BATCHES)
-    chunks = [row.vpp] if run.vpp_stated else _chunks(run)
-    for size in sizes:
-        for v in chunks:
-            yield f"micro-batch {size}, vpp {v}", row.model_copy(update={"mbs": size, "vpp": v})
+    values = _open_values(row, run)
+    for choice in product(*values.values()):
+        filled = dict(zip(values, choice, strict=True))
+        name = ", ".join(f"{_WORDS[column]} {value}" for column, value in filled.items())
+        yield name, row.model_copy(update=filled)
+
+
+def left_open(row: PublishedRow, run: Run) -> tuple[str, ...]:
+    """Return the columns that a row leaves open, where it cannot be scored for that; else none.
+
+    Args:
+        row: A published run.
+        run: The same as inputs.
+
+    Raises:
+        Incomplete: If it lacks what no choice could fill.
+    """
+    values = _open_values(row, run)
+    if run.micro_batch_stated and run.vpp_stated:
+        try:
+            roofline_question(run)
+        except Incomplete as error:
+            if "recompute" in values and isinstance(error, OpenLayout):
+                return tuple(values)
+            raise
+        return ()
+    return tuple(values)
 
 
 def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
@@ -71,20 +117,21 @@ def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
         Incomplete: If nothing is open, or no choice can be predicted.
     """
     run = run_of(row)
-    if run.micro_batch_stated and run.vpp_stated:
+    columns = left_open(row, run)
+    if not columns:
         raise Incomplete("nothing is open")
-    found, reason = [], "no choice divides the batch"
+    found, reasons = [], []
     for name, choice in _choices(row, run):
         try:
             result = run_result(run_of(choice), constants=constants)
         except Incomplete as error:
-            reason = str(error)
+            reasons.append(error)
             continue
         low = result.step_time_low_s or result.step_time_s
         high = result.step_time_high_s or result.step_time_s
         found.append((result.step_time_s, low, high, name))
     if not found:
-        raise Incomplete(reason)
+        raise reasons[0]
     fastest, slowest = min(found), max(found)
     return OpenRow(
         row.id,
@@ -94,6 +141,7 @@ def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
         fastest[3],
         slowest[3],
         len(found),
+        columns,
     )
 
 

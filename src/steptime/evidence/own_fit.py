@@ -1,17 +1,27 @@
-"""Constants for a user's own cluster: fitted to a few runs, held near the published ones."""
+"""Constants for a user's own cluster: learned from a few runs, held near the published ones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from steptime.evidence.calibration import SCATTER
-from steptime.evidence.samples import Table, samples, table
+from steptime.evidence.own_steps import (
+    FEWEST_LEFT_OUT,
+    STEPS,
+    Line,
+    least_scatter,
+    left_out_mean,
+    line_at,
+    moved,
+    solved,
+    steps_taken,
+)
+from steptime.evidence.samples import Sample, Table, samples, table
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.constants import RooflineConstants, published_constants, share_name
+from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
 
@@ -21,14 +31,27 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-FEWEST_ROWS = 3
-FOLDS = 10
-PRIOR = 0.15
-"""Spread of a constant between clusters, in its logarithm: a lone row moves it little."""
 # A run is set aside if its error is this many typical errors from the middle, and this large.
 _STANDS_OUT = 3.5
 _LEAST = math.log(1.15)
-_COMMON = ("hbm_efficiency", "link_efficiency", "network_efficiency")
+_NINETY = 1.645
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStep:
+    """One thing learned of a cluster.
+
+    Attributes:
+        name: Of `steptime.evidence.own_steps.STEPS`.
+        value: How many times longer its times are than published.
+        low: Lower end of its 90 % interval.
+        high: Upper end.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +61,11 @@ class OwnConstant:
     Attributes:
         name: Field of `RooflineConstants`.
         value: Fitted.
-        low: Lower end of its 90 % interval.
-        high: Upper end.
         published: The value it was held near.
     """
 
     name: str
     value: float
-    low: float
-    high: float
     published: float
 
 
@@ -55,82 +74,32 @@ class OwnFit:
     """The constants of a cluster, and what they buy.
 
     Attributes:
-        constants: All constants, the fitted ones changed.
-        fitted: The fitted ones.
+        constants: All constants, the learned ones changed; the published ones where nothing is.
+        learned: What was learned, in order; empty where left-out runs gain nothing.
+        fitted: The constants that it moves.
         rows: Runs that were fitted to.
         mean_before: Mean error with the published constants.
-        mean_after: Mean error with the fitted ones.
-        mean_left_out: Mean error when each run, or each tenth of them, is left out of its fit.
+        mean_after: Mean error with the learned ones.
+        mean_left_out: Mean error when each run, or each tenth of them, is left out of its fit;
+            None with too few runs to leave one out.
         scatter: Spread of the runs about the fit, in the logarithm of the step time.
         set_aside: Ids of runs that stand out so far that they were not fitted to.
     """
 
     constants: RooflineConstants
+    learned: tuple[OwnStep, ...]
     fitted: tuple[OwnConstant, ...]
     rows: int
     mean_before: float
     mean_after: float
-    mean_left_out: float
+    mean_left_out: float | None
     scatter: float
     set_aside: tuple[str, ...]
 
     @property
     def worth_it(self) -> bool:
         """Return whether runs that were left out are predicted better than before."""
-        return self.mean_left_out < self.mean_before
-
-
-def _names(runs: Table) -> list[str]:
-    """Return the constants that the runs say something about."""
-    # All of a generation's shares: a file that names one without bits speaks of all of them.
-    own = {generation for generation, _ in runs.cells}
-    chosen = [share_name(*cell) for cell in published_constants().efficiency if cell[0] in own]
-    return [*chosen, *_COMMON]
-
-
-def _solve(
-    runs: Table,
-    used: Floats,
-    names: Sequence[str],
-    base: RooflineConstants,
-    scatter: float = SCATTER,
-    loss: Literal["soft_l1", "cauchy"] = "soft_l1",
-) -> tuple[Floats, Floats]:
-    """Return the fitted logarithms and their standard deviations."""
-    import numpy as np
-    from scipy.optimize import least_squares
-
-    first = np.array([base.values()[name] for name in names])
-
-    def residuals(x: Floats) -> Floats:
-        values = first * np.exp(x)
-        trial = base.changed(dict(zip(names, map(float, values), strict=True)))
-        return np.concatenate([used * runs.errors(trial) / scatter, x / PRIOR])
-
-    found = least_squares(residuals, np.zeros(len(names)), loss=loss, diff_step=[1e-3] * len(names))
-    slopes = np.asarray(found.jac, dtype=np.float64)
-    covariance = np.linalg.inv(slopes.T @ slopes)
-    return found.x, np.sqrt(np.diag(covariance))
-
-
-def _left_out(
-    runs: Table,
-    names: Sequence[str],
-    base: RooflineConstants,
-    constants: Callable[[Floats], RooflineConstants],
-    scatter: float,
-) -> Floats:
-    """Return the size of each run's error with its fold left out of the fit."""
-    import numpy as np
-
-    count = len(runs.samples)
-    folds = np.arange(count) % min(count, FOLDS)
-    errors = np.empty(count)
-    for fold in np.unique(folds):
-        out = folds == fold
-        found, _ = _solve(runs, np.where(out, 0.0, 1.0), names, base, scatter)
-        errors[out] = np.abs(runs.errors(constants(found)))[out]
-    return errors
+        return bool(self.learned)
 
 
 def _spread(errors: Floats) -> tuple[float, float]:
@@ -145,64 +114,96 @@ def _standing_out(errors: Floats) -> NDArray[np.bool_]:
     """Return which errors are too far from the others to be fitted to."""
     import numpy as np
 
+    if len(errors) < FEWEST_LEFT_OUT:
+        return np.zeros(len(errors), bool)
     middle, spread = _spread(errors)
     far = np.abs(errors - middle) > max(_STANDS_OUT * max(spread, 0.03), _LEAST)
     # Half of the runs can not be the odd ones.
     return np.asarray(far if 2 * far.sum() < len(errors) else np.zeros(len(errors), bool))
 
 
-def _fitted_constants(
-    names: Sequence[str], found: RooflineConstants, spread: Floats, base: RooflineConstants
-) -> tuple[OwnConstant, ...]:
-    made = []
-    for name, deviation in zip(names, map(float, spread), strict=True):
-        value, factor = found.values()[name], math.exp(1.645 * deviation)
-        published = base.values()[name]
-        made.append(OwnConstant(name, value, value / factor, value * factor, published))
-    return tuple(made)
+def _line(runs: Table, base: RooflineConstants) -> Line:
+    """Return how the errors of runs change about the published constants."""
+    import numpy as np
+
+    generations = frozenset(cell[0] for cell in runs.cells)
+    return line_at(lambda x: runs.errors(moved(base, generations, x)), np.zeros(len(STEPS)))
 
 
-def own_fit(rows: Sequence[PublishedRow]) -> OwnFit:
-    """Return constants fitted to a user's runs.
+def _learned(x: Floats, deviation: Floats, taken: int) -> tuple[OwnStep, ...]:
+    return tuple(
+        OwnStep(
+            name,
+            math.exp(value),
+            math.exp(value - _NINETY * spread),
+            math.exp(value + _NINETY * spread),
+        )
+        for name, value, spread in list(
+            zip(STEPS, map(float, x), map(float, deviation), strict=True)
+        )[:taken]
+    )
+
+
+def _changed(found: RooflineConstants, base: RooflineConstants) -> tuple[OwnConstant, ...]:
+    old = base.values()
+    return tuple(
+        OwnConstant(name, value, old[name])
+        for name, value in found.values().items()
+        if value != old[name]
+    )
+
+
+def own_fit(rows: Sequence[PublishedRow], base: RooflineConstants | None = None) -> OwnFit:
+    """Return constants learned from a user's runs: one factor, then the network, then the host.
 
     A first fit finds runs that stand out, and how far the others scatter; a second one leaves
-    the former aside and trusts the latter as far as they agree.
+    the former aside. Each thing is learned only where left-out runs gain by it.
 
     Args:
         rows: The runs; those that cannot be predicted are left aside.
+        base: What is learned beside; the published constants if None.
 
     Raises:
-        ConfigError: If fewer than three can be.
+        ConfigError: If none can be.
+    """
+    return fit_to(samples(rows), base or published_constants())
+
+
+def fit_to(chosen: Sequence[Sample], base: RooflineConstants) -> OwnFit:
+    """Return constants learned from runs that can be predicted.
+
+    Args:
+        chosen: The runs.
+        base: What is learned beside.
+
+    Raises:
+        ConfigError: If there is none.
     """
     import numpy as np
 
-    chosen = samples(rows)
-    if len(chosen) < FEWEST_ROWS:
-        raise ConfigError(
-            f"--fit needs at least {FEWEST_ROWS} rows that can be predicted, got {len(chosen)}"
-        )
-    runs, base = table(chosen), published_constants()
-    names = _names(runs)
-
-    def constants(x: Floats) -> RooflineConstants:
-        values = [base.values()[n] * math.exp(v) for n, v in zip(names, x, strict=True)]
-        return base.changed(dict(zip(names, values, strict=True)))
-
-    x, _ = _solve(runs, np.ones(len(chosen)), names, base, loss="cauchy")
-    errors = runs.errors(constants(x))
-    far = _standing_out(errors)
+    if not chosen:
+        raise ConfigError("--fit needs at least 1 row that can be predicted, got 0")
+    every = _line(table(chosen), base)
+    x, _ = solved(every, np.ones(len(chosen)), 1, least_scatter(len(chosen)))
+    far = _standing_out(every.at(x))
     kept = table([sample for sample, out in zip(chosen, far, strict=True) if not out])
-    scatter = max(SCATTER, _spread(errors[~far])[1])
-    x, spread = _solve(kept, np.ones(len(kept.samples)), names, base, scatter)
-    found = constants(x)
-    left_out = _left_out(kept, names, base, constants, scatter)
+    line, count = _line(kept, base), len(kept.samples)
+    scatter = max(least_scatter(count), _spread(every.at(x)[~far])[1])
+    taken = steps_taken(line, scatter)
+    x, deviation = solved(line, np.ones(count), taken, scatter)
+    generations = frozenset(cell[0] for cell in kept.cells)
+    steps = (float(x[0]), float(x[1]), float(x[2]))
+    found = moved(base, generations, steps) if taken else base
     return OwnFit(
         constants=found,
-        fitted=_fitted_constants(names, found, spread, base),
-        rows=len(kept.samples),
+        learned=_learned(x, deviation, taken),
+        fitted=_changed(found, base),
+        rows=count,
         mean_before=float(np.abs(kept.errors(base)).mean()),
         mean_after=float(np.abs(kept.errors(found)).mean()),
-        mean_left_out=float(left_out.mean()),
+        mean_left_out=left_out_mean(line, max(taken, 1), scatter)
+        if count >= FEWEST_LEFT_OUT
+        else None,
         scatter=scatter,
         set_aside=tuple(sample.id for sample, out in zip(chosen, far, strict=True) if out),
     )
@@ -212,23 +213,28 @@ def write_fit(fit: OwnFit, path: Path) -> None:
     """Write a fit as a file that ``--constants`` takes.
 
     Args:
-        fit: The fit.
+        fit: The fit, of something learned.
         path: File to write.
 
     Raises:
         ConfigError: If it cannot be written.
     """
+    left_out = (
+        "too few to leave one out"
+        if fit.mean_left_out is None
+        else f"{100 * fit.mean_left_out:.1f} % when each run is left out of its own fit"
+    )
     lines = [
-        "# Constants of the roofline model fitted to your runs; give this file to --constants.",
+        "# Constants of the roofline model learned from your runs; give this file to --constants.",
         f"# {fit.rows} runs: mean error {100 * fit.mean_before:.1f} % with the published",
-        f"# constants, {100 * fit.mean_after:.1f} % with these, {100 * fit.mean_left_out:.1f} %",
-        "# when each run is left out of its own fit.",
+        f"# constants, {100 * fit.mean_after:.1f} % with these, {left_out}.",
         *(["# Not fitted to: " + ", ".join(fit.set_aside)] if fit.set_aside else []),
         "[constants]",
         *(f"{one.name} = {one.value!r}" for one in fit.fitted),
         "",
-        "[interval]",
-        *(f"{one.name} = [{one.low!r}, {one.high!r}]" for one in fit.fitted),
+        "# How many times longer than published, with the 90 % interval.",
+        "[learned]",
+        *(f"{one.name} = [{one.value!r}, {one.low!r}, {one.high!r}]" for one in fit.learned),
         "",
     ]
     try:

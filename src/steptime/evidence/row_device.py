@@ -82,7 +82,7 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
     device = accelerator_of(row.gpu, assumed)
     stated = network_gbit(row.network, device.node_size or device.nvlink_domain)
     if stated:
-        return replace(device, network_bytes_per_s=stated * 1e9 / 8)
+        return replace(device, network_bytes_per_s=stated * 1e9 / 8, network_stated=True)
     usual = f"{device.network_bytes_per_s * 8 / 1e9:g} Gb/s per GPU"
     if not is_blank(row.network):
         assumed.append(not_understood("network", row.network, usual, how=_HOW_NETWORK))

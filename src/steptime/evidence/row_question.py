@@ -30,6 +30,10 @@ from steptime.inputs.training_step import TrainingStep
 COUNTS_RECOMPUTATION = "hardware"
 
 
+class OpenLayout(Incomplete):
+    """A row that leaves open what moves the step by a third: bounds can be given, no point."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunQuestion:
     """A published run as the door takes it.
@@ -90,9 +94,9 @@ def check_complete(run: Run) -> None:
         Incomplete: If its micro-batch or the chunks of an interleaved pipeline are not stated.
     """
     if not run.micro_batch_stated:
-        raise Incomplete("the micro-batch size (mbs) is not stated: it moves the step by a third")
+        raise OpenLayout("the micro-batch size (mbs) is not stated: it moves the step by a third")
     if not run.vpp_stated and not one_chunk(run.row.schedule):
-        raise Incomplete("chunks per device (vpp) are not stated: they set the bubble")
+        raise OpenLayout("chunks per device (vpp) are not stated: they set the bubble")
 
 
 def _filled(run: Run, said: Said, assumed: list[Assumed]) -> Layout:
@@ -104,7 +108,7 @@ def _filled(run: Run, said: Said, assumed: list[Assumed]) -> Layout:
     if is_blank(row.zero) and layout.dp * layout.cp > 1:
         stage, why = usual_zero_stage(said, run.model, layout.pp)
         layout = replace(layout, zero_stage=stage)
-        assumed.append(not_stated("zero", stage, whose=why or "assumed"))
+        assumed.append(not_stated("zero", stage, whose=", ".join(filter(None, ("assumed", why)))))
     if is_blank(row.recompute):
         mode, record = _recompute(row.flop_convention, said)
         layout = replace(layout, recompute=mode)
@@ -116,7 +120,7 @@ def _recompute(convention: str, said: Said) -> tuple[str, Assumed]:
     try:
         mode = usual_recompute(said)
     except ConfigError as error:
-        raise Incomplete(str(error)) from None
+        raise OpenLayout(str(error)) from None
     if flop_convention(convention) == COUNTS_RECOMPUTATION:
         how = "column recompute"
         return "full", taken("recompute", "full", "implied by how the source counts FLOP", how)
@@ -173,9 +177,10 @@ def roofline_question(run: Run) -> RunQuestion:
         Incomplete: If it leaves open what moves the step by a third, or its device is unknown.
     """
     found = question_of_run(run)
-    check_complete(found.run)
     try:
+        # First, as no cell that is filled would help where the device is unknown.
         check_known(run.accelerator)
     except ConfigError as error:
         raise Unknown(str(error)) from None
+    check_complete(found.run)
     return found

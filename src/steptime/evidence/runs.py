@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from steptime.evidence.row_device import device_of
 from steptime.evidence.row_gaps import filled
@@ -19,7 +20,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.layout import SIZES, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 
@@ -83,8 +84,8 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
     Raises:
         Incomplete: If a size that has no default is blank or the sizes do not multiply up.
     """
-    sizes, vpp = _sizes(row), row.vpp or 1
-    pp = sizes["pp"]
+    sizes: dict[str, Any] = {name: getattr(row, name) or 1 for name in SIZES} | _sizes(row)
+    pp, vpp = sizes["pp"], sizes["vpp"]
     recompute = recomputed(row.recompute, num_layers / (pp * vpp))
     precision, _, precision_note = precision_of(row.precision)
     zero, zero_note = zero_stage(row.zero)
@@ -94,14 +95,7 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
     if row.vpp is None and pp > 1:
         assumed.append(not_stated("vpp", 1))
     return Layout(
-        tp=sizes["tp"],
-        cp=sizes["cp"],
-        pp=pp,
-        dp=sizes["dp"],
-        dp_replicate=row.dp_replicate or 1,
-        vpp=vpp,
-        ep=row.ep or 1,
-        etp=row.etp or 1,
+        **sizes,
         sequence_parallel=row.sp == "y",
         zero_stage=zero,
         recompute=recompute.mode,

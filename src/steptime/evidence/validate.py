@@ -41,6 +41,7 @@ class RowResult:
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
         source: Who measured it.
+        kept_out: Why no mean counts it: nobody can have measured it; empty where one may have.
     """
 
     id: str
@@ -55,6 +56,7 @@ class RowResult:
     step_time_low_s: float | None = None
     step_time_high_s: float | None = None
     source: str = ""
+    kept_out: str = ""
 
     @property
     def inside(self) -> bool | None:
@@ -115,6 +117,11 @@ class Validation:
     summary: Summary
     by_source: dict[str, Summary]
 
+    @property
+    def kept_out(self) -> tuple[tuple[str, str], ...]:
+        """Return id and reason of each row that nobody can have measured."""
+        return tuple((row.id, row.kept_out) for row in self.rows if row.kept_out)
+
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
     """Return Pearson's correlation, or None under three pairs or without spread.
@@ -137,12 +144,14 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def summary(rows: Sequence[RowResult]) -> Summary:
-    """Return what the errors of some rows amount to; rows that fixed a constant do not count.
+    """Return what the errors of some rows amount to.
+
+    Rows that fixed a constant do not count, nor those that nobody can have measured.
 
     Args:
         rows: Results of one model.
     """
-    counted = [row for row in rows if not row.fitted]
+    counted = [row for row in rows if not row.fitted and not row.kept_out]
     errors = [row.error_fraction for row in counted]
     sizes = [abs(error) for error in errors]
     logs = [math.log(row.step_time_s / row.published_step_time_s) for row in counted]

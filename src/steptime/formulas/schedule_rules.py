@@ -16,7 +16,7 @@ def chunks_held(schedule: Number) -> Number:
         schedule: Place of its name.
 
     References:
-        qi2023, Sec. 6 and qi2024, Sec. 4 (a V has two chunks).
+        qi2023, Sec. 6 and qi2024, Fig. 4 (a V has two chunks).
     """
     return entry_number("chunks", schedule)
 

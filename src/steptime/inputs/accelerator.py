@@ -29,6 +29,7 @@ class Accelerator:
         node_size: Accelerators in one server, 4 in one of an NVL72 rack; as many as in the
             domain where 0.
         network_bytes_per_s: Bandwidth between domains.
+        network_stated: Whether who asks stated that bandwidth; else it is its row's.
         num_sms: Streaming multiprocessors, for wave quantisation.
         watt: Board power.
         product_scale: Rate of its products over the one measured, where that was another part's.
@@ -43,6 +44,7 @@ class Accelerator:
     hbm_bytes_per_s: float
     nvlink_bytes_per_s: float
     network_bytes_per_s: float
+    network_stated: bool = False
     nvlink_domain: int = 8
     node_size: int = 0
     peak_fp8_flop_per_s: float = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from steptime.inputs.errors import ConfigError
 
@@ -41,6 +42,31 @@ def file_bytes(path: str | Path, *, most: int, kind: str = "a description") -> b
     if len(data) > most:
         raise ConfigError(f"{name}: over {_size(most)}, too large for {kind}")
     return data
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Open a regular file to be read piece by piece; the reader bounds what it takes.
+
+    Args:
+        path: What to open.
+
+    Raises:
+        ConfigError: If there is no such regular file.
+    """
+    name = _one_line(path)
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            _check_regular(os.fstat(handle).st_mode, name)
+        except ConfigError:
+            os.close(handle)
+            raise
+    except (OSError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        reason = getattr(error, "strerror", None) or "not a usable path"
+        raise ConfigError(f"cannot read {name}: {reason}") from None
+    return os.fdopen(handle, "rb", buffering=0)
 
 
 def file_text(path: str | Path, *, most: int, kind: str = "a description") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 LARGEST_COUNT = 10**12
 
@@ -68,9 +68,10 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     Raises:
         ConfigError: If it is none of them.
     """
-    known = sorted(choices)
-    if isinstance(value, str) and value in known:
+    names = choices if isinstance(choices, Collection) else tuple(choices)
+    if isinstance(value, str) and value in names:
         return value
+    known = sorted(names)
     near = difflib.get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")

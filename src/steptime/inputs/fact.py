@@ -13,7 +13,7 @@ KINDS = ("counted", "printed", "inferred", "read off runs", "stated")
 or stated by who asks."""
 CONDITIONS = (
     *("experts", "dense", "latent attention", "recompute unstated"),
-    *("fp16", "bf16", "fp8", "mxfp8", "nvfp4", "ampere", "hopper", "blackwell"),
+    *("fp16", "bf16", "fp8", "mxfp8", "nvfp4", "8 bits and below", "ampere", "hopper", "blackwell"),
 )
 """What a line can be limited to: a kind of model, what nobody stated, a precision, a generation of
 devices."""

@@ -70,7 +70,7 @@ FIELDS = (
     Field(
         name="micro_batch_size",
         flags=("--micro-batch-size", "-b"),
-        help="Sequences per micro-batch, b.",
+        help="Sequences per micro-batch, b; default: 1.",
         group="batch",
         label="mb",
         tried="1, 2, 4, … 64",

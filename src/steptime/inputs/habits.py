@@ -38,7 +38,7 @@ def usual_zero_stage(said: Said, model: ModelShape, pp: int) -> tuple[int, str]:
     if model.zero_stage is not None and model.zero_stage in stack.zero_stages:
         return model.zero_stage, "its own report"
     usual = stack.zero_in_pipeline if pp > 1 else stack.zero_stages[0]
-    return usual, f"{stack.name}'s usual" if said.stack is not None else ""
+    return usual, f"usual with {stack.name}" if said.stack is not None else ""
 
 
 def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:

@@ -172,6 +172,8 @@ RULES = (
     ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
+EXPERT_GROUP = next(place for place, rule in enumerate(RULES) if "{group}" in rule.sentence)
+"""The one that needs no model: experts over the ranks of a stage."""
 
 
 def num_microbatches(layout: Layout, batch: Batch) -> int:

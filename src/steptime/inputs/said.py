@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 from steptime.inputs.accelerator import Accelerator
@@ -82,6 +83,7 @@ UNSTATED = ("recompute unstated",)
 NOTHING_SAID = Said()
 
 
+@functools.lru_cache(maxsize=4096)
 def in_its_time(said: Said, device: Accelerator) -> Said:
     """Return what is said with a date, where it needs one and nobody gives it.
 

@@ -18,7 +18,15 @@ from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
-from steptime.inputs.stack import KERNEL, MEMORY_FACTS, TIME_FACTS, Stack, stack_named
+from steptime.inputs.stack import (
+    KERNEL,
+    MEMORY_FACTS,
+    TIME_FACTS,
+    USUAL_FAMILY,
+    USUAL_SHARDED,
+    Stack,
+    stack_named,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +65,15 @@ def conditions_of(
     """
     latent = ("latent attention",) if model.latent_attention else ()
     kind = "experts" if model.experts else "dense"
-    return (kind, precision, device.generation, *latent, *said.unstated)
+    narrow = ("8 bits and below",) if precision_named(precision).fp8 else ()
+    return (kind, precision, *narrow, device.generation, *latent, *said.unstated)
+
+
+MIXTURES = {
+    USUAL_FAMILY: "what keeps weights whole; --zero 3 is taken to run on other software",
+    USUAL_SHARDED: "what shares weights; --zero 0 to 2 are taken to run on other software",
+}
+"""What is assumed where nobody names software: two layouts may so run on two mixtures."""
 
 
 def _assumed(
@@ -68,9 +84,8 @@ def _assumed(
         why = f"with what {model.name}'s own report says; naming yours narrows the interval"
         found.append(taken("stack", stack.name, why, "--stack NAME"))
     elif said.stack is None:
-        found.append(
-            taken("stack", stack.name, "naming yours narrows the interval", "--stack NAME")
-        )
+        why = f"{MIXTURES[stack.family]}; naming yours narrows the interval"
+        found.append(taken("stack", stack.name, why, "--stack NAME"))
     elif not said.exact:
         when = f"current in {era.date}" if era.date else "the newest"
         found.append(
@@ -164,13 +179,9 @@ def check_known(device: Accelerator) -> None:
 
 
 # Formulas divide by these.
-_ABOVE_ZERO = (
-    "attention_flop_per_s",
-    "sent_gradient_bytes",
-    "bucket_bytes",
-    "power_scale",
-    "recompute_group",
-)
+_ABOVE_ZERO = ("sent_gradient_bytes", "bucket_bytes", "recompute_group")
+_RATES = {"attention_flop_per_s": (1e9, 1e18), "power_scale": (1e-3, 1e3)}
+"""Beyond which a rate is a slip of the hand: a gigaflop is no kernel of these devices."""
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
@@ -183,15 +194,16 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
         ConfigError: If one is no number in range.
     """
     return {
-        name: check_number(
-            f"fact {name}",
-            value,
-            above=0.0 if name in _ABOVE_ZERO else -1e-300,
-            # What overlaps is a share of it.
-            most=1.0 if name.startswith("overlap_") else 1e30,
-        )
+        name: check_number(f"fact {name}", value, above=_range(name)[0], most=_range(name)[1])
         for name, value in values.items()
     }
+
+
+def _range(name: str) -> tuple[float, float]:
+    """Return what a fact must be above, and the most that it may be."""
+    # What overlaps is a share of it.
+    most = 1.0 if name.startswith("overlap_") else 1e30
+    return _RATES.get(name, (0.0 if name in _ABOVE_ZERO else -1e-300, most))
 
 
 def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | None:

@@ -25,6 +25,8 @@ USUAL_FAMILY, USUAL_SHARDED = "usual", "usual-sharded"
 where data-parallel ranks share them."""
 FACT_NAMES = tuple(dict.fromkeys((*WORD_FACTS, *TIME_FACTS, *MEMORY_FACTS)))
 """Every name that a fact of the software may have."""
+MOST_YEARS_AHEAD = 5
+"""Years after the newest stack of the data file that a date may lie."""
 _MONTH = re.compile(r"(19|20)\d\d-(0[1-9]|1[0-2])")
 
 
@@ -149,6 +151,7 @@ def stack_named(name: str) -> Stack:
     return stacks()[name]
 
 
+@functools.cache
 def family_stack(family: str, date: str | None = None) -> Stack:
     """Return the stack of a family that was current at a date.
 
@@ -175,15 +178,27 @@ def family_stack(family: str, date: str | None = None) -> Stack:
     return next(stack for stack in members if stack.since == newest)
 
 
+@functools.cache
+def months() -> tuple[str, str]:
+    """Return the first month that software is known of, and the last that may be asked for."""
+    first: str = data_table("stacks.toml")[COMMON]["since"]
+    year, month = max(stack.since for stack in stacks().values()).split("-")
+    return first, f"{int(year) + MOST_YEARS_AHEAD}-{month}"
+
+
 def check_date(date: str) -> str:
-    """Return a date if it is a month.
+    """Return a date if it is a month in which software is known, or may come to be.
 
     Args:
         date: As ``2025-02``.
 
     Raises:
-        ConfigError: If it is none.
+        ConfigError: If it is none, or too early or late.
     """
     if not isinstance(date, str) or not _MONTH.fullmatch(date):
         raise ConfigError(f"date must be a month such as 2025-02, got {str(date)[:40]!r}")
+    first, last = months()
+    if not first <= date <= last:
+        known = "before any software for such models" if date < first else "too far ahead"
+        raise ConfigError(f"date={date} is {known}; use {first} to {last}")
     return date

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
@@ -29,8 +30,14 @@ from steptime.inputs.usual import (
     zero_stage_of,
 )
 
+OPEN = (
+    *("micro_batch_size", "vpp", "schedule", "etp"),
+    *("sequence_parallel", "zero_stage", "recompute"),
+)
+"""The fields of layout and batch that may be left open, in `training_step`'s order."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingStep:
     """Everything that a model of the step time or the memory wants to know.
 
@@ -42,6 +49,7 @@ class TrainingStep:
         said: What is said of the software.
         assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
+        open: Which fields of layout and batch nobody stated.
     """
 
     model: ModelShape
@@ -51,14 +59,19 @@ class TrainingStep:
     said: Said = field(default=NOTHING_SAID)
     assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
+    open: tuple[str, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def _job(self) -> Job:
+        return job(self.model, self.accelerator, self.layout, self.batch)
 
     def job(self) -> Job:
-        """Return the flat record that formulas take.
+        """Return the flat record that formulas take, made once.
 
         Raises:
             ConfigError: If the layout does not fit the model or the batch.
         """
-        return job(self.model, self.accelerator, self.layout, self.batch)
+        return self._job
 
 
 def shape_named(name: str | Path | ModelShape) -> ModelShape:
@@ -106,8 +119,8 @@ def device_named(
         check_count("nvlink_domain", nvlink_domain, most=10**7)
         device = replace(device, nvlink_domain=nvlink_domain)
     if network_gbit is not None:
-        share = check_number("network_gbit", network_gbit, most=1e9) * 1e9 / 8.0
-        device = replace(device, network_bytes_per_s=share)
+        share = check_number("network_gbit", network_gbit, above=1e-3, most=1e6) * 1e9 / 8.0
+        device = replace(device, network_bytes_per_s=share, network_stated=True)
     return device
 
 
@@ -117,7 +130,7 @@ def training_step(
     accelerator: str | Path | Accelerator,
     seq_length: int,
     global_batch_size: int,
-    micro_batch_size: int = 1,
+    micro_batch_size: int | None = None,
     tp: int = 1,
     cp: int = 1,
     pp: int = 1,
@@ -148,7 +161,7 @@ def training_step(
         accelerator: Preset name, file, or accelerator.
         seq_length: Tokens per sequence, s.
         global_batch_size: Sequences per step, B.
-        micro_batch_size: Sequences per micro-batch, b.
+        micro_batch_size: Sequences per micro-batch, b; 1 if None.
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
         pp: Pipeline stages, p.
@@ -202,8 +215,12 @@ def training_step(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed) + network_taken(device, layout.num_devices, network_gbit),
+        assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
+        open=_open(
+            *(micro_batch_size, vpp, schedule, etp),
+            *(sequence_parallel, zero_stage, recompute),
+        ),
     )
     check_schedule(layout, batch)
     step.job()
@@ -216,11 +233,16 @@ def _check_cut(tp: int, pp: int) -> None:
     check_count("pp", pp, most=10**7)
 
 
-def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int) -> Batch:
+def _open(*values: object) -> tuple[str, ...]:
+    """Return which of the fields that may be left open are None, from their values in order."""
+    return tuple(name for name, value in zip(OPEN, values, strict=True) if value is None)
+
+
+def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int | None) -> Batch:
     return Batch(
         global_batch_size=global_batch_size,
         seq_length=seq_length,
-        micro_batch_size=micro_batch_size,
+        micro_batch_size=1 if micro_batch_size is None else micro_batch_size,
     )
 
 

@@ -15,17 +15,14 @@ NO_RECOMPUTATION = "none"
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
 
 
-def network_taken(
-    device: Accelerator, num_devices: int, network_gbit: float | None
-) -> tuple[Assumed, ...]:
+def network_taken(device: Accelerator, num_devices: int) -> tuple[Assumed, ...]:
     """Return what is taken for the network where nobody states it and the job needs one.
 
     Args:
         device: Has a share of its own.
         num_devices: Of the job; those of one NVLink domain need no network.
-        network_gbit: What is stated.
     """
-    if network_gbit is not None or num_devices <= device.nvlink_domain:
+    if device.network_stated or num_devices <= device.nvlink_domain:
         return ()
     share = f"{device.network_bytes_per_s * 8.0 / 1e9:g} Gb/s per device"
     return (taken("network", share, "", "--network-gbit N"),)

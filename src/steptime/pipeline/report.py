@@ -6,9 +6,9 @@ from typing import Any
 
 from steptime.pipeline.codes import action_name, action_names, pair_code
 from steptime.pipeline.durations import crossing_rows
+from steptime.pipeline.held import held_over_time, peak_in_flight, sends
 from steptime.pipeline.idle_causes import critical_path, deadlock_cycle
 from steptime.pipeline.measure import bubble, idle_by_cause
-from steptime.pipeline.memory import held_over_time, peak_in_flight, sends
 from steptime.pipeline.timeline import Timeline
 
 

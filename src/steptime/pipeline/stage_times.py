@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,10 @@ class StageTimes:
         input: Time of I.
         weight: Time of W.
         send: Time of a message.
+        num_layers: Layers of the model that was timed; 0 where none is named.
+        hidden_size: Its width.
+        num_ranks: Pipeline ranks that it ran on.
+        num_micro_batches: Micro-batches of a step.
     """
 
     title: str
@@ -35,6 +40,10 @@ class StageTimes:
     input: float
     weight: float
     send: float
+    num_layers: int = 0
+    hidden_size: int = 0
+    num_ranks: int = 0
+    num_micro_batches: int = 0
 
     def work(self, chunks: int = 1, share: float = 1.0) -> Work:
         """Return the times of one chunk.
@@ -96,7 +105,9 @@ class Compared:
     messages: int
 
 
-def compared(p: int, m: int, times: StageTimes) -> list[Compared]:
+def compared(
+    p: int, m: int, times: StageTimes, names: Sequence[str] = tuple(SCHEDULES)
+) -> list[Compared]:
     """Return every schedule that can run, at equal parameters and equal work per device.
 
     Where a schedule holds c copies of the weights, a pipeline takes c times the ranks, each
@@ -107,9 +118,11 @@ def compared(p: int, m: int, times: StageTimes) -> list[Compared]:
         p: Pipeline ranks of a schedule that holds the weights once.
         m: Micro-batches of its pipeline.
         times: Of one micro-batch on one of its ranks.
+        names: Of the schedules.
     """
     found = []
-    for name, entry in SCHEDULES.items():
+    for name in names:
+        entry = SCHEDULES[name]
         copies, chunks = int(entry.copies), default_chunks(name)
         if refusal(name, copies * p, copies * m, chunks):
             continue

@@ -11,7 +11,7 @@ from steptime.pipeline.timeline import Timeline
 
 ROW = 26
 MARGIN = 64
-_STYLE = """
+STYLE = """
 text{font:12px system-ui,sans-serif;fill:#1b1b1b}
 rect{stroke:#333;stroke-width:.7}
 .F{fill:#2a5caa}.B,.I{fill:#e69f00}.W{fill:#44aa99}
@@ -22,6 +22,14 @@ text{fill:#e8e8e8}rect{stroke:#ddd}
 .F{fill:#6fa8ff}.B,.I{fill:#ffb000}.W{fill:#b2df8a}
 .tF,.tB,.tI,.tW{fill:#000}.idle-line{stroke:#aaa}}
 """
+
+
+DEFINITIONS = (
+    '<defs><pattern id="idle" width="6" height="6" patternUnits="userSpaceOnUse" '
+    'patternTransform="rotate(45)"><line class="idle-line" x1="0" y1="0" x2="0" y2="6" '
+    'stroke-width="1.5"/></pattern></defs>'
+)
+"""What fills idle time."""
 
 
 def svg(timeline: Timeline, width: int = 960) -> str:
@@ -44,21 +52,27 @@ def svg(timeline: Timeline, width: int = 960) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" aria-label="{escape(label)}">',
-        f"<title>{escape(label)}</title><style>{_STYLE}</style>",
-        '<defs><pattern id="idle" width="6" height="6" patternUnits="userSpaceOnUse" '
-        'patternTransform="rotate(45)"><line class="idle-line" x1="0" y1="0" x2="0" y2="6" '
-        'stroke-width="1.5"/></pattern></defs>',
+        f"<title>{escape(label)}</title><style>{STYLE}</style>",
+        DEFINITIONS,
     ]
     for rank in range(timeline.ranks):
-        lines.extend(_row(timeline, rank, scale, totals["makespan"]))
+        lines.extend(row(timeline, rank, scale, totals["makespan"], rank * ROW + 4))
     foot = timeline.ranks * ROW + 26
     lines.append(f'<text x="{MARGIN}" y="{foot}">{escape(label)}</text></svg>')
     return "\n".join(lines) + "\n"
 
 
-def _row(timeline: Timeline, rank: int, scale: float, makespan: Any) -> list[str]:
+def row(timeline: Timeline, rank: int, scale: float, makespan: Any, top: int) -> list[str]:
+    """Return the lines of one rank.
+
+    Args:
+        timeline: Any.
+        rank: Whose row it is.
+        scale: Pixels a slot.
+        makespan: Slots of the step.
+        top: Pixels from above.
+    """
     stages, count = timeline.stages, timeline.micro_batches
-    top = rank * ROW + 4
     lines = [
         f'<text x="4" y="{top + 15}">rank {rank}</text>',
         f'<rect class="idle" x="{MARGIN}" y="{top}" width="{makespan * scale:.2f}" '

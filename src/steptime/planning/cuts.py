@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedule_rules import chunks_held
+from steptime.inputs.layout import SIZES
 
-SIZE_FIELDS = ("tp", "cp", "pp", "dp", "dp_replicate", "ep", "etp")
+SIZE_FIELDS = tuple(size for size in SIZES if size != "vpp")
+"""In the order in which `sizes_for` lists them."""
 RUN_FIELDS = ("vpp", "schedule", "micro_batch_size")
 MICRO_BATCHES = (1, 2, 4, 8, 16, 32, 64)
 MOST_EXPERT_SIZES = 24

@@ -17,6 +17,7 @@ from steptime.inputs.precision import check_precision
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import network_taken
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
@@ -72,13 +73,16 @@ def step_of(
     check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
+    # What its user says comes last, and so before what the file says.
+    own = tuple((one.name, one.value) for one in reading.software_facts)
+    said = replace(said, facts=(*own, *said.facts))
     return TrainingStep(
         model=reading.model,
         accelerator=accelerator,
         layout=layout,
         batch=batch,
         said=said,
-        assumed=tuple(assumed),
+        assumed=(*assumed, *network_taken(accelerator, layout.num_devices)),
     )
 
 

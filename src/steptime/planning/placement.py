@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from steptime.formulas.placement import used_per_domain
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.layout import Layout
+from steptime.inputs.layout import EXPERT_GROUP, RULES, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.groups import expert_counts, group_counts, hop_counts
 
@@ -39,7 +39,7 @@ class Placement:
         order: Axes, nearest ranks first.
         domain_size: GPUs in one NVLink domain.
         spares_per_domain: Kept free on purpose, in each domain.
-        used_per_domain: GPUs of a full domain that work.
+        used_per_domain: GPUs that work in each domain that is full; all of a smaller job.
         num_domains: Servers or racks needed.
         groups: One entry for each kind of group of two ranks or more.
         hops_inside: Pipeline hops over NVLink.
@@ -89,7 +89,21 @@ def domains_needed(layout: Layout, domain_size: int, axes: list[str]) -> tuple[i
         float(layout.ep * layout.etp) if layout.ep > 1 else 1.0,
         float(axes.index("dp") < axes.index("pp")),
     )
-    return -(-layout.num_devices // int(used)), int(used)
+    return -(-layout.num_devices // int(used)), min(int(used), layout.num_devices)
+
+
+def in_use(used: int, domains: int, devices: int) -> str:
+    """Return how many GPUs work in the domains of a job, for the eye.
+
+    Args:
+        used: In a domain that is full.
+        domains: That the job takes.
+        devices: Of the job.
+    """
+    last = devices - (domains - 1) * used
+    if domains == 1:
+        return f"{used} GPUs in use"
+    return f"{used} GPUs in use in each" + (f", {last} in the last" if last < used else "")
 
 
 def place(
@@ -107,7 +121,8 @@ def place(
         spares_per_domain: GPUs to keep free in each domain.
 
     Raises:
-        ConfigError: If the order is unknown, spares fill the domain, or the job is too big.
+        ConfigError: If the order is unknown, spares fill the domain, the job is too big, or experts
+            do not divide over its ranks.
 
     References:
         grattafiori2024, Sec. 3.3.2, for the order tensor, context, pipeline, data.
@@ -122,6 +137,7 @@ def place(
             f"spares_per_domain={spares_per_domain} leaves no GPU of domain_size={domain_size}; "
             f"use at most {domain_size - 1}"
         )
+    _check_experts(layout)
     axes = rank_order(order)
     domains, used = domains_needed(layout, free, axes)
     sizes = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp, "dp": layout.dp}
@@ -137,6 +153,18 @@ def place(
         hops_inside=stay,
         hops_crossing=cross,
     )
+
+
+def _check_experts(layout: Layout) -> None:
+    """Refuse experts on ranks that they do not divide, in the words that all answers have."""
+    group = layout.tp * layout.cp * layout.dp
+    block = layout.ep * layout.etp
+    if layout.ep == 1 or group % block == 0:
+        return
+    sizes = range(1, layout.ep)
+    nearest = max((ep for ep in sizes if group % (ep * layout.etp) == 0), default=1)
+    sentence = RULES[EXPERT_GROUP].sentence
+    raise ConfigError(sentence.format(ep=layout.ep, etp=layout.etp, group=group, nearest=nearest))
 
 
 def _counts(layout: Layout, axes: list[str], sizes: dict[str, int], used: int) -> list[GroupCount]:

@@ -16,11 +16,16 @@ from steptime.inputs.precision import check_precision
 from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
 from steptime.inputs.schedule_name import check_schedule_name
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
+
+FITS_WITH = 0.0
+"""Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
+counted bytes fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,7 @@ class Question:
         said: What is said of the software.
         constants: Of the roofline model; the published ones if None.
         hbm_share: Share of the memory that may be used.
+        fits_with: Chance to fit that a layout must have, where peaks tell it; 0 for any.
     """
 
     model: ModelShape
@@ -64,6 +70,7 @@ class Question:
     said: Said = NOTHING_SAID
     constants: RooflineConstants | None = None
     hbm_share: float = 1.0
+    fits_with: float = FITS_WITH
 
     def __post_init__(self) -> None:
         check_count("num_gpus", self.num_devices, most=MOST_DEVICES)
@@ -96,6 +103,8 @@ class Question:
         check_order(self.order, name)
         if not 0.0 < self.hbm_share <= 1.0:
             raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
+        if not 0.0 <= self.fits_with < 1.0:
+            raise ConfigError(f"fits_with must be in [0, 1), such as 0.9, got {self.fits_with}")
         self.known()
 
     def known(self) -> Known:
@@ -126,6 +135,7 @@ class Question:
             layout=layout,
             batch=batch,
             said=self.said,
+            assumed=network_taken(self.accelerator, layout.num_devices),
         )
 
     def summary(self) -> dict[str, str | int]:
@@ -144,3 +154,9 @@ class Question:
     def memory_limit_bytes(self) -> float:
         """Bytes of a device that may be used."""
         return self.accelerator.hbm_bytes * self.hbm_share
+
+    @property
+    def fitting_bytes(self) -> float:
+        """Bytes that a layout may be counted to need: such layouts fit with the chance asked."""
+        sure = self.known().fitting_bytes(self.fits_with, self.accelerator.hbm_bytes)
+        return min(self.memory_limit_bytes, sure)

@@ -31,6 +31,7 @@ class Remedy:
         num_devices: Devices it takes.
         total_bytes: On the fullest rank.
         fits: Whether that fits.
+        fit_probability: The chance of it; None where too few peaks are known.
     """
 
     change: str
@@ -38,6 +39,7 @@ class Remedy:
     num_devices: int
     total_bytes: float
     fits: bool
+    fit_probability: float | None
 
 
 Change = tuple[str, TrainingStep]
@@ -115,6 +117,7 @@ def _remedy(change: Change) -> Remedy | None:
         num_devices=step.layout.num_devices,
         total_bytes=total,
         fits=found.fits,
+        fit_probability=found.fit_probability,
     )
 
 

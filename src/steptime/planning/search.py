@@ -32,6 +32,7 @@ CELLS = 48_000
 """Layouts evaluated at once: arrays of this size stay in a core's cache."""
 
 TOO_MUCH_MEMORY = "memory: over the limit of the device"
+NOT_SURE = "memory: over the limit, or fits with less than the chance asked"
 TOO_MANY_STAGES = "pp: more stages than layers (sizes, not layouts)"
 PRUNED = "time: not even the fastest of its switches can win (pruned)"
 
@@ -55,7 +56,7 @@ class Search:
         self.most_rows = max(1, cells // self.per_row)
         self.base: Job = base_job(question)
         self.step_s = step_function(question)
-        self.limit = question.memory_limit_bytes
+        self.limit = question.fitting_bytes
         self.prune = prune
         self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
         empty = Kept.none(len(ROW_FIELDS))
@@ -136,7 +137,7 @@ class Search:
         number, fitting = int(distinct.sum()), int(fits.sum())
         self.tally.evaluated += number
         self.tally.fitting += fitting
-        self._drop(TOO_MUCH_MEMORY, number - fitting)
+        self._drop(NOT_SURE if self.question.fits_with else TOO_MUCH_MEMORY, number - fitting)
         self.selection.add(step, memory, fits, rows)
         if not self.tally.fitting:
             self._note_leanest(step, memory, distinct, rows)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry
-from steptime.readers.formats import Format, pattern
+from steptime.readers.formats import Format, formats, pattern
 from steptime.readers.predict_line import predict_line
-from steptime.readers.reading import COMMAND_LINE
+from steptime.readers.reading import COMMAND_LINE, DEFAULT
 from steptime.readers.safe import short, shown
 
 _OFF = ("", "false", "none", "null", "0", "no", "off", "[]", "0.0", "-1", "disabled")
@@ -16,6 +18,10 @@ _ONE_IS_OFF = ("parallel", "partition")
 """Parts of names whose number 1 means that nothing is cut."""
 
 _TOLD = 12
+_MOST = 300
+"""Keys of a file that are told apart; no real file leaves more unused."""
+_NEAR = 0.88
+"""How alike a misspelt name is to the one that is meant, as difflib counts."""
 _LONGEST = 120
 
 
@@ -29,6 +35,14 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
     Raises:
         ConfigError: With the key.
     """
+    for key, words in form.refused_words.items():
+        for entry in entries.by_key.get(key, []):
+            why = words.get(str(entry.value).strip().lower())
+            if why is not None:
+                raise ConfigError(
+                    f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: "
+                    f"{why}; without it, ask: {predict_line()}"
+                )
     for entry in _on(entries):
         why = _class_of(entry, dict(form.refused))
         if why is not None:
@@ -47,10 +61,15 @@ def tell_unused(entries: Entries, form: Format) -> None:
     """
     told: dict[str, list[str]] = {}
     unknown: list[str] = []
-    for entry in _on(entries):
+    names = _names(entries, form)
+    for entry in _on(entries)[:_MOST]:
         why = _class_of(entry, dict(form.told))
         if why is not None:
             told.setdefault(why, []).append(short(entry.written))
+            continue
+        near = _near(entry, names) if len(unknown) < _TOLD else ""
+        if near:
+            unknown.append(f"{short(entry.written)} (did you mean {near}?)")
         elif not pattern(form.harmless).match(entry.name[-_LONGEST:]):
             unknown.append(short(entry.written))
     notes = [f"{', '.join(_few(names))}: {why}" for why, names in told.items()]
@@ -60,6 +79,39 @@ def tell_unused(entries: Entries, form: Format) -> None:
     if unknown and (entries.reading.model is not None or not entries.reading.missing):
         notes.append(f"not used: {', '.join(_few(unknown))}")
     entries.reading.notes.extend(notes)
+
+
+def _names(entries: Entries, form: Format) -> Mapping[str, list[str]]:
+    """Return the names that are read, by the section where they stand."""
+    found: dict[str, list[str]] = {}
+    flat = entries.asked if "*" in form.sections else ()
+    for name in dict.fromkeys((*form.keys, *sorted(flat))):
+        section, _, last = name.removeprefix("*.").rpartition(".")
+        there = entries.by_key.get(form.keys.get(name, last), [])
+        if all(one.line == DEFAULT for one in there):
+            found.setdefault(section, []).append(last)
+    return found
+
+
+def _near(entry: Entry, names: Mapping[str, list[str]]) -> str:
+    """Return a name that is read, that the file lacks, and that this one may be meant for."""
+    section, _, last = entry.name.rpartition(".")
+    known = names.get(section) or names.get(section.rpartition(".")[2]) or names.get("") or []
+    if entry.name.startswith("?") or not 5 <= len(last) <= 60:
+        return ""
+    found = difflib.get_close_matches(last, known, n=1, cutoff=_NEAR)
+    if found and _is_kin(last, found[0]):
+        return ""
+    return ".".join(filter(None, (section, found[0]))) if found else ""
+
+
+def _is_kin(one: str, other: str) -> bool:
+    """Return whether two names are meant to differ: one holds the other, or a number parts them."""
+    numbers = {ord(digit): None for digit in "0123456789"}
+    shorter, longer = sorted((one, other), key=len)
+    # A word more, as in v_head_dim, not a letter more.
+    is_part = shorter in longer and "_" in longer.replace(shorter, "", 1)
+    return is_part or one.translate(numbers) == other.translate(numbers)
 
 
 def refuse_program(program: str, form: Format, name: str) -> None:
@@ -73,13 +125,31 @@ def refuse_program(program: str, form: Format, name: str) -> None:
     Raises:
         ConfigError: With the program.
     """
-    for wild, what in form.programs.items():
-        for word in program.lower().split():
-            if fnmatchcase(word[:200], wild):
-                raise ConfigError(
-                    f"{name}: {short(word)} runs {what}, which is not modelled: the training of "
-                    "decoders is"
-                )
+    found = _other(program, form.programs)
+    if found is not None:
+        word, what = found
+        raise ConfigError(
+            f"{name}: {short(word)} runs {what}, which is not modelled: the training of decoders is"
+        )
+
+
+def is_other_program(program: str) -> bool:
+    """Return whether the words that start a program say that it trains no decoder.
+
+    Args:
+        program: The words.
+    """
+    return any(_other(program, form.programs) for form in formats())
+
+
+def _other(program: str, programs: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the word that names another program, and what that does; None if none does."""
+    words = [word[:200] for word in program.lower().split() if "=" not in word]
+    for wild, what in programs.items():
+        for word in words:
+            if fnmatchcase(word, wild):
+                return word, what
+    return None
 
 
 def _few(names: list[str]) -> list[str]:

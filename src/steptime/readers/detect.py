@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.classes import is_other_program
 from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, formats, recognised, titles
 from steptime.readers.huggingface import read_huggingface, shape_reading
@@ -61,6 +62,8 @@ def read_configuration(
             return shape_reading(table, text, name)
     if syntax:
         return _tree(Path(path), name, text, syntax, settings)
+    if suffix == ".py":
+        raise unknown(name, "is a Python program, which is not run here")
     return _script(Path(path), name, text, settings)
 
 
@@ -105,7 +108,7 @@ def _form(leaves: Iterable[Leaf]) -> Format | None:
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
     script = followed(text, name, batch_variables(text) | dict(given))
-    found = training_words(script, _wanted())
+    found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
     form = recognised(entry.name for entry in entries)
     if form is None:

@@ -49,6 +49,7 @@ class Entries:
         found: The entries in the order of the file.
         last_wins: Whether a later entry replaces an earlier one, as on a command line.
         values: What words stand for, by key; other words for those keys are refused.
+        refused: Words that are refused later, with a reason.
     """
 
     def __init__(
@@ -58,10 +59,12 @@ class Entries:
         *,
         last_wins: bool,
         values: Mapping[str, Mapping[str, Any]] | None = None,
+        refused: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         self.reading = reading
         self.last_wins = last_wins
         self.values = values or {}
+        self.refused = refused or {}
         self.by_key: dict[str, list[Entry]] = {}
         self.asked: set[str] = set()
         self.files: Mapping[str, str] = {}
@@ -73,6 +76,8 @@ class Entries:
         words = self.values.get(entry.key)
         word = str(entry.value).strip().lower()
         if words is None or not entry.known or is_auto(word):
+            return entry
+        if word in self.refused.get(entry.key, {}):
             return entry
         if entry.value is None and word not in words:
             return entry

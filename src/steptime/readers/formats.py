@@ -35,7 +35,11 @@ class Format:
         harmless: Names that change nothing in the answer; ``*`` stands for anything.
         told: Names that change the answer and are not modelled, and what is taken instead.
         refused: Names that change the answer too much, and why.
+        refused_words: Words of a key, by our name, that change the answer too much, and why.
         programs: Programs that train something else, and what.
+        facts: By our name, what each of its words says of the software: facts by name.
+        unsaid: The word of such a name that counts where the file is silent.
+        widths: Bytes of a value, by the word for its type, of the optimizer's moments.
     """
 
     kind: str
@@ -51,7 +55,11 @@ class Format:
     harmless: tuple[str, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    refused_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    unsaid: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, float] = field(default_factory=dict)
 
     def our_name(self, parts: list[str]) -> str | None:
         """Return our name for a path of keys; None if it means nothing here.
@@ -79,7 +87,17 @@ def _format(kind: str) -> Format:
     table = data_table(f"{FOLDER}/{kind}.toml")
     base = _format(table["like"]) if "like" in table else None
     merged: dict[str, Any] = {}
-    for name in ("values", "defaults", "told", "refused", "programs", "over"):
+    for name in (
+        "values",
+        "defaults",
+        "told",
+        "refused",
+        "programs",
+        "over",
+        "facts",
+        "widths",
+        "refused_words",
+    ):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
     keys = dict(base.keys) if base else {}
     for ours, theirs in table.get("keys", {}).items():
@@ -94,6 +112,8 @@ def _format(kind: str) -> Format:
         software=table["software"],
         signature=tuple(_strings(names) for names in table.get("signature", ())),
         keys=keys,
+        # What one software does where nobody says it is not what its forks do.
+        unsaid=dict(table.get("unsaid", {})),
         **merged,
     )
 

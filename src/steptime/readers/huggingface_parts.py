@@ -63,13 +63,23 @@ def experts_of(source: ConfigKeys, family: Family, layers: int) -> Experts | Non
             source.reading.assume("num_shared_experts", shared, f"{total} / {width}, rounded up")
     shared += family.fixed_shared
     dense = _dense_layers(source, family, layers)
+    groups, reached = _groups(source)
     return Experts(
         num_experts=number,
         top_k=source.need("top_k", family.top_k),
         expert_ffn_hidden_size=width,
         num_shared_experts=shared,
         num_dense_layers=min(dense, layers),
+        num_groups=groups,
+        max_groups=reached,
     )
+
+
+def _groups(source: ConfigKeys) -> tuple[int, int]:
+    """Return the groups of experts and how many a token may reach, 0 for all of them."""
+    groups = source.count("num_groups", ("n_group",), least=0) or 1
+    reached = source.count("max_groups", ("topk_group",), least=0) or 0
+    return groups, reached if reached < groups else 0
 
 
 def _dense_layers(source: ConfigKeys, family: Family, layers: int) -> int:

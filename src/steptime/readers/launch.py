@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from steptime.readers import maxtext, other_rules, torchtitan
+from steptime.readers.base_model import fill_from
 from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
@@ -19,6 +20,7 @@ from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import Reading
 from steptime.readers.settings import set_entries
 from steptime.readers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
+from steptime.readers.software_facts import software_facts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,13 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     form = source.form
     reading = Reading(path=source.name, kind=form.kind, title=form.title, software=form.software)
     found = [*source.entries, *set_entries(source.given, form)]
-    entries = Entries(reading, found, last_wins=source.is_command, values=form.values)
+    entries = Entries(
+        reading,
+        found,
+        last_wins=source.is_command,
+        values=form.values,
+        refused=form.refused_words,
+    )
     entries.files = source.files
     for key, value in form.defaults.items():
         if entries.entry(key) is None:
@@ -70,6 +78,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     refuse_by_name(entries, form)
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
+    software_facts(entries, form)
     tell_unused(entries, form)
     reading.notes.extend(source.notes)
     return reading, entries.asked
@@ -80,7 +89,9 @@ def _megatron(entries: Entries, folder: Path) -> None:
     reading = entries.reading
     noop_layers(entries)
     tp = entries.count("tp", "tensor_model_parallel_size", "tensor_parallel", "tp") or 1
-    reading.model = megatron_model(entries, tp) or named_model(entries, folder)
+    if reading.kind == "primus":
+        _changed_model(entries, folder)
+    reading.model = reading.model or megatron_model(entries, tp) or named_model(entries, folder)
     is_whole = reading.model is not None
     if not is_whole and not any(size in reading.facts for size in SHAPE):
         asked = [gap for gap in reading.missing if gap.startswith("model:")]
@@ -91,6 +102,22 @@ def _megatron(entries: Entries, folder: Path) -> None:
     is_bf16 = reading.value("precision") == "bf16"
     if reading.software in BF16_SHARDS and is_bf16 and not reading.value("zero_stage", 0):
         bf16_shards(entries)
+
+
+def _changed_model(entries: Entries, folder: Path) -> None:
+    """Start from the model that a file names where it gives single sizes of its own."""
+    sizes = [
+        size for size in (*SHAPE, "num_experts", "ffn_hidden_size") if entries.by_key.get(size)
+    ]
+    if not sizes or not entries.by_key.get("primus_model"):
+        return
+    base = named_model(entries, folder, "primus_model")
+    if base is not None:
+        fill_from(entries, base)
+        return
+    # Its own file of the model may say what this one leaves out, such as the width of a head.
+    for size in SHAPE:
+        entries.by_key.pop(size, None)
 
 
 RECIPES = ("nemo", "nemo2", "megatron-bridge", "primus")

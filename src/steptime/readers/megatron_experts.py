@@ -28,13 +28,29 @@ def experts(entries: Entries, layers: int, ffn: int) -> Experts | None:
     if top_k is None:
         top_k = 2
         entries.reading.assume("top_k", 2, "Megatron-LM's default")
+    groups, reach = _groups(entries)
     return Experts(
         num_experts=number,
         top_k=top_k,
         expert_ffn_hidden_size=width,
         num_shared_experts=_shared(entries, width),
         num_dense_layers=_dense_layers(entries, layers),
+        num_groups=groups if reach else 1,
+        max_groups=reach,
     )
+
+
+def _groups(entries: Entries) -> tuple[int, int]:
+    """Return the groups of experts, and those that a token may reach; 1 and 0 for all."""
+    entries.asked.update((*_GROUPS, *_REACH))
+    found = [entries.entry(*_GROUPS), entries.entry(*_REACH)]
+    numbers = [int(str(one.value)) if one and str(one.value).isdigit() else 0 for one in found]
+    groups, reach = numbers
+    return (groups, reach) if 0 < reach < groups else (1, 0)
+
+
+_GROUPS = ("moe_router_num_groups", "n_group")
+_REACH = ("moe_router_group_topk", "topk_group")
 
 
 def _shared(entries: Entries, width: int) -> int:

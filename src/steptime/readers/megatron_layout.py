@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entries
+from steptime.readers.entries import Entries, Entry
 from steptime.readers.megatron_experts import NUMBER
 from steptime.readers.megatron_stages import stages
 from steptime.readers.precision import precision
+from steptime.readers.reading import Fact
 from steptime.readers.safe import shown
 
 SIZES = (
@@ -42,7 +43,14 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
             reading.assume(name, 1, "the software's default")
         elif not steps_known:
             reading.assume(name, 1, "not in this file; a recipe's may differ")
-    if entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
+    if entries.flag("moe_tp_extend_ep") and reading.value("tp", 1) > 1:
+        # Tensor ranks hold experts of their own there, not slices.
+        extended = reading.value("ep", 1) * reading.value("tp", 1)
+        reading.facts.pop("ep", None)
+        line = entries.line("moe_tp_extend_ep")
+        reading.state("ep", extended, line=line, written="moe_tp_extend_ep")
+        reading.state("etp", 1, line=line, written="moe_tp_extend_ep")
+    elif entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
         tp = reading.value("tp", 1)
         experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
         if experts and tp > 1:
@@ -138,12 +146,28 @@ def recompute(entries: Entries) -> None:
             f"{reading.at(line)}: {key} {shown(kind)} is not understood; known: selective, full"
         )
     if kind == "full" and method == "block" and number is not None:
+        kind = kind if _block(entries, number) else "none"
+    reading.state("recompute", kind, line=line, written=key)
+    if kind != "selective" and modules is not None:
+        entries.by_key.pop("recompute_modules")
+        reading.notes.append("recompute_modules counts with selective recomputation alone")
+    elif modules is not None and modules.known and "core_attn" not in str(modules.value):
+        # The modules that are named, not attention's core.
+        reading.facts.pop("recompute")
+        reading.state("recompute", "none", line=modules.line, written=modules.written)
+
+
+def _block(entries: Entries, number: Entry) -> bool:
+    """Return whether layers are computed again; note how many: memory knows, time takes all."""
+    reading = entries.reading
+    layers = entries.count("recompute_layers", "recompute_num_layers", least=0)
+    if layers is None:
+        layers = entries.count("recompute_layers", "activations_checkpoint_num_layers", least=0)
+    if layers:
         reading.notes.append(
             f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
-            "again; taken as all of them"
+            "again; memory counts those, time takes all of them"
         )
-    reading.state("recompute", kind, line=line, written=key)
-    if kind == "selective" and modules is not None:
-        reading.notes.append(
-            f"recompute_modules = {shown(modules.value)} is taken as the attention core alone"
-        )
+        fact = Fact(name="recompute_layers", value=layers, line=number.line, written=number.written)
+        reading.software_facts.append(fact)
+    return layers != 0

@@ -42,6 +42,10 @@ _NORMS = {
     "layernorm": "layernorm",
     "layernorm1p": "layernorm",
     "lowprecisionlayernorm": "layernorm",
+    "lowprecisionrmsnorm": "rmsnorm",
+    "terms": "rmsnorm",
+    "termsnorm": "rmsnorm",
+    "telayernorm": "layernorm",
 }
 MEGATRON_DEFAULTS = ("megatron", "megatron-deepspeed", "mindspeed", "nemo")
 """Formats whose software has layer norms and biases unless told otherwise."""
@@ -156,7 +160,11 @@ def _of_tokenizer(entries: Entries) -> int | None:
     entries.word("library")
     found = [entries.entry(name) for name in (*_TOKENIZERS, "tokenizer_type", "vocab_file")]
     text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
-    named = [size for name, size in table["names"].items() if name in text]
+    # A class of tokenizers, such as Llama2Tokenizer, reads the vocabulary that the path names.
+    paths = " ".join(str(one.value).lower() for one in found[:-2] if one is not None and one.known)
+    named = [size for name, size in table["names"].items() if name in paths] or [
+        size for name, size in table["names"].items() if name in text
+    ]
     if named:
         entries.reading.assume("vocab_size", named[0], f"the tokenizer {text[-60:]}")
         return int(named[0])
@@ -248,7 +256,7 @@ def _traits(entries: Entries) -> dict[str, Any]:
     return {
         "norm": norm or ("layernorm" if is_megatron else ""),
         "linear_bias": entries.flag("add_bias_linear", "bias") if bias is not None else not plain,
-        "qkv_bias": entries.flag("add_qkv_bias"),
+        "qkv_bias": entries.flag("add_qkv_bias", "qkv_bias"),
         "qk_norm": any([entries.flag("qk_layernorm"), entries.flag("use_qk_norm")]),
     }
 

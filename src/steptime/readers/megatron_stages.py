@@ -119,6 +119,10 @@ def _uneven(entries: Entries) -> None:
     ):
         if name in entries.by_key and any(one.value for one in entries.by_key[name]):
             line = entries.by_key[name][-1].line
+            if name == "num_layer_list":
+                reading.notes.append(
+                    f"{entries.by_key[name][-1].written}: stages are cut evenly here"
+                )
             reading.state("uneven_stages", True, line=line, written="stages")
 
 

@@ -27,6 +27,10 @@ def prepare(entries: Entries) -> None:
 
 def _llm_foundry(entries: Entries) -> None:
     _positions_of_flags(entries, learned=entries.flag("learned_pos_emb"))
+    length = entries.entry("seq_length")
+    if length is not None and entries.entry("max_position_embeddings") is None:
+        entries.put("max_position_embeddings", length.value, "as long as the sequence")
+    entries.put("add_bias_linear", not entries.flag("no_bias"), "no_bias")
     kind = entries.word("attention_kind")
     heads = entries.entry("num_attention_heads")
     if kind == "mqa":
@@ -112,14 +116,43 @@ def _llama_factory(entries: Entries) -> None:
             f"{reading.at(line)}: stage = {stage}: post-training with other models beside it "
             "is not modelled"
         )
+    if entries.flag("pure_bf16"):
+        entries.put("bf16", True, "pure_bf16")
+    _megatron_adapter(entries)
     if entries.flag("no_recompute"):
         entries.by_key.pop("recompute", None)
         entries.put("recompute", "none", "disable_gradient_checkpointing")
 
 
+_ADAPTER = (
+    "tensor_model_parallel_size",
+    "pipeline_model_parallel_size",
+    "use_distributed_optimizer",
+)
+
+
+def _megatron_adapter(entries: Entries) -> None:
+    """Read a file that is for Megatron-LM behind LLaMA-Factory, whose words it then has."""
+    reading = entries.reading
+    if not any(entries.by_key.get(name) for name in _ADAPTER):
+        return
+    reading.software = "megatron"
+    entries.by_key.pop("recompute", None)
+    if not entries.by_key.get("recompute_granularity"):
+        entries.put("recompute", "none", "nothing in the file asks for it")
+    entries.count("etp", "expert_tensor_parallel_size")
+    entries.count("vpp", "virtual_pipeline_model_parallel_size")
+    if entries.flag("sequence_parallel"):
+        line = entries.line("sequence_parallel")
+        reading.state("sequence_parallel", True, line=line, written="sequence_parallel")
+
+
 def _trainer(entries: Entries) -> None:
-    """Count devices of a launcher; each is one process."""
+    """Count devices of a launcher; each is one process. FSDP may recompute by itself."""
     entries.entry("nproc_per_node")
+    if entries.flag("sharded_recompute"):
+        entries.by_key.pop("recompute", None)
+        entries.put("recompute", "full", "activation_checkpointing of FSDP")
 
 
 _PREPARE = {
@@ -128,6 +161,7 @@ _PREPARE = {
     "olmo-core": _olmo_core,
     "llama-factory": _llama_factory,
     "trainer": _trainer,
+    "axolotl": _trainer,
 }
 
 
@@ -155,6 +189,10 @@ def gpt_neox(entries: Entries, folder: Path) -> None:
                     f"{reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: layers of "
                     "this kind are not modelled"
                 )
+    if any("flash" in str(entry.value).lower() for entry in kinds):
+        entries.put("attention_kinds", "flash", "attention_config")
+    biased = entries.flag("mlp_bias") and entries.flag("projection_bias")
+    entries.put("add_bias_linear", biased, "use_bias_in_mlp and use_bias_in_attn_linear")
     _neox_width(entries)
     tp = entries.count("tp", "tensor_model_parallel_size") or 1
     for name, keys in SIZES:

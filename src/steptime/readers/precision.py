@@ -79,6 +79,12 @@ def _named(entries: Entries) -> tuple[str, str | None]:
             )
     switches = [entries.flag("bf16"), entries.flag("fp16")]
     half = entries.word("half_type")
+    if all(switches):
+        line = entries.line("fp16")
+        raise ConfigError(
+            f"{entries.reading.at(line)}: bf16 and fp16 are both asked for, which "
+            f"{entries.reading.title} refuses; keep one"
+        )
     if switches[0]:
         return "bf16", "bf16"
     if switches[1]:

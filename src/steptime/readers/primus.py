@@ -18,6 +18,7 @@ FRAMEWORKS = {
 """Whose keys a framework's overrides have; Megatron-LM's are read as those of a recipe."""
 
 _SOFTWARE = {"megatron": "megatron"}
+_OWN_WORDS = ("megatron", "torchtitan")
 
 
 def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
@@ -59,5 +60,7 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
         title=f"Primus YAML ({word})",
         software=software,
         defaults=defaults,
+        # Primus has its own words for what a file leaves out.
+        unsaid=format_named("primus").unsaid if word in _OWN_WORDS else {},
         keys=keys,
     ), out

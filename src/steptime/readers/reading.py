@@ -9,7 +9,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.readers.safe import shown
 
-Value = int | str | bool
+Value = int | str | bool | float
 COMMAND_LINE = -1
 """In place of a line: what the user sets when asking."""
 DEFAULT = -2
@@ -62,6 +62,7 @@ class Reading:
         notes: Things in the file that the model leaves out, what matters most first.
         software: The family of software that runs it; empty for a model alone.
         title: What to call the format.
+        software_facts: What it says of its software, by the names of `steptime facts`.
     """
 
     path: str
@@ -73,6 +74,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     software: str = ""
     title: str = ""
+    software_facts: list[Fact] = field(default_factory=list)
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""

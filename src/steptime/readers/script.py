@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from steptime.readers.entries import Entry
@@ -26,6 +26,7 @@ _LAUNCHER = {
     "--num_processes": "num_gpus",
     "--num_machines": "nnodes",
     "-np": "num_gpus",
+    "--worker_num": "num_gpus",
 }
 """What launchers call the devices: torchrun, deepspeed, accelerate, mpirun."""
 
@@ -38,19 +39,23 @@ class Words:
     program: str
 
 
-def training_words(script: Script, wanted: frozenset[str]) -> Words:
+def training_words(
+    script: Script, wanted: frozenset[str], is_other: Callable[[str], bool] = lambda program: False
+) -> Words:
     """Return the words of the command that has most wanted names; the later one of equals.
 
     Args:
         script: What the script amounts to.
         wanted: Names of flags and keys that formats are recognised by.
+        is_other: Whether a program trains nothing; such a command counts where no other is.
     """
     best: list[str] = []
-    most = 0
+    most = (False, 0)
     for command in script.commands:
         number = _hits(command.words, wanted)
-        if number >= max(most, 1):
-            best, most = command.words, number
+        rank = (not is_other(" ".join(command.words[:40])), number)
+        if number and rank >= most:
+            best, most = command.words, rank
     if best and not best[0].startswith("-"):
         return Words(best[:_MOST_WORDS], " ".join(best[:40]))
     loose: list[str] = []

@@ -10,12 +10,12 @@ from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES
 from steptime.readers.precision import precision
-from steptime.readers.reading import DEFAULT
+from steptime.readers.reading import DEFAULT, Fact
 from steptime.readers.safe import shown
 
 _STAGES = {"full_shard": 3, "shard_grad_op": 2, "no_shard": 0}
 _HYBRID = {"hybrid": 3, "hybrid2": 2, "hybrid_shard": 3, "hybrid_shard_zero2": 2}
-_LOW_BITS = ("8bit", "adafactor", "galore", "lomo", "muon", "sgd", "lion", "adam_mini", "badam")
+_LOW_BITS = ("adafactor", "galore", "lomo", "muon", "sgd", "lion", "adam_mini", "badam")
 _RECOMPUTE = ("none", "selective", "full")
 
 
@@ -42,7 +42,11 @@ def sharded_layout(entries: Entries, folder: Path) -> None:
     devices(entries)
     offloads(entries)
     entry = entries.entry("optimizer_word")
-    if entry is not None and any(word in str(entry.value).lower() for word in _LOW_BITS):
+    if entry is not None and "8bit" in str(entry.value).lower():
+        # One byte a value of each moment, beside the weights' own copy.
+        fact = Fact(name="moment_bytes", value=2.0, line=entry.line, written=entry.written)
+        reading.software_facts.append(fact)
+    elif entry is not None and any(word in str(entry.value).lower() for word in _LOW_BITS):
         reading.notes.append(
             f"{entry.written} = {shown(entry.value)}: optimizer states are taken as Adam's in "
             "32 bits"

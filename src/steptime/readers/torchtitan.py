@@ -26,8 +26,13 @@ def rules(entries: Entries, folder: Path) -> None:
     Raises:
         ConfigError: If a word is not understood or sizes are absurd.
     """
+    parts = entries.entry("compiled_parts")
+    if parts is not None and "model" not in str(parts.value) and entries.flag("compiled"):
+        entries.by_key.pop("compiled")
+        entries.put("compiled", False, f"{parts.written}: not the model")
     entries.reading.model = _of_assets(entries, folder) or _of_flavor(entries)
     _layout(entries)
+    _experts(entries)
     _recompute(entries)
     _precision(entries)
     _batch(entries)
@@ -68,7 +73,7 @@ def _of_flavor(entries: Entries) -> Any:
 def _layout(entries: Entries) -> None:
     reading = entries.reading
     tp = entries.count("tp", "tensor_model_parallel_size") or 1
-    entries.count("cp", "context_parallel_size")
+    cp = entries.count("cp", "context_parallel_size") or 1
     pp = entries.count("pp", "pipeline_model_parallel_size") or 1
     entries.count("ep", "expert_model_parallel_size")
     entries.count("etp", "expert_tensor_parallel_size")
@@ -84,7 +89,10 @@ def _layout(entries: Entries) -> None:
         reading.state("dp", copies * count, written="replicate x shard degree")
     after = entries.word("reshard")
     keeps = after == "never" or (after == "default" and pp > 1)
-    if count != 1:
+    if entries.word("dp_kind_word") == "ddp":
+        reading.assume("zero_stage", 0, "data_parallel_type = ddp")
+    # Context ranks share weights too, whatever the degree of shards.
+    elif count != 1 or cp > 1:
         reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
     if tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
@@ -92,6 +100,17 @@ def _layout(entries: Entries) -> None:
         _schedule(entries)
     else:
         entries.asked.update(("pipeline_schedule", "layers_per_stage", "pipeline_micro"))
+
+
+def _experts(entries: Entries) -> None:
+    """Cut experts as the rest is cut where they are not shared out over ranks."""
+    reading = entries.reading
+    tp = reading.value("tp", 1)
+    if reading.model is None or reading.model.experts is None or reading.value("ep", 1) > 1:
+        return
+    if tp > 1 and reading.value("etp", 1) != tp:
+        reading.facts.pop("etp", None)
+        reading.assume("etp", tp, "expert_tensor_parallel_degree has no effect where ep = 1")
 
 
 def _schedule(entries: Entries) -> None:
@@ -130,6 +149,10 @@ def _recompute(entries: Entries) -> None:
             "op or a number of layers"
         )
     every = int(option)
+    if every == 2:
+        # Half of all products, as by operation.
+        _note(entries, "recompute", "selective", line)
+        return
     reading.state("recompute_every_layers", every, line=entries.line("recompute_option"))
     _note(entries, "recompute", "full", line)
     if every > 1:
@@ -150,6 +173,8 @@ def _precision(entries: Entries) -> None:
     text = str(converters.value).lower() if converters else ""
     word = entries.word("param_type")
     entries.entry("reduce_type")
+    if entries.flag("eight_bits") or entries.word("eight_bits_word") not in ("", "none", "false"):
+        text += " float8"
     precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
     if precision == "fp32":
@@ -166,7 +191,10 @@ def _batch(entries: Entries) -> None:
         return
     micro = local
     if reading.value("pp", 1) > 1:
+        count = entries.count("pipeline_count", "pipeline_count")
         micro = entries.count("pipeline_micro", "pipeline_micro") or 1
+        if count and local % count == 0:
+            micro = local // count
         if local % micro:
             raise ConfigError(
                 f"{reading.path}: local batch {local} does not divide into micro-batches of {micro}"

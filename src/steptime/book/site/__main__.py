@@ -32,6 +32,7 @@ WEB_STEPS = (
     "steptime.book.schedule_page:write_schedule",
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
+    "steptime.book.site.your_run_page:write_drawing",
     "steptime.book.site.card:write_card",
 )
 """Each is called with the folder that becomes part of the site's root"""
@@ -60,12 +61,20 @@ def generate() -> None:
     """Write what the pages need and Python makes: references, scripts, stand-ins."""
     from typer.main import get_command
 
-    from steptime.book.site import command_pages, limits_page, python_pages
+    from steptime.book.site import (
+        command_pages,
+        formula_pages,
+        limits_page,
+        python_pages,
+        your_run_page,
+    )
 
     package = ROOT / "src" / "steptime"
     found = python_pages.pages(package, ROOT / "data" / "references.bib")
     found["command-line.md"] = command_pages.page(get_command(_named(COMMANDS)()))
     found["limits.md"] = limits_page.page()
+    found["your-run.md"] = your_run_page.page()
+    found.update(formula_pages.pages())
     for name, text in found.items():
         write_if_changed(PAGES / name, text)
     for stale in set(PAGES.glob("*.md")) - {PAGES / name for name in found}:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.book.site import (
     bibliography,
+    formula,
     mathml,
     notebook_figure,
     notebook_page,
@@ -29,6 +30,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """
     parts = (
         bibliography,
+        formula,
         mathml,
         values,
         widget,
@@ -44,7 +46,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Counted up when pages read with an older version must be read again.
     return {
         "version": "1",
-        "env_version": 3,
+        "env_version": 4,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

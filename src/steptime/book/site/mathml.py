@@ -56,6 +56,8 @@ def to_mathml(latex: str, display: bool = False) -> str:
         raise FormulaError(f"{type(problem).__name__} in {latex!r}") from problem
     if hit := _UNKNOWN.search(markup):
         raise FormulaError(f"unknown {hit[1] or hit[2]!r} in {latex!r}")
+    # Browsers no longer know this attribute for words.
+    markup = markup.replace('<mtext mathvariant="monospace">', '<mtext class="st-code">')
     markup = markup.replace("<mtable", '<mtable displaystyle="true"')
     spoken = escape(re.sub(r"\s+", " ", latex.strip()))
     opening = f'<math alttext="{spoken}"' + (' display="block"' if display else "") + ">"

@@ -32,9 +32,11 @@ READ_ON = {
     "17": "roofline",
     "17c": "knowledge",
     "17d": "accuracy",
+    "17e": "rerun",
     "18": "memory",
     "19": "hardware",
     "20": "search",
+    "21": "rerun",
 }
 """The page that tells the story behind a section; §12b reads on at §12's."""
 

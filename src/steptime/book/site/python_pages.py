@@ -36,10 +36,10 @@ def _listed(lines: list[str]) -> str:
     return "\n".join(f"- `{name}`: {as_markdown(what)}" for name, what in items(lines))
 
 
-def _references(lines: list[str], keys: frozenset[str]) -> str:
+def sources_line(lines: list[str], keys: frozenset[str]) -> str:
     """Return a section of sources, each key a link into the bibliography."""
     done = []
-    for part in re.split(r"[;\n]+", "\n".join(lines)):
+    for part in " ".join(line.strip() for line in lines).split(";"):
         text = part.strip().rstrip(".")
         hit = _KEY.match(text)
         if hit and hit[1] in keys:
@@ -57,7 +57,7 @@ def _body(doc: Docstring, keys: frozenset[str]) -> list[str]:
             title = {"Args": "Takes", "Attributes": "Holds", "Raises": "Refuses"}[name]
             blocks.append(f"{title}:\n\n{_listed(lines)}")
         elif name == "References":
-            blocks.append(_references(lines, keys))
+            blocks.append(sources_line(lines, keys))
         elif name == "Example":
             blocks.append("```python\n" + "\n".join(lines) + "\n```")
         elif name in {"Returns", "Yields"}:

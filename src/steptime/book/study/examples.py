@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from steptime.book.tables.markdown import fixed, number, percent
+from steptime.book.study.dualpipe import dualpipe_values
+from steptime.book.study.effects import effect_values
+from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.evidence.baseline import chapter_rows, fitted_constants
 from steptime.evidence.validate import baseline_validation, summary
 from steptime.formulas.bubble import bubble_fraction
@@ -27,7 +29,8 @@ from steptime.formulas.traffic import (
 from steptime.inputs.job import Job
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.training_step import training_step
-from steptime.pipeline import build, memory
+from steptime.pipeline import build
+from steptime.pipeline.held import peak_in_flight
 
 LATENCY_S = 5e-6
 ADAM_BYTES = 18.0
@@ -50,7 +53,7 @@ def micro_batches_for(pp: float, share: float, vpp: float = 1.0) -> int:
 def pipeline_values() -> dict[str, str]:
     """Return the sums of the page on pipelines."""
     held = {
-        name: max(memory.peak_in_flight(o, 4, 8) for o in build.build_orders(name, 4, 8, 1))
+        name: max(peak_in_flight(o, 4, 8) for o in build.build_orders(name, 4, 8, 1))
         for name in ("gpipe", "1f1b")
     }
     return {
@@ -78,10 +81,6 @@ def _gpt3(**layout: int | bool) -> Job:
     return step.job()
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{number(1e3 * seconds, 2)} ms"
-
-
 def tensor_values() -> dict[str, str]:
     """Return the sums of the page on tensor parallelism: GPT-3 on one server, and on eight."""
     job = _gpt3(tp=8)
@@ -94,8 +93,8 @@ def tensor_values() -> dict[str, str]:
     return {
         "ex_tensor_size": f"{fixed(size / 1e6, 1)} MB",
         "ex_tensor_sent": f"{fixed(all_reduce_sent_bytes(size, 8.0) / 1e6, 1)} MB",
-        "ex_tensor_nvlink": _milliseconds(inside),
-        "ex_tensor_network": _milliseconds(outside),
+        "ex_tensor_nvlink": milliseconds(inside),
+        "ex_tensor_network": milliseconds(outside),
         "ex_tensor_count": fixed(count, 0),
         "ex_tensor_all_nvlink": f"{fixed(count * inside, 2)} s",
         "ex_tensor_all_network": f"{fixed(count * outside, 2)} s",
@@ -139,9 +138,9 @@ def expert_values() -> dict[str, str]:
     return {
         "ex_expert_token": f"{fixed(shape.hidden_size * 2.0 / 1e3, 1)} kB",
         "ex_expert_size": f"{fixed(size / 1e6, 0)} MB",
-        "ex_expert_nvlink": _milliseconds(inside),
-        "ex_expert_network": _milliseconds(outside),
-        "ex_expert_four": _milliseconds(4.0 * outside),
+        "ex_expert_nvlink": milliseconds(inside),
+        "ex_expert_network": milliseconds(outside),
+        "ex_expert_four": milliseconds(4.0 * outside),
     }
 
 
@@ -166,6 +165,8 @@ def layout_values() -> dict[str, str]:
 def example_values() -> dict[str, str]:
     """Return every value of every page, by its name."""
     return {
+        **effect_values(),
+        **dualpipe_values(),
         **pipeline_values(),
         **tensor_values(),
         **context_values(),

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from steptime.answer.memory import rank_memory
+from steptime.answer.peak import rank_memory
 from steptime.evidence.memory_rows import (
     MemoryRow,
     MemorySummary,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.answer import predict
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 
 GPT3_SERVER: dict[str, Any] = {
     "model": "gpt3-175b",

@@ -123,3 +123,12 @@ def markdown_table(
     heads = [str(name).replace("|", "\\|") for name in columns]
     lines = [heads, ["---:" if one else "---" for one in right], *body]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time in milliseconds, as a page prints it.
+
+    Args:
+        seconds: The time.
+    """
+    return f"{number(1e3 * seconds, 2)} ms"

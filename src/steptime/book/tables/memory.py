@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 
-from steptime.answer.memory import Memory
+from steptime.answer.peak import Memory
 from steptime.book.study.memory import Ablation, Group, MemoryStudy, cause
 from steptime.book.tables.markdown import (
     MISSING,

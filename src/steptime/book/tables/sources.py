@@ -8,6 +8,7 @@ from steptime.book.references import with_names
 from steptime.evidence.schema import published_rows
 
 SOURCES = {
+    "nar21": "Narayanan et al. 2021",
     "nar21-t1": "Narayanan et al. 2021, Table 1",
     "nar21-figures": "Narayanan et al. 2021, figures read off",
     "mtnlg": "MT-NLG",

@@ -65,10 +65,11 @@ def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the all-to-all's buffers: the copies that leave and those that come back.
 
     References:
-        lepikhin2020, Sec. 3.2.
+        lepikhin2020, Sec. 3.2; deepseek2024, Sec. 3.3.3 (8 bits out, 16 back).
     """
     copies = tokens(job) * job.top_k * facts.expert_imbalance
-    return where(job.ep > 1.0, 4.0 * copies * job.hidden_size * job.etp / job.tp, 0.0)
+    both = (facts.dispatch_bytes + 2.0) * copies * job.hidden_size
+    return where(job.ep > 1.0, both * job.etp / job.tp, 0.0)
 
 
 def work_bytes(job: Job) -> Number:

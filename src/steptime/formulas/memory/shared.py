@@ -71,6 +71,6 @@ def vee_shape(job: Job) -> Number:
     """Return 1 for schedules shaped like a V, whose last chunk comes back to the first rank.
 
     References:
-        qi2024, Sec. 4 (ZB-V, V-Half, V-Min); deepseek2024, Sec. 3.2.1 (DualPipe, cut in half).
+        qi2024, Fig. 4 (ZB-V, V-Half, V-Min); deepseek2024, Sec. 3.2.1 (DualPipe, cut in half).
     """
     return entry_number("vee", job.schedule)

@@ -31,7 +31,7 @@ def rank_ends(job: Job, shared: SharedTerms, rank: Number) -> RankEnds:
         rank: Pipeline rank.
 
     References:
-        qi2024, Sec. 4; deepseek2024, Sec. 3.2.1.
+        qi2024, Fig. 4; deepseek2024, Sec. 3.2.1.
     """
     at_first = where(rank > 0.0, 0.0, 1.0)
     at_last = where(rank < job.pp - 1.0, 0.0, 1.0)

@@ -11,8 +11,7 @@ from steptime.formulas.records.constants import (
     PeakWidth,
     Width,
 )
-from steptime.formulas.records.job import Job
-from steptime.formulas.records.memory import (
+from steptime.formulas.records.held_bytes import (
     ActivationParts,
     FlightLine,
     LayerTokens,
@@ -27,8 +26,9 @@ from steptime.formulas.records.memory import (
     TokenBytes,
     WorstRank,
 )
+from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory_facts import MemoryFacts
-from steptime.formulas.records.outcome import DeviceFault, Fault, Message, Outcome
+from steptime.formulas.records.results import DeviceFault, Fault, Message, Outcome
 from steptime.formulas.records.stage import EndSlots, StageCut
 from steptime.formulas.records.step import (
     BaselineParts,

@@ -26,6 +26,7 @@ class MemoryFacts:
         gated_values: Values kept per inner width of a gated network: 3 fused, 4 not.
         norm_input_bytes: Bytes per value of a norm's stored input.
         logit_bytes: Bytes per logit, with its 32-bit copies.
+        dispatch_bytes: Bytes of a value on its way to an expert; back it always has two.
         expert_imbalance: Tokens of the busiest rank's experts over the mean.
         gathered_inputs: Share of the inputs gathered for sequence parallelism that stays
             until the backward pass: 0 if they are gathered again.
@@ -72,6 +73,7 @@ class MemoryFacts:
     gated_values: Number = 3.0
     norm_input_bytes: Number = 2.0
     logit_bytes: Number = 10.0
+    dispatch_bytes: Number = 2.0
     expert_imbalance: Number = 1.0
     gathered_inputs: Number = 0.0
     whole_sequences: Number = 1.0

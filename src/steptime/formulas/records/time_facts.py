@@ -16,6 +16,7 @@ class TimeFacts:
         attention_flop_per_s: Published rate of the attention kernel.
         dropout: Dropout is on.
         eager: Share of element-wise operations that run unfused.
+        plain_norms: Share of norms that run in 32 bits, a kernel for each operation.
         host_layer_s: Least time of a layer and micro-batch: what the host takes to launch it.
         stage_wait_s: Added to it per tensor-parallel rank while stages on several servers
             send and receive in turn.
@@ -36,6 +37,7 @@ class TimeFacts:
         overlap_sends: Sends between stages overlap with computing.
         overlap_ep: Exchanges of tokens overlap with computing.
         sent_gradient_bytes: Bytes of a gradient as products add to it and ranks exchange it.
+        gathered_weight_bytes: Bytes of a weight as sharded ones are gathered.
         gradient_all_reduce: Sharded optimizers still add up whole gradients.
         fused_accumulation: Products add to the gradient themselves.
         bucket_bytes: Size of one gradient message.
@@ -54,6 +56,8 @@ class TimeFacts:
         recompute_activation: A dense network's product of gate and activation is recomputed.
         recompute_norms: A layer's two normed inputs are recomputed (layernorm).
         recompute_expert_activation: An expert's activation is recomputed (moe_act).
+        recompute_shared_experts: The experts that every token uses run again (shared_experts).
+        recompute_experts: A mixture layer's whole feed-forward part does, exchanges too (moe).
         edges_count: Embedding and head count as a layer each where that makes chunks equal.
         balance_by_cost: Stages are cut by what layers and head cost.
         fp4: Products run in four bits.
@@ -72,6 +76,7 @@ class TimeFacts:
     attention_flop_per_s: Number = 190e12
     dropout: Number = 0.0
     eager: Number = 0.0
+    plain_norms: Number = 0.0
     host_layer_s: Number = 0.0
     stage_wait_s: Number = 0.0
     across_wait_s: Number = 0.0
@@ -88,6 +93,7 @@ class TimeFacts:
     overlap_sends: Number = 0.0
     overlap_ep: Number = 1.0
     sent_gradient_bytes: Number = 4.0
+    gathered_weight_bytes: Number = 2.0
     gradient_all_reduce: Number = 0.0
     fused_accumulation: Number = 1.0
     bucket_bytes: Number = 1e15
@@ -103,6 +109,8 @@ class TimeFacts:
     recompute_activation: Number = 0.0
     recompute_norms: Number = 0.0
     recompute_expert_activation: Number = 0.0
+    recompute_shared_experts: Number = 0.0
+    recompute_experts: Number = 0.0
     edges_count: Number = 1.0
     balance_by_cost: Number = 0.0
     fp4: Number = 0.0

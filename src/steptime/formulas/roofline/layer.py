@@ -136,7 +136,7 @@ def messages_s(
     """Return the exposed time of a layer's messages, those of context parallelism apart.
 
     Args:
-        stack: As in `tensor_s` and `exchange_s`.
+        stack: As in `tensor_s` and `exchange_s`; ``recompute_experts`` exchanges once more.
         constants: As in `tensor_s` and `exchange_s`.
         tokens: Of a micro-batch on this device.
         products: From `products_s`.
@@ -147,7 +147,8 @@ def messages_s(
     """
     tensor = tensor_s(job, stack, constants, tokens, products)
     exchange = exchange_s(job, stack, constants, tokens)
-    exchanges = where(job.num_experts > 0.0, 4.0 * mixture_share(job), 0.0)
+    passes = 4.0 + 2.0 * stack.recompute_experts
+    exchanges = where(job.num_experts > 0.0, passes * mixture_share(job), 0.0)
     return {
         "tensor": tensor["tensor"],
         "tensor_back": tensor["tensor_back"],

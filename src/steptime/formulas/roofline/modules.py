@@ -1,21 +1,27 @@
 """What single modules of a layer take that run again in the backward pass."""
 
-from steptime.formulas.number import Number
+from steptime.formulas.number import Number, anywhere
 from steptime.formulas.records import Constants, Job, TimeFacts
-from steptime.formulas.roofline.experts import mixture_share, routed_rows
+from steptime.formulas.roofline.experts import (
+    mixture_forward_s,
+    mixture_share,
+    routed_rows,
+    shared_products_s,
+)
+from steptime.formulas.roofline.rates import product_flop_per_s
 
 NORM_BYTES = 4.0
 """Moved for each value of a norm that runs again: read and written in 16 bits."""
 
 
 def modules_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
-    """Return the time of norms and activations that run again, for a micro-batch.
+    """Return the time of norms, activations and experts that run again, for a micro-batch.
 
     Args:
         stack: ``recompute_norms`` for the two norms of a layer, ``recompute_expert_activation``
             for the product of gate and up of routed and of shared experts and
             ``recompute_activation`` for a dense network's: what it reads and writes, in 16 bits.
-        constants: ``hbm_efficiency``.
+        constants: ``hbm_efficiency``, and as in `experts_again_s`.
         tokens: Of a micro-batch on this device.
 
     References:
@@ -29,4 +35,26 @@ def modules_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Nu
     routed = mixtures * copies * each * job.expert_ffn_hidden_size
     dense = (1.0 - mixtures) * tokens * each * job.ffn_hidden_size / job.tp
     activations = stack.recompute_expert_activation * routed + stack.recompute_activation * dense
-    return (norms + activations) / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    moved_s = (norms + activations) / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    return moved_s + experts_again_s(job, stack, constants, tokens)
+
+
+def experts_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
+    """Return the time of experts that run again, exchanges apart, for a micro-batch.
+
+    Args:
+        stack: ``recompute_experts`` for all of a mixture layer's feed-forward part,
+            ``recompute_shared_experts`` for the experts that every token uses.
+        constants: As in `mixture_forward_s`.
+        tokens: Of a micro-batch on this device.
+
+    References:
+        megatronlm2026, --recompute-modules moe and shared_experts.
+    """
+    if not anywhere(stack.recompute_experts + stack.recompute_shared_experts > 0.0):
+        return 0.0
+    rate = product_flop_per_s(job, stack, constants)
+    shared = (1.0 - stack.recompute_experts) * stack.recompute_shared_experts
+    shared_s = shared * shared_products_s(job, constants, tokens, rate)
+    every_s = stack.recompute_experts * mixture_forward_s(job, stack, constants, tokens, rate)
+    return mixture_share(job) * (shared_s + every_s)

@@ -145,14 +145,15 @@ def layer_messages_s(job: Job, stack: TimeFacts, constants: Constants) -> LayerM
     """Return the times to ``gather`` a layer's weights and to ``scatter`` its gradients.
 
     Args:
-        stack: ``sent_gradient_bytes``; ``copies_each_microbatch`` is 1 where gradients are added
-            up over the copies of what is sharded each time.
+        stack: ``sent_gradient_bytes`` and ``gathered_weight_bytes``; ``copies_each_microbatch``
+            is 1 where gradients are added up over the copies of what is sharded each time.
         constants: As in `exchanges_s`.
     """
     shared, routed = shared_layer_parameters(job), routed_layer_parameters(job)
     grads = exchanges_s(job, constants, stack.sent_gradient_bytes, shared, routed)
+    weights = exchanges_s(job, constants, stack.gathered_weight_bytes, shared, routed)
     return {
-        "gather": exchanges_s(job, constants, 2.0, shared, routed)["shards"],
+        "gather": weights["shards"],
         "scatter": grads["shards"] + stack.copies_each_microbatch * grads["copies"],
     }
 
@@ -167,8 +168,7 @@ def gathered_weights_s(
 
     Args:
         job: ``zero_stage`` 3 shards weights, 2 gradients.
-        stack: ``sent_gradient_bytes``, ``copies_each_microbatch`` and as in
-            `microbatch_rounds`.
+        stack: As in `layer_messages_s` and `microbatch_rounds`.
         constants: ``contention`` is that share.
         forward_s: What a layer's forward computes for one micro-batch.
         backward_s: The same of the part of its backward that may not be put off.

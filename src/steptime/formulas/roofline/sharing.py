@@ -58,9 +58,10 @@ def gradients_s(
     Args:
         job: ``zero_stage`` 1 to 3 shard the optimizer.
         stack: ``overlap_dp``, and ``overlap_plain_dp`` for one stage and nothing sharded;
-            ``sent_gradient_bytes``; ``gradient_all_reduce`` is 1 where sharded optimizers still
-            add up whole gradients; ``bucket_bytes`` is the size of a message with gradients, or
-            with new weights where the optimizer is sharded; and as in `microbatch_rounds`.
+            ``sent_gradient_bytes`` and ``gathered_weight_bytes``; ``gradient_all_reduce`` is 1
+            where sharded optimizers still add up whole gradients; ``bucket_bytes`` is the size of
+            a message with gradients, or with new weights where the optimizer is sharded; and as
+            in `microbatch_rounds`.
         constants: ``hop_s`` for each domain that each bucket passes; ``contention`` is the
             share of what hides that shows all the same.
         layers: Of the stage.
@@ -74,7 +75,8 @@ def gradients_s(
     one = stage_parameters(job, layers)
     sent = stack.sent_gradient_bytes
     grads = exchanges_s(job, constants, sent, one["shared"], one["routed"])
-    gather = exchanges_s(job, constants, 2.0, one["shared"], one["routed"])["shards"]
+    weights = exchanges_s(job, constants, stack.gathered_weight_bytes, one["shared"], one["routed"])
+    gather = weights["shards"]
     sharded = where(sharding_stage(job) > 0.0, 1.0, 0.0)
     fresh = sharded * where(rounds["forward"] + rounds["backward"] > 0.0, 0.0, 1.0)
     each_copies = rounds["scatter"] * (1.0 - stack.copies_each_microbatch) * grads["copies"]
@@ -123,7 +125,8 @@ def hops_s(
     """Return what the domains passed cost the messages that share a stage once a step.
 
     Args:
-        stack: ``bucket_bytes`` is the size of a message.
+        stack: ``bucket_bytes`` is the size of a message, ``gathered_weight_bytes`` and
+            ``sent_gradient_bytes`` are those of a value.
         constants: ``hop_s`` for each domain that each of them passes.
         one: Parameters of the stage.
         fresh: 1 where new weights are gathered once a step; else gradients count where nothing
@@ -133,7 +136,7 @@ def hops_s(
     inside = near_ranks(job, ranks, job.tp)
     domains = where(ranks > inside, ranks / inside, 0.0)
     plain = where(sharding_stage(job) > 0.0, 0.0, stack.sent_gradient_bytes)
-    value_bytes = where(fresh > 0.0, 2.0, plain)
+    value_bytes = where(fresh > 0.0, stack.gathered_weight_bytes, plain)
     buckets = value_bytes * (one["shared"] + one["routed"]) / stack.bucket_bytes
     return buckets * domains * constants.hop_s
 
@@ -144,7 +147,7 @@ def edges_s(job: Job, stack: TimeFacts, constants: Constants, rounds: Rounds) ->
     Nothing computes yet, or any more, that they could hide behind.
 
     Args:
-        stack: ``sent_gradient_bytes`` and ``copies_each_microbatch``.
+        stack: As in `layer_messages_s`.
         rounds: From `microbatch_rounds`.
     """
     if not anywhere(sharding_stage(job) > 1.0):

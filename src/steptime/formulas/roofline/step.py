@@ -75,10 +75,11 @@ def layer_parts(
     forward = products["forward"] + core["forward"] + other["forward"]
     backward = products["backward"] + core["backward"] + other["backward"]
     expert = _expert_s(constants, messages, pairs(job) * (forward + backward))
-    half = 0.5 * expert
-    back = messages["tensor_back"]
-    forward = forward + messages["tensor"] + context["forward"] + half
-    backward = backward + back + context["backward"] + half + again + again_tensor + adding
+    # Two of four exchanges are on the way forward, of six where experts run again.
+    ahead = expert / (2.0 + stack.recompute_experts)
+    forward = forward + messages["tensor"] + context["forward"] + ahead
+    behind = messages["tensor_back"] + context["backward"] + expert - ahead
+    backward = backward + behind + again + again_tensor + adding
     weight = 0.5 * products["backward"] + adding
     # A schedule that puts weights' gradients off has only the rest to hide messages behind.
     splits = where(job.pp > 1.0, entry_number("splits_backward", job.schedule), 0.0)
@@ -89,7 +90,7 @@ def layer_parts(
         "attention": core["forward"] + core["backward"],
         "elementwise": other["forward"] + other["backward"] + adding,
         "recompute": again,
-        "tensor": messages["tensor"] + back + again_tensor,
+        "tensor": messages["tensor"] + messages["tensor_back"] + again_tensor,
         "context": context["forward"] + context["backward"],
         "expert": expert,
         "weights_forward": weights["forward"],

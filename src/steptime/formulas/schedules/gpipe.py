@@ -17,7 +17,7 @@ GPIPE = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B)",
     "activations": "m",
-    "idea": "Every forward, then every backward.",
+    "idea": "All forwards run first, then all backwards.",
     "torchtitan": "GPipe",
     "chunks": 1.0,
     "whole_rounds": 0.0,

@@ -19,7 +19,7 @@ INTERLEAVED_1F1B = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
     "activations": "p (1 + (p - 1) / (p v))",
-    "idea": "v smaller chunks a rank: a v-th of the bubble for v times the sends.",
+    "idea": "A rank holds v smaller chunks: a v-th of the bubble, v times as many sends.",
     "torchtitan": "Interleaved1F1B",
     "chunks": 0.0,
     "whole_rounds": 1.0,

@@ -18,7 +18,7 @@ INTERLEAVED_ZB = {
     "splits_backward": True,
     "bubble": "(p - 1)(F + I - W) / v",
     "activations": "p + (p - 1) / v",
-    "idea": "Interleaved 1F1B with the backward cut in two.",
+    "idea": "Interleaved 1F1B, with the backward cut in two.",
     "torchtitan": "InterleavedZeroBubble",
     "chunks": 0.0,
     "whole_rounds": 2.0,

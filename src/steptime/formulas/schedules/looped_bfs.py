@@ -17,7 +17,7 @@ LOOPED_BFS = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
     "activations": "m",
-    "idea": "All micro-batches through chunk after chunk: GPipe with a v-th of its bubble.",
+    "idea": "All micro-batches pass one chunk after another: GPipe's bubble, divided by v.",
     "torchtitan": "LoopedBFS",
     "chunks": 0.0,
     "whole_rounds": 0.0,
@@ -66,7 +66,7 @@ def looped_bfs_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
         v: Chunks a rank holds.
 
     References:
-        lamypoirier2023, Sec. 3; derived here for fewer micro-batches than ranks.
+        lamypoirier2023, Sec. 4; derived here for fewer micro-batches than ranks.
     """
     wait = p - 1.0 + late_chunks(p, m, v)
     return [[wait, wait, wait]]
@@ -81,6 +81,6 @@ def looped_bfs_held(p: Number, m: Number, v: Number) -> Number:
         v: Chunks a rank holds.
 
     References:
-        lamypoirier2023, Sec. 3.
+        lamypoirier2023, Sec. 4.
     """
     return held(m * v, 0.0, m * v)

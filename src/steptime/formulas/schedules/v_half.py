@@ -15,12 +15,12 @@ V_HALF = {
     "name": "v-half",
     "title": "V-Half",
     "inventor": "Qi et al., 2024",
-    "source": "qi2024, Table 1; zbpp2025, zbv_greedy.py",
+    "source": "qi2024, Fig. 4; zbpp2025, zbv_greedy.py",
     "constraints": "v = 2",
     "splits_backward": True,
     "bubble": "(3p - 4) F of a chunk for odd p, (3p - 7) F for even p > 2, where F = I = W",
     "activations": "floor((p + 2) / 2)",
-    "idea": "A V spaced for half of the memory.",
+    "idea": "A V whose actions are spaced so that it needs half of the memory.",
     "torchtitan": "",
     "chunks": 2.0,
     "whole_rounds": 0.0,
@@ -41,7 +41,7 @@ def v_half_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024, Sec. 3.2 and Fig. 4; zbpp2025, zbv_greedy.py (the block of an even p).
+        qi2024, Fig. 4; zbpp2025, zbv_greedy.py (the block of an even p).
     """
     # Keeps a rank's backwards out of its forwards' slots.
     gap = 3 if p % 2 == 0 else 0
@@ -75,6 +75,6 @@ def v_half_held(p: Number, m: Number, v: Number) -> Number:
         v: Chunks a rank holds.
 
     References:
-        qi2024, Table 1.
+        zbpp2025, its playground, description1.md.
     """
     return held(2.0 * floor((p + 2.0) / 2.0), 0.0, 2.0 * m)

@@ -15,12 +15,12 @@ V_MIN = {
     "name": "v-min",
     "title": "V-Min",
     "inventor": "Qi et al., 2024",
-    "source": "qi2024, Table 1; zbpp2025, zbv_greedy.py",
+    "source": "qi2024, Fig. 4; zbpp2025, zbv_greedy.py",
     "constraints": "v = 2",
     "splits_backward": True,
     "bubble": "(4p - 5) F of a chunk, (4p - 7) F where 3 divides p, where F = I = W",
     "activations": "floor((p + 4) / 3)",
-    "idea": "A V spaced for a third of the memory.",
+    "idea": "A V whose actions are spaced so that it needs a third of the memory.",
     "torchtitan": "",
     "chunks": 2.0,
     "whole_rounds": 0.0,
@@ -41,7 +41,7 @@ def v_min_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 2 here.
 
     References:
-        qi2024, Sec. 3.2 and Fig. 4; zbpp2025, zbv_greedy.py (the block where 3 divides p).
+        qi2024, Fig. 4; zbpp2025, zbv_greedy.py (the block where 3 divides p).
     """
     gap = 2 if p % 3 == 0 else 0
     blocks = []
@@ -74,6 +74,6 @@ def v_min_held(p: Number, m: Number, v: Number) -> Number:
         v: Chunks a rank holds.
 
     References:
-        qi2024, Table 1.
+        zbpp2025, its playground, description1.md.
     """
     return held(2.0 * floor((p + 4.0) / 3.0), 0.0, 2.0 * m)

@@ -18,7 +18,7 @@ ZB_H1 = {
     "splits_backward": True,
     "bubble": "(p - 1)(F + I - W)",
     "activations": "p",
-    "idea": "1F1B with the backward cut in two: the weight half fills the bubble.",
+    "idea": "1F1B with the backward cut in two: the part for weights fills the bubble.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,
@@ -42,7 +42,7 @@ def zb_h1_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2023, Sec. 2.1 and Fig. 2.
+        qi2023, Sec. 2.1 and Fig. 3 (top).
     """
     return interleaved_zb_order(p, m, 1)
 

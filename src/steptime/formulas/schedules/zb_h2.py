@@ -18,7 +18,7 @@ ZB_H2 = {
     "splits_backward": True,
     "bubble": "(p - 1)(F + I - 2W) on each rank's own span",
     "activations": "2p - 1",
-    "idea": "Twice the micro-batches in flight: no rank idles between its first and last action.",
+    "idea": "Twice the micro-batches under way: no rank waits between its first and last action.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,
@@ -42,7 +42,7 @@ def zb_h2_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds; 1 here.
 
     References:
-        qi2023, Sec. 2.2 and Fig. 3.
+        qi2023, Sec. 2.2 and Fig. 3 (bottom).
     """
     orders = []
     for rank in range(p):

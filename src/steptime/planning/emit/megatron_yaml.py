@@ -107,6 +107,10 @@ def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
                 "activation": "fast-swiglu" if model.gated else "gelu",
                 "bias": model.linear_bias,
                 "transformer_engine": True,
+                # The time takes these for granted; NeMo 1 has them off.
+                "ub_tp_comm_overlap": layout.tp > 1 and model.experts is None,
+                "overlap_p2p_comm": True,
+                "gradient_accumulation_fusion": True,
                 "fp8": layout.precision == "fp8",
                 "fsdp": layout.zero_stage == 3,
                 "optim": {

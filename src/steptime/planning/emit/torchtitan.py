@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from steptime.formulas.schedule_rules import chunks_held
+from steptime.formulas.schedules.registry import place_of
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
@@ -29,6 +31,9 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
         ConfigError: If torchtitan has no such schedule, sharding or precision.
     """
     _check(layout)
+    _check_chunks(model, layout)
+    _check_shared(model, layout)
+    _check_experts(model, layout)
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
@@ -68,7 +73,7 @@ def _check(layout: Layout) -> None:
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
             "choose a layout with --zero 3, or with --zero 0 where it fits"
         )
-    if layout.zero_stage > 1 and layout.dp_replicate == layout.dp > 1:
+    if layout.zero_stage > 1 and layout.dp_replicate == layout.dp > 1 and layout.cp == 1:
         raise ConfigError(
             f"torchtitan shards nothing where dp_replicate={layout.dp_replicate} takes up all of "
             "dp; choose a smaller one, or --zero 0"
@@ -80,6 +85,59 @@ def _check(layout: Layout) -> None:
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
+
+
+def _check_experts(model: ModelShape, layout: Layout) -> None:
+    """Refuse slices of experts that torchtitan does not make."""
+    if model.experts is not None and layout.ep == 1 and layout.etp != layout.tp:
+        raise ConfigError(
+            f"torchtitan cuts experts over tp={layout.tp} where ep=1, whatever etp is; choose a "
+            f"layout with --etp {layout.tp}, or with ep > 1"
+        )
+
+
+def _check_chunks(model: ModelShape, layout: Layout) -> None:
+    """Refuse chunks that torchtitan's layers of a stage do not make.
+
+    References:
+        torchtitan2025, torchtitan/distributed/pipeline_parallel.py.
+    """
+    if layout.pp == 1 or chunks_held(float(place_of(layout.schedule))) == 1.0:
+        return
+    if layout.vpp == 1:
+        raise ConfigError(
+            f"torchtitan's {SCHEDULES[layout.schedule]} wants two chunks a device or more; choose "
+            "a larger vpp, or another schedule"
+        )
+    made = -(-model.num_layers // (layout.pp * _layers_each(model, layout)))
+    if made != layout.vpp:
+        raise ConfigError(
+            f"torchtitan counts layers of a stage, and {_layers_each(model, layout)} each make "
+            f"vpp={made}, not {layout.vpp}; choose vpp={made}"
+        )
+
+
+def _check_shared(model: ModelShape, layout: Layout) -> None:
+    """Refuse sharing over other ranks than torchtitan's: shards times context ranks.
+
+    References:
+        torchtitan2025, torchtitan/distributed/parallel_dims.py (fsdp_enabled).
+    """
+    if layout.cp > 1 and layout.zero_stage < 2:
+        raise ConfigError(
+            f"torchtitan shares weights over cp={layout.cp} context ranks wherever there are any; "
+            "choose a layout with --zero 3, or with cp=1"
+        )
+    alone = layout.dp * layout.cp == 1 and layout.zero_stage > 0
+    if alone and model.experts and layout.tp > layout.etp:
+        raise ConfigError(
+            "torchtitan shares nothing on one data-parallel rank, and experts lie whole on "
+            f"tp={layout.tp} ranks; choose --zero 0"
+        )
+
+
+def _layers_each(model: ModelShape, layout: Layout) -> int:
+    return -(-model.num_layers // (layout.pp * layout.vpp))
 
 
 def flavor_of(model: ModelShape) -> tuple[str, str] | None:
@@ -133,7 +191,7 @@ def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
             f"pipeline_parallel_microbatch_size = {batch.micro_batch_size}",
         ]
     if layout.vpp > 1:
-        each = -(-model.num_layers // (layout.pp * layout.vpp))
+        each = _layers_each(model, layout)
         lines.append(f"pipeline_parallel_layers_per_stage = {each}")
     if model.experts:
         lines.append(f"expert_parallel_degree = {layout.ep}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
-from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.formulas.judgement import TIGHT, fit_outlook, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.number import Number
@@ -14,6 +15,8 @@ from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 
 MOST_RANKS = 4096
+OUTLOOKS = ("does not fit", "likely does not fit", "fits tightly", "fits")
+"""Words of `fit_outlook`, by its number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,7 @@ class RankMemory:
     total_bytes: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Memory:
     """The memory of a training step, against what a device has.
 
@@ -64,24 +67,34 @@ class Memory:
         """Return the bytes on the fullest rank."""
         return self.fullest.total_bytes
 
+    @cached_property
+    def verdict(self) -> float:
+        """Return what `steptime.formulas.judgement.fit_verdict` says of the fullest rank."""
+        return float(fit_verdict(self.total_bytes, self.limit_bytes))
+
     @property
     def fits(self) -> bool:
         """Return whether the fullest rank fits."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) >= TIGHT
+        return self.verdict >= TIGHT
 
     @property
     def tight(self) -> bool:
         """Return whether it fits with under a tenth to spare."""
-        return float(fit_verdict(self.total_bytes, self.limit_bytes)) == TIGHT
+        return self.verdict == TIGHT
+
+    @property
+    def outlook(self) -> str:
+        """Return how the fit is worded, of ``OUTLOOKS``: what was counted and how sure that is."""
+        chance = 1.0 if self.fit_probability is None else self.fit_probability
+        return OUTLOOKS[int(fit_outlook(self.total_bytes, self.limit_bytes, chance))]
 
     @property
     def reason(self) -> str:
         """Return one sentence: what decides."""
         name, largest = max(self.fullest.parts_bytes.items(), key=lambda part: part[1])
         needed, limit = self.total_bytes / 1e9, self.limit_bytes / 1e9
-        verdict = ("fits tightly" if self.tight else "fits") if self.fits else "does not fit"
         return (
-            f"{verdict}: {needed:.1f} of {limit:.1f} GB on pipeline rank {self.fullest.rank}, "
+            f"{self.outlook}: {needed:.1f} of {limit:.1f} GB on pipeline rank {self.fullest.rank}, "
             f"most of it {name} ({largest / 1e9:.1f} GB)"
         )
 

@@ -1,0 +1,111 @@
+"""The question beside a measured run: options as in `predict`, a launch file, or none."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from steptime.cli import options as opt
+from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import Layout
+from steptime.inputs.training_step import TrainingStep, shape_named, training_step
+from steptime.readers import read_configuration
+
+Launch = Annotated[
+    Path | None,
+    typer.Option("--launch", help="The launch file that started the run, as `explain` reads it."),
+]
+_SIZES = ("seq_length", "global_batch_size", "micro_batch_size")
+
+
+def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of a training step, all of which may be left out.
+
+    Args:
+        command: Takes the step or None, the layout or None, and ``how``; then options of its own.
+    """
+    shared = [
+        one.replace(
+            annotation=opt.STEP[one.name] if one.default is not one.empty else _optional(one.name),
+            default=None if one.default is one.empty else one.default,
+            kind=inspect.Parameter.KEYWORD_ONLY,
+        )
+        for one in inspect.signature(training_step).parameters.values()
+        if one.name not in opt.HOW
+    ]
+    own = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in inspect.signature(command, eval_str=True).parameters.values()
+        if one.name not in ("step", "layout", "how")
+    ]
+    launch = inspect.Parameter(
+        "launch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Launch
+    )
+
+    def asked(how: opt.How, launch: Path | None, **given: Any) -> None:
+        sizes = {one.name: given.pop(one.name) for one in shared}
+        step = _step(sizes, launch, how)
+        layout = _layout(sizes) if step is None else step.layout
+        command(step=step, layout=layout, how=how, **given)
+
+    asked.__signature__ = inspect.Signature([*own, launch, *shared])  # type: ignore[attr-defined]
+    asked.__doc__, asked.__name__ = command.__doc__, command.__name__
+    return opt.takes_how(asked)
+
+
+def _optional(name: str) -> Any:
+    kind, option = opt.STEP[name].__origin__, opt.STEP[name].__metadata__[0]
+    return Annotated[kind | None, option]
+
+
+def _layout(sizes: Mapping[str, Any]) -> Layout | None:
+    """Return the degrees that were given alone, which tell whose messages a trace shows."""
+    degrees = {name: sizes[name] for name in ("tp", "cp", "pp", "dp", "ep") if sizes[name] != 1}
+    for name, degree in degrees.items():
+        check_count(name, degree)
+    return Layout(**degrees) if degrees else None
+
+
+def _step(sizes: Mapping[str, Any], launch: Path | None, how: opt.How) -> TrainingStep | None:
+    if launch is not None:
+        return _launched(sizes, launch, how)
+    needed = [
+        one.name
+        for one in inspect.signature(training_step).parameters.values()
+        if one.default is one.empty
+    ]
+    missing = [name for name in needed if sizes[name] is None]
+    if len(missing) == len(needed):
+        return None
+    if missing:
+        flags = ", ".join(BY_NAME[name].flags[0] for name in missing)
+        raise ConfigError(f"the prediction needs {flags} too, or --launch FILE; or leave all out")
+    return training_step(
+        **sizes,
+        network_gbit=how.network_gbit,
+        stack=how.said.stack,
+        date=how.said.date,
+        facts=dict(how.said.facts),
+    )
+
+
+def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> TrainingStep:
+    if sizes["accelerator"] is None:
+        raise ConfigError("--launch needs --accelerator, which launch files do not name")
+    reading = read_configuration(launch, {}, ())
+    if sizes["model"] is not None:
+        reading.model = shape_named(sizes["model"])
+    if reading.model is None:
+        from steptime.cli.explain import no_model
+
+        raise ConfigError(no_model(reading))
+    from steptime.planning.explain import step_of
+
+    stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
+    device = how.device(sizes["accelerator"], sizes["nvlink_domain"])
+    return step_of(reading, device, stated, how.said)

@@ -1,0 +1,154 @@
+"""A measured step beside the answer: in the interval or not, and what the gap could be."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from steptime.answer.answer import Prediction
+from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.planning.causes import CONVENTIONS, Asker, Cause, flag_of
+
+_TEXT = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z/ .]*)\s*\Z")
+UNITS = {
+    "": "rate",
+    "tflop/s": "rate",
+    "tflops": "rate",
+    "tflop/s/gpu": "rate",
+    "tflops/gpu": "rate",
+    "s": "seconds",
+    "sec": "seconds",
+    "seconds": "seconds",
+    "ms": "milliseconds",
+    "tok/s": "tokens",
+    "tokens/s": "tokens",
+    "tok/s/gpu": "tokens of a device",
+    "tokens/s/gpu": "tokens of a device",
+}
+"""What each unit of ``--measured`` is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was measured, as written and as seconds.
+
+    Attributes:
+        text: As written.
+        unit: A value of ``UNITS``.
+        value: The number.
+        step_time_s: Seconds of one step.
+    """
+
+    text: str
+    unit: str
+    value: float
+    step_time_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A measured step beside the answer.
+
+    Attributes:
+        measured: What was measured.
+        own: The answer.
+        inside: Whether it lies in the interval; None where there is none.
+        causes: What the gap could be, what leaves least of it first; empty inside.
+        change: The one flag to change; empty if none is known.
+        gain_fraction: Share of the predicted step that it would save; 0 if not known.
+        rest: What the model has no part for.
+    """
+
+    measured: Measured
+    own: Prediction
+    inside: bool | None
+    causes: tuple[Cause, ...]
+    change: str
+    gain_fraction: float
+    rest: str
+
+
+def measured(text: str, own: Prediction) -> Measured:
+    """Return what a text says was measured, in seconds of one step.
+
+    Args:
+        text: ``296`` (TFLOP/s of a device), ``11.2s``, ``950ms``, ``3500tok/s`` of the whole job
+            or ``220tok/s/gpu``.
+        own: The answer, for the FLOP and the tokens of a step.
+
+    Raises:
+        ConfigError: If it is none of these.
+    """
+    match = _TEXT.match(text[:60])
+    unit = None if match is None else UNITS.get(match[2].strip().lower().replace(" ", ""))
+    value = 0.0 if match is None else float(match[1].replace(",", "").replace("_", ""))
+    if unit is None or not 0.0 < value < math.inf:
+        raise ConfigError(
+            f"--measured {text[:60]!r} is not understood; give TFLOP/s of a GPU (296), seconds "
+            "(11.2s, 950ms) or tokens (3500tok/s of the whole job, 220tok/s/gpu)"
+        )
+    seconds = {
+        "rate": own.step_time_s * own.tflops_per_gpu / value,
+        "seconds": value,
+        "milliseconds": value / 1000.0,
+        "tokens": own.step_time_s * own.tokens_per_s / value,
+        "tokens of a device": own.step_time_s * own.tokens_per_s_per_gpu / value,
+    }[unit]
+    return Measured(text=text, unit=unit, value=value, step_time_s=seconds)
+
+
+def compared(
+    found: Measured,
+    own: Prediction,
+    *,
+    asks_wide: bool = False,
+    software: str = "",
+    constants: RooflineConstants | None = None,
+) -> Comparison:
+    """Return a measured step beside the answer, and what the gap could be.
+
+    Args:
+        found: What was measured.
+        own: The answer.
+        asks_wide: Whether the launch file asks for products in 32 bits.
+        software: Family of the launch file's software.
+        constants: Of the roofline model; the published ones if None.
+    """
+    asker = Asker(own=own, software=software, constants=constants)
+    low, high = own.step_time_low_s, own.step_time_high_s
+    inside = None if low is None or high is None else low <= found.step_time_s <= high
+    causes: tuple[Cause, ...] = ()
+    if not inside:
+        found_causes = asker.causes(found.step_time_s, is_rate=found.unit == "rate")
+        causes = tuple(sorted(found_causes, key=lambda one: _left(one, found, own)))
+        if asks_wide:
+            # What the file itself asks for needs no guess.
+            causes = tuple(sorted(causes, key=lambda one: one.name != "fp32"))
+    change, gain = asker.best_change()
+    if causes and causes[0].flag:
+        change, gain = causes[0].flag, 0.0
+    elif inside and asks_wide:
+        change, gain = flag_of("fp32", software), 0.0
+    words = data_table("causes.toml")["rest"]
+    rest = words["all"]
+    if own.step.model.experts is not None:
+        rest = f"{words['experts']}; {rest}"
+    return Comparison(
+        measured=found,
+        own=own,
+        inside=inside,
+        causes=causes,
+        change=change,
+        gain_fraction=gain,
+        rest=rest,
+    )
+
+
+def _left(one: Cause, found: Measured, own: Prediction) -> float:
+    """Return how much of the gap a cause leaves, in ln(step time)."""
+    if one.name in CONVENTIONS:
+        return abs(math.log(one.step_time_s / own.step_time_s))
+    return abs(math.log(one.step_time_s / found.step_time_s))

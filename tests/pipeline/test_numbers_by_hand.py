@@ -1,0 +1,192 @@
+"""Waits, chains and drawings whose numbers were worked out on paper."""
+
+from __future__ import annotations
+
+import pytest
+
+from steptime.formulas.messages.pipeline import tensor_in_pipeline
+from steptime.inputs.errors import ConfigError
+from steptime.pipeline import chains
+from steptime.pipeline.draw import drawing
+from steptime.pipeline.durations import crossing_rows, stage_ranks
+from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
+from steptime.pipeline.measure import phase_bounds
+from steptime.pipeline.own_order import orders_from_text
+from steptime.pipeline.report import report
+from steptime.pipeline.schedules import MOST_ACTIONS, check_schedule, schedule_orders
+from steptime.pipeline.stage_times import StageTimes
+from steptime.pipeline.timeline import Work, simulate, simulate_orders
+
+# --- by hand: why ranks are idle
+
+
+def causes(name: str, p: int, m: int, work: Work) -> list[dict[str, float]]:
+    found: list[dict[str, float]] = report(simulate(name, p, m, 1, work))["idle_by_cause"]
+    return found
+
+
+def test_idle_time_of_two_ranks_by_cause() -> None:
+    # Rank 0: F 0-1, F 1-2, B 4-6, B 7-9. Rank 1: F 1-2, B 2-4, F 4-5, B 5-7; the step ends at 9.
+    first, second = causes("1f1b", 2, 2, Work(forward=1, backward=2))
+    assert first == {"fill": 2, "drain": 1, "send": 0, "imbalance": 0}
+    assert second == {"fill": 1, "drain": 2, "send": 0, "imbalance": 0}
+
+
+def test_messages_take_their_share_of_the_gaps() -> None:
+    # A message takes 1. Rank 1: F 2-3, B 3-5, F 5-6, B 6-8. Rank 0: F 0-1, F 1-2, B 6-8, B 9-11.
+    first, second = causes("1f1b", 2, 2, Work(forward=1, backward=2, send_latency=1))
+    assert first == {"fill": 3, "drain": 0, "send": 2, "imbalance": 0}
+    assert second == {"fill": 1, "drain": 3, "send": 1, "imbalance": 0}
+
+
+def test_a_slow_last_stage_makes_the_first_wait_in_the_middle() -> None:
+    # Stage 0 takes 1 + 1, stage 1 takes 2 + 2. Rank 1: F 1-3, B 3-5, F 5-7, B 7-9, F 9-11,
+    # B 11-13. Rank 0: F 0-1, F 1-2, B 5-6, F 6-7, B 9-10, B 13-14.
+    work = Work(forward=(1, 2), backward=(1, 2))
+    first, second = causes("1f1b", 2, 3, work)
+    assert first == {"fill": 3, "drain": 5, "send": 0, "imbalance": 0}
+    assert second == {"fill": 1, "drain": 1, "send": 0, "imbalance": 0}
+
+
+def test_where_the_first_backward_and_the_last_forward_stand() -> None:
+    # Two stages, two micro-batches: F of stage 0 is 2, 3; B of stage 0 is 8, 9.
+    assert phase_bounds([2, 3, 8, 9], 2, 2) == [2, 1]
+    assert phase_bounds([2, 8, 3, 9], 2, 2) == [1, 2]
+
+
+def test_an_input_half_hands_on_what_its_backward_would() -> None:
+    # Two stages, three micro-batches, three codes a row: F in rows 1-2, B 3-4, I 5-6, W 7-8.
+    assert [arrival_slot(3 * row + 1, 2, 3) for row in range(1, 9)] == [
+        *(4, 7, 10, 13),
+        *(10, 13),
+        *(22, 25),
+    ]
+
+
+def test_pairs_that_wait_for_each_other() -> None:
+    # Two stages, two micro-batches: F 2-5, B of stage 1 6-7, of stage 0 8-9. Rank 0's pair holds
+    # the F of micro-batch 1 and needs the B that is in rank 1's pair, which needs that F.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,(1F1;1B0)OVERLAP_F_B,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    result = simulate_orders("mine", orders, stages, count, Work()).result
+    assert deadlock_cycle(orders, stages, count, result) == [[1, 5, 3], [0, 8, 6]]
+
+
+def test_the_longest_way_leads_through_a_pair() -> None:
+    # Rank 1 turns micro-batch 0 round at once; rank 0's pair waits for that B, not for its F.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,1B0,1F1,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    times = Work(forward=1, backward=2)
+    result = simulate_orders("mine", orders, stages, count, times).result
+    path = [orders[rank][at] for rank, at in critical_path(orders, stages, count, result)]
+    # F, F, B of micro-batch 0; the pair; F, B, B of micro-batch 1. Codes as above.
+    assert path[:3] == [2, 4, 6]
+    assert set(path[3:4]) <= {3, 8}
+    assert path[4:] == [5, 7, 9]
+
+
+# --- by hand: where stages live
+
+
+@pytest.mark.parametrize(
+    ("name", "chunks", "home"),
+    [("interleaved-1f1b", 2, [0, 1, 0, 1]), ("v-half", 2, [0, 1, 1, 0])],
+)
+def test_which_rank_runs_each_stage(name: str, chunks: int, home: list[int]) -> None:
+    assert stage_ranks(schedule_orders(name, 2, 4, chunks), 4, 4, 0) == home
+
+
+def test_only_results_that_leave_their_rank_cross() -> None:
+    # Four stages: rows of F 1-4; of B 5-8 and of I 9-12, the last stage first; of W 13-16. In a V
+    # stages 1 and 2 share a rank, so stages 0 and 2 send forwards, 3 and 1 backwards.
+    crossing = crossing_rows(schedule_orders("v-half", 2, 4, 2), 4, 4)
+    assert [row for row, crosses in enumerate(crossing) if crosses] == [1, 3, 5, 7, 9, 11]
+
+
+def test_a_chunk_takes_its_part_of_a_rank() -> None:
+    entry = {"title": "t", "source": "s", "seconds": False, "send": 0.5}
+    work = StageTimes(forward=8.0, input=4.0, weight=2.0, **entry).work(chunks=2, share=0.5)
+    assert (work.forward, work.backward_input, work.backward_weight) == (2.0, 1.0, 0.5)
+    assert work.send_latency == 0.5
+
+
+# --- by hand: chains
+
+
+def test_the_longest_chain_of_two_ranks() -> None:
+    orders = schedule_orders("1f1b", 2, 2)
+    # Rank 1 is busy with two of each once the first F reaches it, then rank 0's last backward.
+    assert chains.chain(orders, 2, 2, (1000, 1000, 1000)) == (3, 3, 3)
+    assert chains.idle_chains("1f1b", 2, 2, 1, [(1000, 1200, 900)]) == [(1, 1, 1)]
+    assert chains.idle_chains("1f1b", 4, 4, 1, [(1000, 1200, 900)]) == [(3, 3, 3)]
+
+
+def test_ratios_are_as_far_apart_as_they_may_be() -> None:
+    near, wide = chains.ratios(300), chains.ratios(300, 2, 10.0)
+    assert near[:3] == [(1000, 1000, 1000), (1000, 1200, 900), (1000, 2000, 1000)]
+    assert 3.5 < max(max(one) / min(one) for one in near) <= 4.0
+    assert 4.0 < max(max(one) / min(one) for one in wide) <= 10.0
+
+
+@pytest.mark.parametrize("name", ["v-half", "v-min"])
+def test_few_forms_stay_within_their_tolerance(name: str) -> None:
+    # Three ranks: each number of micro-batches that is too few to settle, at fresh ratios.
+    fresh = chains.ratios(60, 7)
+    for m, row in enumerate(chains.few_rows(name, 3), 1):
+        forms = [tuple(row[at + 1 : at + 4]) for at in range(0, len(row), 4)]
+        assert set(row[::4]) == {0}
+        truth = chains.idle_chains(name, 3, m, 2, fresh)
+        for lengths, best in zip(fresh, truth, strict=True):
+            idle = sum(a * b for a, b in zip(best, lengths, strict=True))
+            found = max(sum(a * b for a, b in zip(one, lengths, strict=True)) for one in forms)
+            step = idle + 2 * m * sum(lengths)
+            assert found <= idle
+            assert idle - found <= (0.0 if lengths in chains.EXACT else 0.005) * step
+
+
+# --- by hand: a drawing of more slots than columns
+
+
+def coarse(name: str, p: int, m: int, work: Work) -> list[str]:
+    lines = drawing(simulate(name, p, m, 1, work), 20)[1:]
+    return ["".join(text for text, _ in line[1:]) for line in lines]
+
+
+def test_a_column_shows_what_fills_most_of_it() -> None:
+    # 12 units in 20 columns of 0.6. Rank 0: F 0-1, B 10-12; rank 3: F 3-4, B 4-6.
+    work = Work(forward=1.0 + 1e-9, backward=2.0)
+    rows = coarse("1f1b", 4, 1, work)
+    assert rows[0] == "FF" + "." * 15 + "BBB"
+    assert rows[3] == "....." + "Fx" + "BBB" + "." * 10
+
+
+def test_the_head_of_a_coarse_drawing_says_what_a_column_is() -> None:
+    # GPipe, 2 ranks, 100 micro-batches: F 1 and B 2 end at 303.
+    lines = drawing(simulate("gpipe", 2, 100, 1, Work(forward=1, backward=2)), 20)
+    assert lines[0][0][0].startswith("1 column = 15.15 units of time")
+    assert coarse("gpipe", 2, 100, Work(forward=1, backward=2))[0] == "FFFFFFx" + "B" * 13
+
+
+# --- by hand: bounds
+
+
+def test_as_many_actions_as_may_be() -> None:
+    # F, B and W of each micro-batch and rank.
+    most = MOST_ACTIONS // (3 * 10)
+    assert check_schedule("1f1b", 10, most) == 1
+    with pytest.raises(ConfigError, match="actions; use smaller numbers"):
+        check_schedule("1f1b", 10, most + 1)
+
+
+@pytest.mark.parametrize("times", [(-0.25, 1.0), (1.0, -1e-9)])
+def test_no_stage_takes_less_than_nothing(times: tuple[float, float]) -> None:
+    with pytest.raises(ConfigError, match="forward"):
+        Work(forward=times)
+
+
+def test_a_token_of_the_loss_is_one_number() -> None:
+    # 3 all-reduces of one number a token: 2 x 5 tokens of 2 bytes, 7 micro-batches.
+    messages = tensor_in_pipeline(7.0, 4.0, 2.0, 5.0, 3.0, 2.0, 2.0)
+    assert messages[3]["count"] == 3.0
+    assert messages[3]["bytes"] == 7.0 * 2.0 * 5.0 * 2.0
+    assert messages[0]["bytes"] == 2.0 * 5.0 * 3.0 * 2.0

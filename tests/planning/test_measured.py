@@ -1,0 +1,176 @@
+"""Measured steps beside the answer: public reports whose cause is known, and what must hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.question import Question
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import accelerator
+from steptime.inputs.said import Said
+from steptime.inputs.stack import FACT_NAMES
+from steptime.planning.causes import causes_known
+from steptime.planning.explain import step_of
+from steptime.planning.measured import Comparison, compared, measured
+from steptime.readers import Reading, read_configuration
+
+LLAMA_70B = (
+    "--num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention-heads 64 "
+    "--group-query-attention --num-query-groups 8 --seq-length 4096 --swiglu "
+    "--max-position-embeddings 4096 --position-embedding-type rope --normalization RMSNorm "
+    "--disable-bias-linear --untie-embeddings-and-output-weights --vocab-size 32000 "
+    "--micro-batch-size 1 --global-batch-size 512 --use-distributed-optimizer "
+    "--overlap-grad-reduce --overlap-param-gather --sequence-parallel "
+)
+"""Llama 2 70B as Megatron-LM's arguments, our own."""
+
+MIXTRAL = (
+    "--num-layers 32 --hidden-size 4096 --ffn-hidden-size 14336 --num-attention-heads 32 "
+    "--group-query-attention --num-query-groups 8 --seq-length 4096 --swiglu "
+    "--max-position-embeddings 4096 --position-embedding-type rope --normalization RMSNorm "
+    "--disable-bias-linear --untie-embeddings-and-output-weights --vocab-size 32000 --bf16 "
+    "--num-experts 8 --moe-router-topk 2 --micro-batch-size 1 --global-batch-size 128 "
+    "--use-distributed-optimizer --sequence-parallel --moe-grouped-gemm --world-size 16 "
+)
+"""Mixtral 8x7B as Megatron-LM's arguments, our own."""
+
+
+def told(folder: Path, words: str, device: Accelerator | None = None) -> tuple[Reading, Prediction]:
+    """Return what a file of arguments says, and the answer for it."""
+    path = folder / "run.args"
+    path.write_text(words)
+    reading = read_configuration(path)
+    step = step_of(reading, device or accelerator("h100"), {}, Said())
+    return reading, answer(Question(step=step))
+
+
+def beside(folder: Path, words: str, text: str, name: str = "h100") -> Comparison:
+    """Return a measured step beside the answer for a file of arguments."""
+    reading, own = told(folder, words, accelerator(name))
+    wide = reading.value("precision") == "fp32"
+    return compared(measured(text, own), own, asks_wide=wide, software=reading.software)
+
+
+# --- published: reports with a known answer
+
+
+def test_a_70b_without_bf16_is_told_to_run_in_32_bits(tmp_path: Path) -> None:
+    """20 TFLOP/s on 16 A100 (NVIDIA/Megatron-LM, issue 1000): the arguments lack --bf16."""
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 2 "
+    found = beside(tmp_path, words + "--world-size 16 --recompute-activations", "20", "a100")
+    assert found.inside is False
+    assert found.causes[0].name == "fp32"
+    # The rate of 32-bit products explains more than any other cause.
+    assert found.causes[0].gap_fraction > 0.5
+    assert found.change == "--bf16"
+
+
+def test_a_70b_that_recomputes_every_layer_is_where_the_model_expects_it(tmp_path: Path) -> None:
+    """296.5 TFLOP/s on 128 H100 with full recomputation (NVIDIA/Megatron-LM, issue 1031)."""
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    words += "--world-size 128 --recompute-granularity full --recompute-method uniform "
+    found = beside(tmp_path, words + "--recompute-num-layers 5", "296.5")
+    assert found.inside is True
+    assert found.causes == ()
+    # Recomputing all layers is what costs most there.
+    assert found.change == "--recompute-granularity selective"
+    assert found.gain_fraction > 0.1
+
+
+def test_experts_of_unequal_size_are_named_where_experts_are_slow(tmp_path: Path) -> None:
+    """130, then 230 TFLOP/s on 16 H100 (NVIDIA/Megatron-LM, issue 756)."""
+    first = MIXTRAL + "--tensor-model-parallel-size 4 --pipeline-model-parallel-size 1 "
+    found = beside(tmp_path, first + "--expert-model-parallel-size 4", "130")
+    assert found.inside is False
+    assert "capacity factor" in found.rest
+    later = MIXTRAL + "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 1 "
+    later += "--moe-token-dispatcher-type alltoall --expert-model-parallel-size 8"
+    after = beside(tmp_path, later, "230")
+    gaps = [abs(1.0 - one.measured.step_time_s / one.own.step_time_s) for one in (found, after)]
+    assert gaps[1] < gaps[0]
+
+
+def test_a_7b_on_40_gb_does_not_fit_whatever_the_sequence(tmp_path: Path) -> None:
+    """States alone are over the device: 16 bytes a parameter, not sharded."""
+    words = LLAMA_70B.replace("--num-layers 80", "--num-layers 32").replace("8192", "4096")
+    words = words.replace("28672", "11008").replace("heads 64", "heads 32")
+    words = words.replace("--seq-length 4096", "--seq-length 64").replace("groups 8", "groups 32")
+    words = words.replace("--use-distributed-optimizer ", "")
+    words += "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 1 --bf16 --world-size 8"
+    _, own = told(tmp_path, words, accelerator("a100-40gb"))
+    assert not own.fits
+    parts = own.memory.fullest.parts_bytes
+    assert parts["activations"] < 0.05 * own.total_bytes
+    assert max(parts, key=lambda name: parts[name]) == "optimizer"
+
+
+# --- invariant
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("{rate}", "rate"),
+        ("{s}s", "seconds"),
+        ("{ms} ms", "milliseconds"),
+        ("{tok}tok/s", "tokens"),
+    ],
+)
+def test_the_answer_itself_lies_inside_in_every_unit(text: str, unit: str, tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    _, own = told(tmp_path, words + "--world-size 128")
+    numbers = {"rate": own.tflops_per_gpu, "s": own.step_time_s, "ms": own.step_time_s * 1e3}
+    found = measured(text.format(**numbers, tok=own.tokens_per_s), own)
+    assert found.unit == unit
+    assert found.step_time_s == pytest.approx(own.step_time_s, rel=1e-12)
+    assert compared(found, own).inside is True
+
+
+def test_a_cause_that_is_what_happened_leaves_no_gap(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    words += "--world-size 128 "
+    words = words.replace("length 4096", "length 32768")
+    _, slow = told(tmp_path, words + "--attention-backend unfused")
+    _, own = told(tmp_path, words)
+    found = compared(measured(f"{slow.step_time_s}s", own), own, software="megatron")
+    assert found.inside is False
+    assert found.causes[0].name == "attention"
+    assert found.causes[0].gap_fraction == pytest.approx(1.0)
+    assert found.change == "--attention-backend flash"
+
+
+def test_a_rate_counted_with_recomputation_is_told(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    words += "--world-size 128 --recompute-granularity full --recompute-method uniform "
+    _, own = told(tmp_path, words)
+    # A third more FLOP in the same time, and a step at the near end of the interval.
+    near = own.step_time_s / own.step_time_low_s if own.step_time_low_s else 0.0
+    found = compared(measured(f"{own.tflops_per_gpu * 4 / 3 * near}", own), own)
+    assert found.inside is False
+    count = next(one for one in found.causes if one.name == "hardware")
+    # Counted as the model needs it, the step is the one that was put in; the head counts once.
+    assert count.step_time_s == pytest.approx(own.step_time_s / near, rel=0.02)
+    assert not count.flag
+
+
+def test_causes_name_facts_that_exist() -> None:
+    for entry in causes_known().values():
+        for name in (*entry.get("facts", {}), *entry.get("better", {})):
+            assert name in FACT_NAMES
+        assert entry["flags"]["default"]
+        assert entry["source"]
+
+
+# --- refusal
+
+
+@pytest.mark.parametrize("text", ["", "fast", "12 parsecs", "-3s", "0", "nan", "1e999s"])
+def test_what_is_no_measurement_is_refused(text: str, tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    _, own = told(tmp_path, words + "--world-size 128")
+    with pytest.raises(ConfigError, match=r"--measured .* is not understood; give TFLOP/s"):
+        measured(text, own)

@@ -1,0 +1,142 @@
+"""What a launch file says of its software, word by word, and keys that are misspelt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steptime.inputs.errors import ConfigError
+from steptime.readers import completed, read_configuration
+
+# --- what a file says of its software
+
+
+@pytest.mark.parametrize(
+    ("flags", "facts"),
+    [
+        ("", {"overlap_dp": 0.0}),
+        ("--overlap-grad-reduce", {"overlap_dp": 1.0, "overlap_plain_dp": 1.0}),
+        ("--attention-backend unfused", {"kernel": "stored"}),
+        ("--attention-backend flash", {"kernel": "flash-2"}),
+        ("--cp-comm-type a2a", {"cp_comm_type": "a2a"}),
+        ("--tp-comm-overlap", {"overlap_tp": 1.0}),
+        ("--no-gradient-accumulation-fusion", {"fused_accumulation": 0.0}),
+        ("--moe-token-dispatcher-type flex", {"plain_exchange": 0.0}),
+        ("--grad-reduce-in-bf16", {"sent_gradient_bytes": 2.0, "gradient_bytes": 2.0}),
+        ("--exp-avg-dtype bf16 --exp-avg-sq-dtype bf16", {"moment_bytes": 4.0}),
+        ("--exp-avg-dtype fp8", {"moment_bytes": 5.0}),
+        (
+            "--recompute-granularity selective --recompute-modules mlp layernorm",
+            {"recompute_mlp": 1.0},
+        ),
+    ],
+)
+def test_a_switch_of_the_software_is_a_fact(
+    flags: str, facts: dict[str, float | str], tmp_path: Path
+) -> None:
+    reading = read_configuration(_args(tmp_path, flags))
+    stated = {one.name: one.value for one in reading.software_facts}
+    assert facts.items() <= stated.items()
+
+
+BASE = (
+    "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+    "--micro-batch-size 1 --global-batch-size 64 --vocab-size 32000 --world-size 8 --bf16 "
+    "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 1 "
+)
+
+
+def _args(folder: Path, flags: str, base: str = BASE) -> Path:
+    path = folder / "run.args"
+    path.write_text(base + flags)
+    return path
+
+
+def test_a_word_that_is_not_understood_is_not_off(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'pigeons' is not understood; known: flash, fused"):
+        read_configuration(_args(tmp_path, "--attention-backend pigeons"))
+
+
+def test_two_precisions_at_once_are_refused_as_megatron_lm_refuses_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="bf16 and fp16 are both asked for"):
+        read_configuration(_args(tmp_path, "--fp16"))
+
+
+def test_no_layer_of_a_block_is_no_recomputation(tmp_path: Path) -> None:
+    flags = "--recompute-granularity full --recompute-method block --recompute-num-layers "
+    assert read_configuration(_args(tmp_path, flags + "0")).value("recompute") == "none"
+    some = read_configuration(_args(tmp_path, flags + "3"))
+    assert some.value("recompute") == "full"
+    assert {one.name: one.value for one in some.software_facts}["recompute_layers"] == 3
+
+
+TITAN = """[model]
+name = "llama3"
+flavor = "8B"
+[training]
+local_batch_size = 1
+seq_len = 8192
+[parallelism]
+data_parallel_shard_degree = 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "wrong", "right"),
+    [
+        ("seq_len = 8192", "seq_leng = 8192", "training.seq_len"),
+        ("[parallelism]", "[activation_checkpoint]\nmodes = 'full'\n[parallelism]", "mode"),
+        (
+            "[parallelism]",
+            "[experimental]\nenable_asinc_tensor_parallel = true\n[parallelism]",
+            "experimental.enable_async_tensor_parallel",
+        ),
+    ],
+)
+def test_a_misspelt_key_of_torchtitan_is_told(
+    old: str, wrong: str, right: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(TITAN.replace(old, wrong))
+    notes = " ".join(read_configuration(path).notes)
+    assert "not used: " in notes
+    assert f"{right}?" in notes
+
+
+def test_a_key_that_no_version_of_torchtitan_has_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(TITAN + "[activation_checkpoint]\nfrobnicate = 3\n")
+    assert "not used: activation_checkpoint.frobnicate" in read_configuration(path).notes
+
+
+@pytest.mark.parametrize(
+    ("section", "facts"),
+    [
+        ("", {"eager": 1.0}),
+        ("[compile]\nenable = true\n", {"eager": 0.0}),
+        # The loss alone is compiled.
+        ("[compile]\nenable = true\ncomponents = ['loss']\n", {"eager": 1.0}),
+        (
+            "[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = '2'\n",
+            {"recompute_per_op": 1.0},
+        ),
+    ],
+)
+def test_what_torchtitan_compiles_and_recomputes_is_a_fact(
+    section: str, facts: dict[str, float], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(TITAN + section)
+    reading = read_configuration(path)
+    assert facts.items() <= {one.name: one.value for one in reading.software_facts}.items()
+
+
+def test_torchtitan_cuts_experts_as_the_rest_where_it_does_not_share_them_out(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "run.toml"
+    text = TITAN.replace("llama3", "llama4").replace("8B", "17bx16e")
+    path.write_text(text + "tensor_parallel_degree = 4\n")
+    layout, _ = completed(read_configuration(path), {})
+    assert (layout.tp, layout.ep, layout.etp) == (4, 1, 4)
