@@ -43,3 +43,8 @@ addEventListener("afterprint", () => {
 
 update();
 addEventListener("resize", update);
+
+// The page of the site's search is for typing.
+if (/\/search\.html$/.test(location.pathname)) {
+  document.querySelector(".bd-article-container form.bd-search input")?.focus();
+}

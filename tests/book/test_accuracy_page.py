@@ -31,8 +31,8 @@ def written(tmp_path_factory: pytest.TempPathFactory, accuracy_points: Points) -
     return folder
 
 
-def _data(folder: Path) -> dict[str, Any]:
-    text = (folder / "accuracy" / "data.js").read_text(encoding="utf-8")
+def _data(points: Points) -> dict[str, Any]:
+    text = accuracy_page.data_module(points)
     found: dict[str, Any] = json.loads(text.split("DATA=")[1].strip().rstrip(";"))
     return found
 
@@ -124,7 +124,7 @@ def test_the_baseline_says_nothing_of_eight_bits_and_the_others_of_all(
 
 
 def test_the_page_gets_what_the_notebook_hands_over(written: Path, accuracy_points: Points) -> None:
-    data = _data(written)
+    data = _data(accuracy_points)
     assert len(data["rows"]) == len(accuracy_points["runs"])
     for row, run in zip(data["rows"], accuracy_points["runs"], strict=True):
         assert row[0] == run["id"]
@@ -156,20 +156,11 @@ def test_marks_of_the_stand_in_stay_in_the_picture(accuracy_points: Points) -> N
             assert 0 <= y <= accuracy_static.TOP + accuracy_static.MAIN + 154
 
 
-def test_every_import_is_there(written: Path) -> None:
+def test_the_script_is_small(written: Path, accuracy_points: Points) -> None:
     scripts = list(written.rglob("*.js"))
-    assert scripts
-    for path in scripts:
-        text = path.read_text(encoding="utf-8")
-        for name in re.findall(r'(?:from|import|import\()\s*"(\.[^"]+)"', text):
-            assert (path.parent / name).is_file(), f"{path.name} imports {name}"
-
-
-def test_scripts_are_small(written: Path) -> None:
-    # The table's script comes when the table is opened.
-    own = [path for path in written.glob("accuracy/*.js") if path.stem not in ("data", "table")]
-    used = [written / "shared" / name for name in ("dom.js", "live.js")]
-    assert sum(path.stat().st_size for path in own + used) <= 25_000
+    assert [path.name for path in scripts] == ["index.js"]
+    runs = len(accuracy_page.data_module(accuracy_points).encode())
+    assert scripts[0].stat().st_size - runs <= 25_000
     assert (written / "accuracy" / "style.css").stat().st_size <= 10_000
 
 

@@ -22,7 +22,7 @@ from steptime.formulas.validity import device_fault
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
-from steptime.inputs.model import Experts, ModelShape
+from steptime.inputs.model import Experts, LatentAttention, ModelShape
 from steptime.inputs.presets import accelerator_names, model_names
 from steptime.inputs.software import knows
 from steptime.inputs.training_step import TrainingStep, training_step
@@ -37,6 +37,8 @@ AGREE: dict[int, list[str]] = {
 }
 OWN = "40-5120-13824-40-8-64000-1-0-0-0-0-0"
 OWN_EXPERTS = "30-4096-11008-32-8-100000-1-1-60-6-1408-2"
+OWN_WHOLE = "32-4096-11008-32-32-100000-1-1-64-6-1408-2-128-0-512-16-3-8-4-1536-512-128-64-128"
+"""All that a file of a model can say."""
 
 UNFIT = ("has two chunks", "has one chunk", "equal rounds", "an even pp", "needs 2 pp")
 
@@ -57,7 +59,7 @@ def random_states(count: int) -> list[dict[str, Any]]:
         states.append(
             {
                 "model": model,
-                "own": draw.choice([OWN, OWN_EXPERTS]) if model == "own" else "",
+                "own": draw.choice([OWN, OWN_EXPERTS, OWN_WHOLE]) if model == "own" else "",
                 "gpu": draw.choice(accelerator_names()),
                 # One in twenty does not divide into t c p.
                 "n": tp * pp * cp * copies + draw.choice([0] * 19 + [1]),
@@ -87,12 +89,19 @@ def random_states(count: int) -> list[dict[str, Any]]:
 def own_shape(own: str) -> ModelShape:
     """Return the model that a reader typed in."""
     size = [int(one) for one in own.split("-")]
+    usual = [size[1] // size[3], 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+    size += usual[len(size) - 12 :]
     experts = Experts(
         num_experts=size[8] or 1,
         top_k=size[9] or 1,
         expert_ffn_hidden_size=size[10] or 1,
         num_shared_experts=size[11],
+        num_dense_layers=size[16],
+        num_groups=size[17],
+        max_groups=size[18],
     )
+    names = (*("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim"), "qk_rope_head_dim", "v_head_dim")
+    latent = dict(zip(names, size[19:], strict=True)) if size[20] else None
     return ModelShape(
         name="your model",
         num_layers=size[0],
@@ -104,6 +113,11 @@ def own_shape(own: str) -> ModelShape:
         gated=bool(size[6]),
         tied=bool(size[7]),
         experts=experts if size[8] else None,
+        head_dim=size[12],
+        learned_positions=size[13],
+        window_size=size[14],
+        windowed_layers=size[15],
+        latent_attention=LatentAttention(**latent) if latent else None,
     )
 
 

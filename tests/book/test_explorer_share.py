@@ -25,9 +25,16 @@ from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import fixed_chunks
 
 RUNNER = Path(__file__).with_name("explorer_share.mjs")
+# The second of each kind says all that a file of a model can.
 OWN = {
-    "dense": "40-5120-13824-40-8-64000-1-0-0-0-0-0",
-    "experts": "32-4096-11008-32-8-100000-1-1-64-6-1408-2",
+    "dense": [
+        "40-5120-13824-40-8-64000-1-0-0-0-0-0",
+        "40-5120-13824-40-8-64000-1-0-0-0-0-0-96-2048-1024-20-40-0-0-0-0-0-0-0",
+    ],
+    "experts": [
+        "32-4096-11008-32-8-100000-1-1-64-6-1408-2",
+        "32-4096-11008-32-32-100000-1-1-64-6-1408-2-128-0-0-0-3-8-4-1536-512-128-64-128",
+    ],
 }
 PRESETS = {"dense": ["gpt3-175b", "llama3-405b"], "experts": ["mixtral-8x7b", "deepseek-v3"]}
 
@@ -47,7 +54,7 @@ def some_states() -> list[dict[str, Any]]:
                     {
                         "kind": kind,
                         "model": model,
-                        "own": OWN[kind] if model == "own" else "",
+                        "own": draw.choice(OWN[kind]) if model == "own" else "",
                         "gpu": draw.choice(["a100-80gb", "h100", "gb200"]),
                         "n": tp * max(pp, 2) * cp * copies,
                         "tp": tp,

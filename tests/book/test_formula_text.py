@@ -14,8 +14,8 @@ from steptime.book.node import node_path
 
 # --- invariant
 def test_the_page_reads_back_every_formula() -> None:
-    script = modules()["explorer/unpack.js"] + texts_text().removeprefix("export ")
-    script += "console.log(JSON.stringify(unpackedTexts(packed)));"
+    script = modules()["explorer/unpack.js"] + texts_text()
+    script += "console.log(JSON.stringify(unpackedTexts(stFormulaTexts)));"
     ran = subprocess.run(
         [node_path(), "--input-type=module"],
         input=script,

@@ -73,7 +73,7 @@ PAGE = (
     "<html><head><title>Pipelines &#8212; steptime</title></head><body>"
     '<article class="bd-article"><h1>Pipelines</h1><p>Short.</p>'
     '<div id="sched" class="st-widget"><p>Idle: 27 % of the time, as long as it may be said here.'
-    '</p></div><script type="module" src="x"></script>'
+    '</p></div><script defer src="x/index.js"></script>'
     "<p>A model that is too large for one GPU is <em>cut</em> into stages &amp; they wait.</p>"
     "</article></body></html>"
 )

@@ -212,7 +212,8 @@ def test_page_is_mended() -> None:
     assert 'aria-label="Toggle sidebar"' in page
     assert 'aria-label="Book"' in page
     assert 'role="heading"' not in page
-    assert "prefers-color-scheme" in page
+    assert page.index("theme-first.js") < page.index("</head>")
+    assert not re.search(r"<script(?![^>]*src=)", page)
 
 
 def test_search_page_keeps_its_index() -> None:

@@ -47,6 +47,12 @@ def site() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def served() -> Callable[[Path], contextlib.AbstractContextManager[str]]:
+    """Give what serves a folder for the time of a with statement."""
+    return _served
+
+
+@pytest.fixture(scope="session")
 def schedule_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the schedule figure alone, made as the site makes it."""
     from steptime.book.schedule_page import write_schedule

@@ -173,7 +173,7 @@ def test_the_table_equals_the_chart(open_page: Open, accuracy_points: Points) ->
     assert page.locator("#accuracy table caption").count() == 1
     assert page.locator("#accuracy thead th[scope=col]").count() == 7
     page.select_option("#accuracy-g", "h100")
-    page.wait_for_function(
+    assert page.evaluate(
         "document.querySelectorAll('#accuracy tbody tr').length === stAccuracy.shown.length"
     )
 

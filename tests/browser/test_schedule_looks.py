@@ -168,7 +168,8 @@ def test_a_schedule_change_is_quick_on_a_slow_machine(open_page: Open, probe: Pr
 def large(open_page: Open) -> Any:
     """Return the figure with 131,072 boxes, drawn."""
     watched = open_page(f"{ALONE}?s=interleaved-1f1b&p=64&m=512&v=2")
-    watched.page.wait_for_function(
+    watched.page.wait_for_selector("#sched canvas", state="attached")
+    assert watched.page.evaluate(
         "document.querySelector('#sched canvas') && stSchedule.runs[0].boxes === 131072"
     )
     return watched
@@ -188,7 +189,7 @@ def test_131072_boxes_are_painted_once(large: Any, probe: Probe) -> None:
     # Away from the end, where a zoom needs more than one tile.
     page.evaluate("stSchedule.clock.go(1500)")
     page.click('#sched button[aria-label="Zoom in"]', click_count=6)
-    page.wait_for_function("document.querySelectorAll('#sched canvas').length >= 2")
+    page.wait_for_selector("#sched canvas >> nth=1", state="attached")
     page.focus("#sched .chart")
     page.keyboard.press("ArrowRight")
     line = page.inner_text("#sched .detail")

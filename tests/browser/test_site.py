@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from steptime.book.site.policy import META
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site"
 VIEWPORTS = {"narrow": (360, 740), "wide": (1280, 800)}
@@ -38,6 +41,16 @@ def test_there_are_pages() -> None:
     assert len(PAGES) > 20, "no site: run `make site` first"
 
 
+def test_every_page_has_the_policy_and_no_script_inside() -> None:
+    # Playwright's pages run under it: what it stops is a console error, which they all watch for.
+    # A page for any address can load no file of the site: its one script goes by its digest.
+    assert "script-src 'sha256-" in (SITE / "404.html").read_text(encoding="utf-8")
+    for name in sorted({*PAGES} - {"404.html"}):
+        text = (SITE / name).read_text(encoding="utf-8")
+        assert text.count(META) == 1, name
+        assert not re.search(r"<script(?![^>]*\bsrc=)", text), name
+
+
 def test_the_front_door_leads_to_the_book(open_page: Callable[..., Any]) -> None:
     page = open_page("index.html").page
     page.wait_for_url("**/book/index.html")
@@ -57,7 +70,7 @@ def test_page(
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         if page.evaluate("document.documentElement.dataset.mode") == "auto":
-            page.wait_for_function(f"document.documentElement.dataset.theme === {theme!r}")
+            page.wait_for_selector(f"html[data-theme={theme}]", state="attached")
         assert page.evaluate(SCROLL_WIDTH) <= width, page.evaluate(OVERFLOWING)
         if theme == judged:
             assert violations(page) == [], theme

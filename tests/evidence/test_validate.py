@@ -1,10 +1,11 @@
 import pytest
 
+from steptime.evidence.agreement import correlation
 from steptime.evidence.assumptions import ASSUMPTIONS, changed_summary
 from steptime.evidence.baseline import chapter_rows, fitted_constants
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
-from steptime.evidence.validate import baseline_validation, correlation, summary
+from steptime.evidence.validate import baseline_validation, summary
 from steptime.inputs.baseline_constants import baseline_constants
 
 # published

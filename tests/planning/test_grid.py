@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from steptime.formulas.candidates import row_rule
 from steptime.inputs.presets import accelerator, model
 from steptime.planning.evaluate import (
     base_job,
@@ -14,7 +15,6 @@ from steptime.planning.evaluate import (
     crossed_job,
     grid_job,
     over_software,
-    row_faults,
     rows_job,
     step_function,
     switches,
@@ -49,9 +49,9 @@ def test_a_grid_gives_the_bits_of_its_rows(asked: Question) -> None:
     checked = 0
     for grid in grids(asked, 2000):
         rows = grid.rows()
-        faults = row_faults(replace(base, **grid.columns(0)))
+        faults = row_rule(replace(base, **grid.columns(0)))
         assert (
-            np.broadcast_to(faults, grid.shape).reshape(-1) == row_faults(rows_job(base, rows))
+            np.broadcast_to(faults, grid.shape).reshape(-1) == row_rule(rows_job(base, rows))
         ).all()
         mask = np.broadcast_to(faults == 0.0, grid.shape)
         valid = mask.reshape(-1)

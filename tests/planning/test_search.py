@@ -12,17 +12,18 @@ import numpy as np
 import pytest
 
 from steptime.answer import PREDICTORS
+from steptime.formulas.candidates import row_rule
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
+from steptime.planning.cuts import chunk_counts, divisors
 from steptime.planning.evaluate import (
     base_job,
     bytes_of,
     crossed_job,
     layout_of,
     over_software,
-    row_faults,
     rows_job,
     step_function,
     switches,
@@ -30,7 +31,7 @@ from steptime.planning.evaluate import (
 from steptime.planning.question import Question
 from steptime.planning.result import answered, evaluated
 from steptime.planning.search import Search, search
-from steptime.planning.space import ROW_FIELDS, chunk_counts, divisors, row_blocks
+from steptime.planning.space import ROW_FIELDS, row_blocks
 
 H100 = accelerator("h100")
 
@@ -68,7 +69,7 @@ def test_array_result_equals_one_layout_result_to_the_last_bit(predictor: str) -
         asked = replace(asked, predictor=predictor, order="megatron")
         rows = np.vstack(list(row_blocks(asked, 10**6)))
         base, choices = base_job(asked), switches(asked)
-        valid = rows[row_faults(rows_job(base, rows)) == 0.0]
+        valid = rows[row_rule(rows_job(base, rows)) == 0.0]
         valid = valid[draw.choices(range(len(valid)), k=2000)]
         record = crossed_job(base, valid, choices)
         shape = (len(valid), *choices.shape)
@@ -181,13 +182,13 @@ def test_counts_add_up() -> None:
 def test_sizes_are_dropped_by_the_rule_that_the_formula_names() -> None:
     asked = question("mixtral-8x7b", 96, 256)
     rules: dict[tuple[int, ...], int] = {}
-    list(row_blocks(asked, 10**6, lambda rule, sizes, rows: rules.update({sizes: rule})))
+    list(row_blocks(asked, 10**6, lambda rule, sizes, rows: rules.update({tuple(sizes): rule})))
     assert set(rules.values()) == {4, 5, 8}
     for sizes, rule in list(rules.items())[::7]:
         # A batch and chunks that break nothing themselves.
         row = np.array([[*sizes, 1.0, 1.0, 1.0]])
         record = rows_job(base_job(replace(asked, global_batch_size=96 * 64)), row)
-        assert row_faults(record)[0] == rule, sizes
+        assert row_rule(record)[0] == rule, sizes
 
 
 def test_parts_add_up_to_the_candidate() -> None:

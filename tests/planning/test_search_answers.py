@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from steptime.answer import predict
+from steptime.formulas.candidates import row_rule
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
@@ -18,7 +19,6 @@ from steptime.planning.evaluate import (
     bytes_of,
     crossed_job,
     over_software,
-    row_faults,
     rows_job,
     step_function,
     switches,
@@ -74,7 +74,7 @@ def test_what_a_search_finds_is_what_predict_says(zero_stage: int, stack: str | 
 def test_layouts_with_nobody_to_share_with_keep_their_weights_whole() -> None:
     asked = question("llama3-8b", 8, 16, zero_stages=(0, 3))
     rows = np.vstack(list(row_blocks(asked, 10**6)))
-    rows = rows[row_faults(rows_job(base_job(asked), rows)) == 0.0]
+    rows = rows[row_rule(rows_job(base_job(asked), rows)) == 0.0]
     ranks = rows[:, ROW_FIELDS.index("dp")] * rows[:, ROW_FIELDS.index("cp")]
     choices = switches(asked)
     record, shape = crossed_job(base_job(asked), rows, choices), (len(rows), *choices.shape)

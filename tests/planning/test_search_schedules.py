@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from steptime.formulas.candidates import row_rule
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator, model
 from steptime.pipeline.build import refusal
-from steptime.planning.evaluate import REASONS, base_job, row_faults, rows_job
+from steptime.planning.evaluate import REASONS, base_job, rows_job
 from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, row_blocks
@@ -25,7 +26,7 @@ def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:
     base, reason = base_job(asked), len(REASONS)
     seen = 0
     for rows in row_blocks(asked, 10**6):
-        rules = row_faults(rows_job(base, rows))
+        rules = row_rule(rows_job(base, rows))
         for row, rule in zip(rows[::5], rules[::5], strict=True):
             named = dict(zip(ROW_FIELDS, (int(cell) for cell in row), strict=True))
             m = 256 // (named["dp"] * named["micro_batch_size"])

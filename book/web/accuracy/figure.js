@@ -2,25 +2,26 @@
 
 import { h, text } from "../shared/dom.js";
 import { liveRegion } from "../shared/live.js";
+import { script } from "../shared/script.js";
 import { card, sentence } from "./card.js";
 import { chart } from "./chart.js";
 import { panel, storyRow } from "./controls.js";
 import { amount, choose, errorOf, KINDS, RUNS, SOURCES, typical } from "./model.js";
 import { DEFAULTS, fromQuery, sameView, STORIES, toQuery } from "./state.js";
+import { table } from "./table.js";
 import { device, MODEL_ABOUT, MODEL_NAMES, percent, TELL } from "./words.js";
 
-/** A folded table, whose script is fetched when it is first opened. */
+/** A folded table, written when it is first opened. */
 function lazyTable() {
   const holder = h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table of runs" });
   const title = h("summary", {});
   const element = h("details", { class: "rows", ontoggle: write }, title, holder);
   let asked = null;
   let written = null;
-  async function write() {
+  function write() {
     if (!element.open || written === asked) return;
     written = asked;
-    const { table } = await import("./table.js");
-    if (written === asked) holder.replaceChildren(table(...asked));
+    holder.replaceChildren(table(...asked));
   }
   return {
     element,
@@ -61,7 +62,7 @@ export function mount(root) {
   update(true);
 
   function alone() {
-    const page = new URL("index.html", import.meta.url);
+    const page = new URL("index.html", script);
     const link = h("a", { href: page.href, onclick: () => { link.href = page.href + location.search; } }, "Open alone");
     return page.pathname !== location.pathname && [link, "."];
   }

@@ -3,7 +3,7 @@
  * Python of the same name when the site is built; here numbers are only put together.
  */
 
-import { OWN_FIELDS, ownShape } from "./state.js";
+import { ownShape } from "./state.js";
 
 /** Parts of the step in the order they are drawn, with the words of the page. */
 export const STEP_PARTS = [
@@ -25,13 +25,7 @@ const VERDICTS = ["over", "tight", "fits"];
 export function modelFields(state, data) {
   const preset = data.models.find((one) => one.key === state.model);
   if (preset) return preset.fields;
-  const shape = ownShape(state.own);
-  const fields = { ...data.blank_model };
-  for (const name of OWN_FIELDS) fields[name] = shape[name];
-  fields.head_dim = shape.hidden_size / shape.num_attention_heads;
-  fields.num_dense_layers = shape.num_experts > 0 ? 0 : shape.num_layers;
-  fields.expert_groups = shape.num_experts > 0 ? 1 : 0;
-  return fields;
+  return { ...data.blank_model, ...ownShape(state.own) };
 }
 
 /** Return the name of the model that a state names. */
@@ -70,7 +64,7 @@ export function jobOf(state, data) {
 const precisionOf = (state, data) => data.precisions.find((one) => one.key === state.precision);
 
 /** Return why a device lacks the products of a precision, or null. */
-function precisionRefusal(state, job, data) {
+export function precisionRefusal(state, job, data) {
   const { needs } = precisionOf(state, data);
   const gpu = data.accelerators.find((one) => one.key === state.gpu);
   const values = { precision: state.precision, accelerator: state.gpu };
@@ -131,8 +125,7 @@ function sentence(template, values) {
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
   /** What is taken of the software: one kind where weights are whole, one where ranks share them. */
-  function softwareOf(state, job) {
-    const sharing = formulas.shares_weights(job);
+  function softwareOf(state, sharing, job) {
     const gpu = data.accelerators.find((one) => one.key === state.gpu);
     const model = data.models.find((one) => one.key === state.model);
     const common = data.software[sharing];
@@ -186,7 +179,7 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, job, refused };
-    const software = softwareOf(state, job);
+    const software = softwareOf(state, formulas.shares_weights(job), job);
     const steps = modelsFor(state, job, software).map((model) => step(job, model));
     if (!steps.length) return { state, job, refused: untimed(state) };
     const chosen = chosenOf(steps, state);
@@ -210,7 +203,7 @@ export function makeAnswer(data, formulas) {
     const job = jobOf(state, data);
     const refused = refusal(state, job, data, formulas);
     if (refused) return { state, refused };
-    const software = softwareOf(state, job);
+    const software = softwareOf(state, formulas.shares_weights(job), job);
     const models = modelsFor(state, job, software);
     if (!models.length) return { state, refused: untimed(state) };
     const total = formulas.memory_total_bytes(job, software.memory);
@@ -224,7 +217,7 @@ export function makeAnswer(data, formulas) {
   /** Why a state cannot be cut, or null. */
   const legal = (state) => refusal(state, jobOf(state, data), data, formulas);
 
-  return { answer, quick, legal };
+  return { answer, quick, legal, softwareOf, modelsFor, kindOf };
 }
 
 /** The facts that a record has a field for. */
@@ -232,7 +225,7 @@ const known = (facts, record) =>
   Object.fromEntries(Object.entries(facts).filter(([name]) => name in record));
 
 /** No model tells the time of 8-bit products on a device that nobody measured. */
-function untimed(state) {
+export function untimed(state) {
   const text = `no model tells the time of ${state.precision} products on ${state.gpu}; use bf16`;
   return { field: "precision", value: "bf16", text };
 }

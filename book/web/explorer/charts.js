@@ -1,5 +1,6 @@
 /** The pictures and their keys: memory, time, stages, servers. */
 
+import { script } from "../shared/script.js";
 import { drawBars, memoryTop, timeScale } from "./bars.js";
 import { fill, h, roving, text, toggles } from "./dom.js";
 import { count, digits, gb, seconds, units } from "./format.js";
@@ -125,7 +126,7 @@ function timelineOf({ job, state, num_microbatches }) {
   if (job.recompute_full) size.ti = 2;
   return {
     words: `See this bubble as a timeline${less}`,
-    href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, import.meta.url).href,
+    href: new URL(`../schedule/index.html?${new URLSearchParams(size)}`, script).href,
   };
 }
 

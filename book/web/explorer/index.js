@@ -3,15 +3,23 @@
 import { data } from "./data.js";
 import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
+import { script } from "../shared/script.js";
 import { unpackedTexts } from "./unpack.js";
 
 const element = document.getElementById("layout");
 /** Formulas as text are fetched when the first one is opened; their tables are here already. */
-async function loadTexts() {
-  const { packed } = await import("./formula-text.js");
-  const texts = unpackedTexts(packed);
-  for (const name of texts.tables) texts.constants[name] = formulas[name];
-  return { texts };
+function loadTexts() {
+  return new Promise((done, failed) => {
+    const tag = document.createElement("script");
+    tag.src = new URL("formula-text.js", script).href;
+    tag.onerror = failed;
+    tag.onload = () => {
+      const texts = unpackedTexts(globalThis.stFormulaTexts);
+      for (const name of texts.tables) texts.constants[name] = formulas[name];
+      done({ texts });
+    };
+    document.head.append(tag);
+  });
 }
 
 if (element) {

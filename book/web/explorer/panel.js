@@ -3,7 +3,7 @@
 import { h, text } from "./dom.js";
 import { MORE_RADIOS, RADIOS, radioRow } from "./controls.js";
 import { NUMBERS, domainField, numberField, selectField } from "./fields.js";
-import { CHOICES, OWN_FIELDS, ownShape } from "./state.js";
+import { CHOICES, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 import { modelFields } from "./answer.js";
 
 const GROUPS = { chapter: "From the chapter", dense: "Dense", experts: "Mixtures of experts" };
@@ -84,7 +84,7 @@ export function makePanel(root, data, actions) {
 /** The sizes of a state's model as an `own` value, to start one's own from. */
 function ownText(state, data) {
   const fields = modelFields(state, data);
-  const text = OWN_FIELDS.map((name) => fields[name]).join("-");
+  const text = [...OWN_FIELDS, ...OWN_MORE].map((name) => fields[name]).join("-");
   return ownShape(text) ? text : "32-4096-14336-32-8-128256-1-0-0-0-0-0";
 }
 
@@ -99,6 +99,8 @@ function ownModel(id, change) {
     }),
   );
   const note = h("p", { class: "note" });
+  // What a file or a preset says beyond the fields stays as long as it can.
+  let rest = [];
   const fields = OWN_FIELDS.map((name, index) =>
     h(
       "div",
@@ -116,8 +118,9 @@ function ownModel(id, change) {
   );
 
   function read() {
-    const text = inputs.map((input) => input.value.trim() || "0").join("-");
-    if (ownShape(text)) {
+    const first = inputs.map((input) => input.value.trim() || "0");
+    const text = [[...first, ...rest], first].map((one) => one.join("-")).find(ownShape);
+    if (text) {
       note.textContent = "";
       change({ own: text }, "own");
     } else {
@@ -130,6 +133,7 @@ function ownModel(id, change) {
     element.hidden = state.model !== "own";
     if (element.hidden) return;
     const values = state.own.split("-");
+    rest = values.slice(OWN_FIELDS.length);
     inputs.forEach((input, index) => {
       if (document.activeElement !== input) input.value = values[index];
     });

@@ -1,7 +1,7 @@
 /** A layout as text that works elsewhere: a command, Python, a table. */
 
 import { MEMORY_PARTS, stepParts } from "./outs.js";
-import { OWN_FIELDS, ownShape } from "./state.js";
+import { OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 
 const EXPERT_FIELDS = OWN_FIELDS.slice(8);
 
@@ -42,15 +42,30 @@ export function asCommand(answer) {
   return (own ? `cat > my-model.toml <<'END'\n${asToml(state.own)}\nEND\n` : "") + command;
 }
 
-function asToml(own) {
+const SWITCHES = ["gated", "tied"];
+const MORE = ["head_dim", "learned_positions", "window_size", "windowed_layers"];
+const LATENT = OWN_MORE.slice(OWN_MORE.indexOf("q_lora_rank"));
+const RENAMED = { expert_groups: "num_groups" };
+
+/** The fields of one's own model as [part, [[name, value], …]]; what is usual is left out. */
+function ownParts(own) {
   const shape = ownShape(own);
-  const line = (name) => {
-    const value = ["gated", "tied"].includes(name) ? Boolean(shape[name]) : shape[name];
-    return `${name} = ${value}`;
-  };
-  const lines = OWN_FIELDS.slice(0, 8).map(line);
-  if (shape.num_experts) lines.push("[experts]", ...EXPERT_FIELDS.map(line));
-  return lines.join("\n");
+  const pairs = (names) =>
+    names.map((name) => [RENAMED[name] ?? name, SWITCHES.includes(name) ? Boolean(shape[name]) : shape[name]]);
+  const parts = [["", pairs([...OWN_FIELDS.slice(0, 8), ...MORE.filter((name) => shape[name])])]];
+  if (shape.num_experts) {
+    parts.push(["experts", pairs([...EXPERT_FIELDS, "num_dense_layers", "expert_groups", "max_groups"])]);
+  }
+  if (shape.kv_lora_rank) parts.push(["latent_attention", pairs(LATENT)]);
+  return parts;
+}
+
+function asToml(own) {
+  const lines = ([part, pairs]) => [
+    ...(part ? [`[${part}]`] : []),
+    ...pairs.map(([name, value]) => `${name} = ${value}`),
+  ];
+  return ownParts(own).flatMap(lines).join("\n");
 }
 
 /** Python that gives the same answer. */
@@ -71,15 +86,16 @@ export function asPython(answer) {
   return lines.join("\n");
 }
 
+const CLASSES = { experts: "Experts", latent_attention: "LatentAttention" };
+
 function ownPython(own) {
-  const shape = ownShape(own);
-  const truth = (name) => (shape[name] ? "True" : "False");
-  const line = (name) => `    ${name}=${["gated", "tied"].includes(name) ? truth(name) : shape[name]},`;
+  const word = (value) => (typeof value === "boolean" ? (value ? "True" : "False") : value);
+  const [[, plain], ...parts] = ownParts(own);
   const lines = ["shape = steptime.ModelShape(", '    name="my model",'];
-  lines.push(...OWN_FIELDS.slice(0, 8).map(line));
-  if (shape.num_experts) {
-    const inner = EXPERT_FIELDS.map((name) => `${name}=${shape[name]}`).join(", ");
-    lines.push(`    experts=steptime.Experts(${inner}),`);
+  lines.push(...plain.map(([name, value]) => `    ${name}=${word(value)},`));
+  for (const [part, pairs] of parts) {
+    const inner = pairs.map(([name, value]) => `${name}=${value}`).join(", ");
+    lines.push(`    ${part}=steptime.${CLASSES[part]}(${inner}),`);
   }
   return [...lines, ")"];
 }

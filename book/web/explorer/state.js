@@ -52,7 +52,7 @@ export const BOUNDS = {
   n: [1, 1048576],
   tp: [1, 1024],
   pp: [1, 1024],
-  cp: [1, 1024],
+  cp: [1, 1048576],
   ep: [1, 1024],
   etp: [1, 1024],
   copies: [1, 1048576],
@@ -83,22 +83,52 @@ export const OWN_FIELDS = [
   "num_shared_experts",
 ];
 
+/** What a whole file of a model may say beyond them, in the order the address lists it. */
+export const OWN_MORE = [
+  "head_dim",
+  "learned_positions",
+  "window_size",
+  "windowed_layers",
+  "num_dense_layers",
+  "expert_groups",
+  "max_groups",
+  "q_lora_rank",
+  "kv_lora_rank",
+  "qk_nope_head_dim",
+  "qk_rope_head_dim",
+  "v_head_dim",
+];
+
+/** What follows from the sizes where no file says otherwise. */
+function usual(shape) {
+  const more = Object.fromEntries(OWN_MORE.map((name) => [name, 0]));
+  more.head_dim = shape.hidden_size / shape.num_attention_heads;
+  more.num_dense_layers = shape.num_experts > 0 ? 0 : shape.num_layers;
+  more.expert_groups = shape.num_experts > 0 ? 1 : 0;
+  return { ...shape, ...more };
+}
+
 /** Return the sizes in an `own` value, or null where it is no list of whole numbers. */
 export function ownShape(own) {
   const parts = String(own).split("-").map(Number);
+  const names = parts.length > OWN_FIELDS.length ? [...OWN_FIELDS, ...OWN_MORE] : OWN_FIELDS;
   const whole = (value) => Number.isInteger(value) && value >= 0 && value <= 1e8;
-  if (parts.length !== OWN_FIELDS.length || !parts.every(whole)) return null;
-  const shape = Object.fromEntries(OWN_FIELDS.map((name, index) => [name, parts[index]]));
-  const needed = OWN_FIELDS.slice(0, 6);
+  if (parts.length !== names.length || !parts.every(whole)) return null;
+  const given = Object.fromEntries(names.map((name, index) => [name, parts[index]]));
+  const shape = names === OWN_FIELDS ? usual(given) : given;
+  const needed = [...OWN_FIELDS.slice(0, 6), "head_dim"];
   const good =
-    needed.every((name) => shape[name] >= 1) &&
+    needed.every((name) => Number.isInteger(shape[name]) && shape[name] >= 1) &&
     shape.gated <= 1 &&
     shape.tied <= 1 &&
-    shape.hidden_size % shape.num_attention_heads === 0 &&
     shape.num_attention_heads % shape.num_query_groups === 0 &&
+    shape.windowed_layers <= shape.num_layers &&
+    shape.num_dense_layers <= shape.num_layers &&
+    shape.max_groups <= shape.expert_groups &&
     shape.top_k <= shape.num_experts &&
     (shape.num_experts === 0) === (shape.top_k === 0) &&
-    (shape.num_experts === 0 || shape.expert_ffn_hidden_size >= 1);
+    (shape.num_experts === 0 || shape.expert_ffn_hidden_size >= 1) &&
+    (shape.kv_lora_rank === 0) === (shape.v_head_dim === 0);
   return good ? shape : null;
 }
 

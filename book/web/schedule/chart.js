@@ -1,5 +1,6 @@
 /** One chart: names of GPUs, the timeline, what each holds, and what is pointed at. */
 
+import { COLOURS, tiles } from "./canvas.js";
 import { h, text } from "../shared/dom.js";
 import { colours } from "../shared/theme.js";
 import { across, axis, drawing } from "./draw.js";
@@ -47,7 +48,7 @@ export function chart(on) {
     painted = null;
     if (run.boxes > MOST_SVG) {
       boxes.innerHTML = "";
-      paint(next);
+      paint();
     } else {
       boxes.innerHTML = pattern(hatch) + drawing(run, g);
       boxes.classList.toggle("fine", (run.makespan / run.rows[0].length) * g.unit < 9);
@@ -62,12 +63,9 @@ export function chart(on) {
     else scroll.scrollLeft = 0;
   }
 
-  /** Draw on bitmaps; their script is fetched when a picture first needs it. */
-  async function paint(wanted) {
-    const shape = g;
-    const { COLOURS, tiles } = await import("./canvas.js");
-    if (run === wanted && g === shape)
-      painted = tiles(plot, run, g, colours(element, COLOURS), view);
+  /** Draw on bitmaps. */
+  function paint() {
+    painted = tiles(plot, run, g, colours(element, COLOURS), view);
   }
 
   /** Return the part of the time axis in view, in pixels. */

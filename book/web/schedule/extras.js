@@ -1,7 +1,9 @@
 /** What stands round the figure: the note, the table, the last lines. */
 
+import { script } from "../shared/script.js";
 import { h } from "../shared/dom.js";
 import { nearest } from "./nearest.js";
+import { tables } from "./table.js";
 import { plainly } from "./words.js";
 
 const NAMES = { m: "micro-batches", p: "stages", v: "chunks" };
@@ -9,18 +11,17 @@ const KEYS =
   "In the picture: arrow keys go from action to action, Home and End along a GPU, Enter to " +
   "what it needs, Space plays, + and − zoom, Esc leaves.";
 
-/** A folded table, whose script is fetched when it is first opened. */
+/** A folded table, written when it is first opened. */
 export function lazyTable() {
   const holder = h("div", { class: "hold" });
   const summary = h("summary", {}, "Table of every action");
   const element = h("details", { class: "table", ontoggle: write }, summary, holder);
   let runs = [];
   let written = null;
-  async function write() {
+  function write() {
     if (!element.open || written === runs) return;
     written = runs;
-    const { tables } = await import("./table.js");
-    if (written === runs) holder.replaceChildren(...tables(runs));
+    holder.replaceChildren(...tables(runs));
   }
   function show(list) {
     runs = list;
@@ -49,7 +50,7 @@ export function warning(use) {
 
 /** The last line: a link to copy, the figure by itself, the explorer, and the keys. */
 export function foot(save, sizes) {
-  const page = new URL("index.html", import.meta.url);
+  const page = new URL("index.html", script);
   const away = page.pathname !== location.pathname;
   const alone = h(
     "a",

@@ -50,7 +50,11 @@ export function mount(root) {
     }),
   );
   const stories = storyRow(
-    words.TELL.map(([name]) => name),
+    // Each says what it finds before it is opened.
+    words.TELL.map(([name], at) => {
+      const found = simulate(STORIES[at], STORIES[at].s);
+      return `${name}: ${words.percent(found.bubble_fraction)} idle`;
+    }),
     tellStory,
   );
   const grid = lazyTable();

@@ -26,7 +26,8 @@ export function plainly(reason) {
   if (!reason) return "";
   const [name, ...rest] = reason.split(" ");
   const text = [BY_NAME.get(name)?.title ?? name, ...rest].join(" ");
-  return `${text.replace(/_/g, "-").replace(/=/g, " = ")}.`;
+  const said = text.replace(/_/g, "-").replace(/ ?([<>]?=) ?/g, " $1 ");
+  return `${said}.`;
 }
 
 /** The outputs, by the name that the page marks them with. */
@@ -70,12 +71,12 @@ export const summary = (run) =>
 
 /** What each story is called, and what to see in it: pieces in [brackets] are outputs. */
 export const TELL = [
-  ["One", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
+  ["One micro-batch", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
   [
-    "Few",
+    "Few micro-batches",
     "As many micro-batches as stages: the two hatched triangles still take [idle] of GPU time.",
   ],
-  ["Many", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
+  ["Many, in bulk", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
   [
     "1F1B",
     "The same hatched area, [idle]. What 1F1B saves is memory: no more than [peak] are held.",

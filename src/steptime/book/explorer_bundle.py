@@ -86,9 +86,10 @@ def one_script(entry: str, modules: dict[str, str]) -> str:
         modules: Text by path.
     """
     order = needed_order(entry, modules)
-    labels = {path: f"$module{place}" for place, path in enumerate(order)}
+    labels = {path: f"$m{place}" for place, path in enumerate(order)}
     parts = []
     for path in order:
         body = smallest_script(_as_function(path, modules[path], labels))
         parts.append(f"const {labels[path]}=(()=>{{{body}}})();")
-    return "\n".join(parts) + "\n"
+    # A plain script, which a page from a file may load too; its names stay its own.
+    return '(()=>{"use strict";\n' + "\n".join(parts) + "\n})();\n"

@@ -17,6 +17,7 @@ from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
+from steptime.book.site.policy import META
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 OPENED = (
@@ -55,6 +56,7 @@ _ALONE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Layout explorer</title>
 <meta name="description" content="Does a layout fit, and how long does a step take?">
@@ -69,7 +71,7 @@ _ALONE = """<!doctype html>
 {fragment}
 </div>
 </main>
-<script type="module" src="index.js"></script>
+<script src="index.js"></script>
 </body>
 </html>
 """
@@ -116,7 +118,7 @@ def data_text() -> str:
 
 
 def texts_text() -> str:
-    """Return the module of the formulas as data: what is alike stands together, and packs well."""
+    """Return the script of the formulas as data: what is alike stands together, and packs well."""
     texts = formula_texts(OPENED, TABLES)
     functions = texts["functions"]
     columns = {
@@ -125,7 +127,8 @@ def texts_text() -> str:
     bodies = short_form([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
     names = {"functions": list(functions), "names": other}
-    return module_text("packed", {**texts, **names, "columns": columns, "bodies": bodies})
+    packed = {**texts, **names, "columns": columns, "bodies": bodies}
+    return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 
 def style_text() -> str:
@@ -167,7 +170,7 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     made = {
         "explorer.html": stand_in,
-        "explorer/index.html": _ALONE.format(fragment=stand_in),
+        "explorer/index.html": _ALONE.format(policy=META, fragment=stand_in),
         "explorer/index.js": one_script("explorer/index.js", modules()),
         "explorer/formula-text.js": texts_text(),
         "explorer/style.css": small_style(style_text()),

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from steptime.book.mangle import smallest_script
+from steptime.book.explorer_bundle import one_script
 from steptime.book.minify import small_style
+from steptime.book.site.policy import META
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 
@@ -19,18 +20,13 @@ _ALONE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{policy}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <meta name="description" content="{about}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="style.css">
-<style>
-:root {{ color-scheme: light dark; }}
-html.dark {{ color-scheme: dark; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; }} }}
-body {{ max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }}
-body {{ font-family: system-ui, sans-serif; }}
-</style>
+<link rel="stylesheet" href="../alone.css">
 </head>
 <body>
 <main>
@@ -39,9 +35,17 @@ body {{ font-family: system-ui, sans-serif; }}
 {stand_in}
 </div>
 </main>
-<script type="module" src="index.js"></script>
+<script src="index.js"></script>
 </body>
 </html>
+"""
+
+
+_ALONE_STYLE = """:root { color-scheme: light dark; }
+html.dark { color-scheme: dark; }
+@media (prefers-color-scheme: dark) { body { background: #14181f; } }
+body { max-width: 688px; margin: 0 auto; padding: 8px 16px 48px; }
+body { font-family: system-ui, sans-serif; }
 """
 
 
@@ -77,6 +81,7 @@ def write_figure(out: Path, page: FigurePage, stand_in: str, modules: Mapping[st
     made = {
         f"{page.name}.html": stand_in,
         f"{page.name}/index.html": _ALONE.format(
+            policy=META,
             title=page.title,
             about=page.about,
             heading=page.heading,
@@ -84,11 +89,14 @@ def write_figure(out: Path, page: FigurePage, stand_in: str, modules: Mapping[st
             stand_in=stand_in,
         ),
         f"{page.name}/style.css": small_style(style),
+        "alone.css": small_style(_ALONE_STYLE),
     }
-    made |= {f"{page.name}/{name}": text for name, text in modules.items()}
-    for path in sorted([*WEB.glob(f"{page.name}/*.js"), *WEB.glob("shared/*.js")]):
-        script = smallest_script(path.read_text(encoding="utf-8"))
-        made[path.relative_to(WEB).as_posix()] = script
+    every = {
+        path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted([*WEB.glob(f"{page.name}/*.js"), *WEB.glob("shared/*.js")])
+    }
+    every |= {f"{page.name}/{name}": text for name, text in modules.items()}
+    made[f"{page.name}/index.js"] = one_script(f"{page.name}/index.js", every)
     for name, text in made.items():
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)

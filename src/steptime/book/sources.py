@@ -14,7 +14,12 @@ from steptime.book.subset import SubsetError
 Symbol = tuple[str, str]
 """A module's dotted name and the name of one function or constant in it."""
 
-ROOMS = ("steptime.formulas", "steptime.pipeline", "steptime.planning.groups")
+ROOMS = (
+    "steptime.formulas",
+    "steptime.pipeline",
+    "steptime.planning.groups",
+    "steptime.planning.cuts",
+)
 ERRORS = "steptime.inputs.errors"
 
 

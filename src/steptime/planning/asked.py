@@ -120,7 +120,7 @@ def search_question(
     given = locals()
     device = device_named(accelerator, nvlink_domain, network_gbit)
     every = several(schedule)
-    lists: dict[str, tuple[Any, ...]] = {
+    lists: dict[str, Any] = {
         "recompute": several(recompute),
         "dp_replicates": several(dp_replicate),
         "sequence_parallel": several(sequence_parallel),
@@ -142,6 +142,7 @@ def search_question(
         said=Said(stack=stack, date=date, facts=tuple((facts or {}).items())),
         constants=constants,
         hbm_share=memory_share,
+        fits_with=fits_with,
         **{name: values for name, values in lists.items() if values},
     )
 

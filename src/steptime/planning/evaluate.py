@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.formulas.baseline import num_microbatches
-from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
-from steptime.formulas.schedule import schedule_fault
-from steptime.formulas.validity import layout_fault
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.software import Software
@@ -116,17 +112,6 @@ def grid_job(base: Job, grid: Grid, choices: Switches) -> Job:
         zero_stage=choices.zero_stage,
         sequence_parallel=choices.sequence_parallel,
     )
-
-
-def row_faults(record: Job) -> Number:
-    """Return the number of the first rule that each row breaks, 0 if none."""
-    micro = num_microbatches(record)
-    rounds = waits_for_whole_rounds(record, micro)
-    rule = layout_fault(record)["rule"]
-    unfit = schedule_fault(record.schedule, record.pp, micro, record.vpp)
-    last = np.where(unfit > 0.0, float(len(REASONS)), 0.0)
-    last = np.where(rounds > 0.0, float(len(REASONS) - 1), last)
-    return np.where(rule > 0.0, rule, last)
 
 
 def sharing_stages(question: Question) -> tuple[tuple[bool, tuple[int, ...]], ...]:

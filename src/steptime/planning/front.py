@@ -127,8 +127,11 @@ class Selection:
         if len(self.front):
             times = flat_s[places]
             before = np.searchsorted(self.front.step_s, times, side="right") - 1
-            leaner = flat_bytes[places] < self.front.memory_bytes[np.maximum(before, 0)]
-            places = places[leaner | (before < 0)]
+            beaten = np.maximum(before, 0)
+            # One that equals another in both stays in: the layouts themselves decide.
+            least = self.front.memory_bytes[beaten]
+            equal = (flat_bytes[places] == least) & (times == self.front.step_s[beaten])
+            places = places[(flat_bytes[places] < least) | equal | (before < 0)]
         if not places.size:
             return
         order = np.argsort(flat_s[places], kind="stable")

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from steptime.formulas.ranks import expert_shard_ranks, shard_ranks
+from steptime.formulas.candidates import own_sequence, own_sharding, row_rule
 from steptime.inputs.job import Job
+from steptime.planning.cuts import settings_lost
 from steptime.planning.evaluate import (
     REASONS,
     Floats,
@@ -19,8 +20,6 @@ from steptime.planning.evaluate import (
     crossed_job,
     grid_job,
     over_software,
-    row_faults,
-    rows_job,
     step_function,
     switches,
 )
@@ -28,7 +27,7 @@ from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.grid import ROW_FIELDS, Grid, Mask, Rows, pieces
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult, finished
-from steptime.planning.space import grids, sizes_over_layers
+from steptime.planning.space import grids, num_experts, sizes_over_layers
 
 CELLS = 200_000
 """Layouts evaluated at once: enough that calling NumPy takes less than its sums do."""
@@ -91,20 +90,15 @@ class Search:
         if count:
             self.tally.dropped[reason] = self.tally.dropped.get(reason, 0) + count
 
-    def _drop_sizes(self, rule: int, sizes: tuple[int, ...], rows: int) -> None:
+    def _drop_sizes(self, rule: int, sizes: list[int], rows: int) -> None:
         """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
-        tp, cp, _, dp, copies, ep, etp = sizes
-        recompute, zero, sequence = self.choices.shape
-        if sequence > 1 and (tp == 1 or self.question.seq_length % (cp * tp)):
-            sequence = 1
-        experts = self.question.model.experts is not None
-        if cp * dp == copies and not (experts and tp * cp * dp > copies * ep * etp):
-            zero = 1
-        self._drop(REASONS[rule - 1], rows * recompute * zero * sequence)
+        settings = list(self.choices.shape)
+        lost = settings_lost(sizes, settings, self.question.seq_length, num_experts(self.question))
+        self._drop(REASONS[rule - 1], rows * lost)
 
     def _valid(self, grid: Grid) -> Mask:
         """Return which combinations break no rule, and count the rest."""
-        rules = np.broadcast_to(row_faults(replace(self.base, **grid.columns(0))), grid.shape)
+        rules = np.broadcast_to(row_rule(replace(self.base, **grid.columns(0))), grid.shape)
         switches = self._distinct(grid.first_rows()).reshape(len(grid.outer), -1).sum(axis=1)
         for number, reason in enumerate(REASONS, 1):
             self._drop(reason, int((rules == number).sum(axis=(1, 2)) @ switches))
@@ -136,30 +130,13 @@ class Search:
         return least
 
     def _distinct(self, rows: Rows) -> Mask:
-        """Return which cells are layouts of their own.
-
-        Sequence parallelism means nothing without tensor ranks and needs a sequence that they
-        divide; sharding means nothing to a rank that nobody shares a parameter with. Of cells
-        alike, the first stands for all.
-        """
+        """Return which cells are layouts of their own; of cells alike one stands for all."""
         shape = (len(rows), *self.choices.shape)
-        record = rows_job(self.base, rows)
-        tp, cp = (size.reshape(-1, 1, 1, 1) for size in (record.tp, record.cp))
-        on = self.choices.sequence_parallel > 0.0
-        cut = (tp > 1.0) & (self.question.seq_length % (cp * tp) == 0.0)
-        first = np.arange(shape[3]).reshape(1, 1, 1, -1) == 0
-        sequence = np.where(on, cut | (first & ~cut & (shape[3] == 1)), True)
-        zero = np.arange(shape[2]).reshape(1, 1, -1, 1) == 0
-        shared = self._shared(record).reshape(-1, 1, 1, 1)
-        return np.broadcast_to(sequence & (zero | shared), shape)
-
-    def _shared(self, record: Job) -> Mask:
-        """Return which rows have ranks that could share a parameter out, an expert's included."""
-        shared: Mask = np.asarray(shard_ranks(record) > 1.0)
-        if self.question.model.experts is None:
-            return shared
-        experts: Mask = np.asarray(expert_shard_ranks(record) > 1.0)
-        return shared | experts
+        record = crossed_job(self.base, rows, self.choices)
+        places = [np.arange(float(size)) for size in shape]
+        sequence = own_sequence(record, places[3].reshape(1, 1, 1, -1), float(shape[3]))
+        sharding = own_sharding(record, places[2].reshape(1, 1, -1, 1))
+        return np.broadcast_to((sequence > 0.0) & (sharding > 0.0), shape)
 
     def _evaluate(self, grid: Grid, valid: Mask) -> None:
         """Time the valid layouts of a grid and take in what fits."""

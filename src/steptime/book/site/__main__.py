@@ -21,11 +21,14 @@ WEB = ROOT / "build" / "web"
 DOCTREES = ROOT / "build" / "doctrees"
 KEPT_INFO = DOCTREES / "html"
 BUILD_INFO = ".buildinfo"
+BASE = "STEPTIME_BASE_URL"
+"""Variable with the address where the site is published, a slash at its end."""
 
 # Named, not imported: the site is made from rooms above this one, but needs none of them.
 COMMANDS = "steptime.cli.main:every_command"
 WEB_STEPS = (
     "steptime.book.explorer_page:write_explorer",
+    "steptime.book.search_page:write_search",
     "steptime.book.schedule_page:write_schedule",
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
@@ -113,6 +116,8 @@ def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> in
             "latex_individualpages": False,
             "external_toc_path": (ROOT / "_toc.yml").as_posix(),
             "nitpicky": True,
+            # Links for search engines and pictures for chats want the whole address.
+            "html_baseurl": os.environ.get(BASE, ""),
         },
         noconfig=True,
         doctreedir=DOCTREES / builder,

@@ -12,22 +12,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steptime.book.site.share import LOST, shared
+from steptime.book.site.policy import META, strict, write_beside
+from steptime.book.site.share import lost, shared
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-THEME_FIRST = """<script>
-    (() => {
-      let mode = "auto";
-      // A private window may refuse to remember.
-      try { mode = localStorage.getItem("mode") || "auto"; } catch (refused) { }
-      const night = matchMedia("(prefers-color-scheme: dark)").matches;
-      const dark = mode === "dark" || (mode === "auto" && night);
-      document.documentElement.dataset.mode = mode;
-      document.documentElement.dataset.theme = dark ? "dark" : "light";
-    })();
-  </script>"""
+THEME_FIRST = '<script src="{up}_static/theme-first.js"></script>'
 
 REMOVED = (
     # Icons are drawn by steptime.css.
@@ -53,6 +44,7 @@ START = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+{meta}
 <title>{title}</title>
 <meta http-equiv="refresh" content="0; url={target}">
 <link rel="canonical" href="{target}">
@@ -69,10 +61,7 @@ ABOUT = "How long one training step of a large language model takes, and where t
 SEARCH_ONLY = (
     r'\s*<script[^>]*src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
 )
-DEFERRED = r'<script (src="[^"]*/(?:clipboard\.min|copybutton|design-tabs|sphinx-book-theme)\.js)'
-
 REPLACED = (
-    (r'<script data-cfasync="false">.*?</script>', THEME_FIRST),
     # The standard has withdrawn this role.
     (r'(<div class="citation" id="[^"]*") role="doc-biblioentry">', r"\1>"),
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
@@ -104,16 +93,19 @@ REPLACED = (
 )
 
 
-def polished(html: str, is_search: bool = False) -> str:
+def polished(html: str, is_search: bool = False, up: str = "") -> str:
     """Return a page with every mend made; doing it twice changes nothing more.
 
     Args:
         html: The page as the theme wrote it.
         is_search: Whether it is the search page, which alone needs the index.
+        up: The way from the page to the site's root, such as ``../``.
     """
     for pattern in REMOVED if is_search else (*REMOVED, SEARCH_ONLY):
         html = re.sub(pattern, "", html, flags=re.DOTALL)
-    html = re.sub(DEFERRED, r"<script defer \1", html)
+    first = THEME_FIRST.format(up=up)
+    html = re.sub(r'<script data-cfasync="false">.*?</script>', first, html, flags=re.DOTALL)
+    html = strict(html)
     for pattern, text in REPLACED:
         html = re.sub(pattern, text, html, flags=re.DOTALL)
     return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
@@ -135,15 +127,17 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
         before = path.read_text(encoding="utf-8")
         if 'id="pst-header"' not in before and 'id="main-content"' not in before:
             continue  # a page of our own, such as a widget on its own
-        after = polished(before, is_search=path.name == "search.html")
         address = path.relative_to(folder).as_posix()
-        after = shared(after, "../" * address.count("/"), address, app.config.html_baseurl)
+        up = "../" * address.count("/")
+        after = polished(before, is_search=address == "search.html", up=up)
+        after = shared(after, up, address, app.config.html_baseurl)
         if after != before:
             path.write_text(after, encoding="utf-8")
     title, base = app.config.html_title, app.config.html_baseurl
-    start = START.format(title=title, target="book/index.html", base=base, about=ABOUT)
+    start = START.format(meta=META, title=title, target="book/index.html", base=base, about=ABOUT)
     (folder / "index.html").write_text(start, encoding="utf-8")
-    (folder / "404.html").write_text(LOST.format(title=title), encoding="utf-8")
+    (folder / "404.html").write_text(lost(title, base), encoding="utf-8")
+    write_beside(folder, base)
     for name in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
         (folder / "_static" / name).unlink(missing_ok=True)
     for path in (folder / "_static").rglob("*.map"):

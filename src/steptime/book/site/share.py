@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 from html import escape, unescape
 
 from steptime.book.site.card import HEIGHT_PX, NAME, WIDTH_PX
+from steptime.book.site.policy import META
 
 LONGEST = 200
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
-_WIDGET = re.compile(r'<div id="[^"]*" class="st-widget".*?<script type="module"', re.DOTALL)
+_WIDGET = re.compile(
+    r'<div id="[^"]*" class="st-widget".*?<script defer src="[^"]*/index\.js"', re.DOTALL
+)
 _PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _MARK = '<meta property="og:title"'
 
@@ -19,6 +24,7 @@ LOST = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+{policy}
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>Page not found · {title}</title>
@@ -37,16 +43,36 @@ main {{ max-width: 36rem; margin: 15vh auto; padding: 0 1rem; }}
 <main>
 <h1>Nothing is here</h1>
 <p>The page was renamed or never was.
-<a href="/">Start at the front page</a>, where every page can be reached and searched.</p>
+<a href="{home}">Start at the front page</a>, where every page can be reached and searched.</p>
 </main>
-<script>
-  // The book may lie in a folder of its host: its front page is above its own folders.
-  const own = /\\/(?:book|build|accuracy|explorer|placement|schedule)\\/.*/;
-  document.querySelector("a").href = location.pathname.replace(own, "/").replace(/[^/]*$/, "");
-</script>
-</body>
+{script}</body>
 </html>
 """
+
+
+_HOME = """
+  // The book may lie in a folder of its host: its front page is above its own folders.
+  const own = /\\/(?:book|build|accuracy|explorer|placement|schedule|find)\\/.*/;
+  document.querySelector("a").href = location.pathname.replace(own, "/").replace(/[^/]*$/, "");
+"""
+
+
+def lost(title: str, base: str) -> str:
+    """Return the page for an address without one.
+
+    It may be shown at any depth, so it can load no file: where the site's address is not known,
+    its one script is allowed by its digest.
+
+    Args:
+        title: Of the book.
+        base: Where the site is published, with a slash at its end; empty if unknown.
+    """
+    if base:
+        return LOST.format(title=title, policy=META, home=escape(base), script="")
+    digest = b64encode(sha256(_HOME.encode()).digest()).decode()
+    policy = META.replace("script-src 'self'", f"script-src 'sha256-{digest}'")
+    script = f"<script>{_HOME}</script>\n"
+    return LOST.format(title=title, policy=policy, home="/", script=script)
 
 
 def _text(markup: str) -> str:

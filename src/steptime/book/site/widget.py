@@ -1,15 +1,14 @@
 """The directive ``{widget} NAME``: an interactive figure, and what stands there without it.
 
 All of it lies in ``build/web``, written by Python before the pages are. The script is
-``NAME/index.js`` (an ES module that mounts itself on ``#NAME``), its style
+``NAME/index.js`` (one plain script that mounts itself on ``#NAME``), its style
 ``NAME/style.css``. The stand-in for readers, printers and search engines without
 JavaScript is ``NAME.html``: an HTML fragment, put inside the element that the script takes
-over. Only pages with the directive load them. What the script imports is asked for at once.
+over. Only pages with the directive load them.
 """
 
 from __future__ import annotations
 
-import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 WEB = Path("build", "web")
-IMPORT = re.compile(r'\bimport(?:\{[^}]*\}from)?"(\.{1,2}/[\w./-]+\.js)";')
 
 
 class widget(nodes.General, nodes.Element):
@@ -54,7 +52,6 @@ class Widget(SphinxDirective):
             label=self.options.get("label", ""),
             fallback=fallback.read_text(encoding="utf-8"),
             style=(root / WEB / name / "style.css").is_file(),
-            modules=IMPORT.findall(script.read_text(encoding="utf-8")),
         )
         self.set_source_info(node)
         return [node]
@@ -66,13 +63,11 @@ def visit_html(self: Any, node: widget) -> None:
     base = f"{up}{node['name']}"
     if node["style"]:
         self.body.append(f'<link rel="stylesheet" href="{base}/style.css">\n')
-    for module in node["modules"]:
-        self.body.append(f'<link rel="modulepreload" href="{base}/{module}">\n')
     label = f' aria-label="{escape(node["label"])}"' if node["label"] else ""
     kind = f' role="region"{label}' if label else ""
     self.body.append(
         f'<div id="{escape(node["target"])}" class="st-widget"{kind}>\n{node["fallback"]}\n</div>\n'
-        f'<script type="module" src="{base}/index.js"></script>\n'
+        f'<script defer src="{base}/index.js"></script>\n'
     )
     raise nodes.SkipNode
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from steptime.answer.answer import predict
+from steptime.answer import predict
 from steptime.book.results.notebooks import ROOT
 from steptime.evidence.trace_beside import predicted_parts
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from steptime.answer.answer import predict
+from steptime.answer import predict
 from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.formulas.memory.total import PARTS, memory_bytes
 from steptime.formulas.roofline import experts, layer, rates

@@ -1,0 +1,176 @@
+/**
+ * The search of `steptime search`, one layout after another. What may be tried, its time and its
+ * memory are the package's own lines, made into JavaScript; here they are only called in turn.
+ */
+
+import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
+import { DEFAULTS } from "../explorer/state.js";
+import { SLOWEST, makeCloud, makeFastest, makeFront } from "./kept.js";
+
+export const KEEP = 1000;
+
+/** Return the state of the explorer in which nothing is cut. */
+export const stateOf = (question) => ({
+  ...DEFAULTS,
+  ...question,
+  ...{ tp: 1, pp: 1, cp: 1, ep: 1, etp: 1, copies: 1, vpp: 1, mb: 1, zero: 0, recompute: "none" },
+});
+
+/**
+ * Return one search: `rows()` takes in a few layouts at each step, `result()` is what was found
+ * so far. `question` has model, own, gpu, n, batch, seq and precision as the explorer's state.
+ */
+export function makeSearch(question, data, machine, formulas) {
+  const state = stateOf(question);
+  const tried = data.search;
+  const job = jobOf(state, data);
+  const refused = precisionRefusal(state, job, data);
+  if (refused) return { refused: refused.text };
+  /** The records and facts of both kinds of software: weights whole, and shared by ranks. */
+  const kinds = [0, 1].map((sharing) => {
+    const software = machine.softwareOf(state, sharing, job);
+    const models = machine.modelsFor(state, job, software);
+    return { ...software, model: models.find((one) => one.key === state.by) ?? models[0] };
+  });
+  const model = kinds[0].model;
+  if (!model) return { refused: untimed(state).text };
+  const [step, total] = [formulas[model.function], formulas[model.total]];
+
+  const settings = [tried.recompute.length, tried.zero.length, tried.sequence.length];
+  const schedules = tried.schedules.map((name) => data.schedules.findIndex((one) => one.key === name));
+  const micro = formulas.micro_batch_sizes([], state.batch);
+  const limit = job.hbm_bytes;
+  const fastest = makeFastest(KEEP);
+  const front = makeFront();
+  const cloud = makeCloud(limit);
+  const counts = { evaluated: 0, fitting: 0, rows: 0, all: 0 };
+  const dropped = {};
+  let leanest = null;
+
+  const drop = (reason, count) => {
+    if (count) dropped[reason] = (dropped[reason] ?? 0) + count;
+  };
+
+  /** Every stage count and tensor size, with what runs there and the sizes around it. */
+  function spaces() {
+    const found = [];
+    for (const pp of formulas.divisors(state.n)) {
+      const runs = formulas.runs_for(job.num_layers, pp, schedules, micro);
+      if (!runs.length) continue;
+      for (const tp of formulas.divisors(state.n / pp)) {
+        const sizes = formulas.sizes_for(state.n, pp, tp, tried.copies, job.num_experts);
+        counts.all += sizes.length * runs.length;
+        found.push([sizes, runs]);
+      }
+    }
+    return found;
+  }
+
+  /** Take in all layouts; a step is what runs on one choice of sizes. */
+  function* rows() {
+    drop(tried.too_many, formulas.sizes_over_layers(state.n, job.num_layers, formulas.divisors(state.n)));
+    for (const [all, runs] of spaces()) {
+      for (const sizes of all) {
+        counts.rows += runs.length;
+        const rule = formulas.outer_rule(sizes, job.num_attention_heads, state.seq);
+        if (rule) {
+          const lost = formulas.settings_lost(sizes, settings, state.seq, job.num_experts);
+          drop(tried.reasons[rule - 1], runs.length * lost);
+          continue;
+        }
+        [job.tp, job.cp, job.pp, job.dp, job.dp_replicate, job.ep, job.etp] = sizes;
+        for (const run of runs) row(sizes, run);
+        yield;
+      }
+    }
+  }
+
+  function row(sizes, run) {
+    [job.vpp, job.schedule, job.micro_batch_size] = run;
+    const rule = formulas.row_rule(job);
+    let own = 0;
+    for (let zero = 0; zero < settings[1]; zero += 1) {
+      job.zero_stage = tried.zero[zero];
+      if (!formulas.own_sharding(job, zero)) continue;
+      const kind = kinds[formulas.shares_weights(job)];
+      for (let sequence = 0; sequence < settings[2]; sequence += 1) {
+        job.sequence_parallel = tried.sequence[sequence];
+        if (!formulas.own_sequence(job, sequence, settings[2])) continue;
+        own += settings[0];
+        if (rule) continue;
+        for (let again = 0; again < settings[0]; again += 1) {
+          job.recompute_full = tried.recompute[again] === "full" ? 1 : 0;
+          job.recompute_selective = tried.recompute[again] === "selective" ? 1 : 0;
+          layout(kind, sizes, run, [again, zero, sequence]);
+        }
+      }
+    }
+    if (rule) drop(tried.reasons[rule - 1], own);
+  }
+
+  function layout(kind, sizes, run, places) {
+    counts.evaluated += 1;
+    const bytes = formulas.memory_total_bytes(job, kind.memory);
+    const one = (seconds) => ({ seconds, bytes, layout: [...sizes, ...run, ...places] });
+    if (!(bytes <= limit)) {
+      drop(tried.too_much, 1);
+      if (!counts.fitting && !(leanest?.bytes <= bytes)) leanest = one(time(kind));
+      return;
+    }
+    counts.fitting += 1;
+    const seconds = time(kind);
+    const at = cloud.key(seconds, bytes);
+    const [fast, near, seen] = [
+      seconds <= fastest.limit(),
+      front.wants(seconds, bytes),
+      cloud.wants(at, seconds),
+    ];
+    if (!fast && !near && !seen) return;
+    const found = one(seconds);
+    if (fast) fastest.add(found);
+    if (near) front.add(found);
+    if (seen) cloud.add(at, found);
+  }
+
+  const time = (kind) => total(step(job, ...kind.model.records));
+
+  /** Return the chance that a layout's measured peak fits, or null where too few are known. */
+  function chance(bytes) {
+    const width = tried.peak_widths[machine.kindOf(job)];
+    return width ? formulas.fit_probability(width, bytes, limit) : null;
+  }
+  /** Return the ends of the interval of a layout's time, or null where too few runs are known. */
+  function interval({ layout }) {
+    const width = model.widths?.[machine.kindOf(job)];
+    if (!width) return null;
+    [job.tp, job.cp, job.pp, job.dp, job.dp_replicate, job.ep, job.etp] = layout;
+    [job.vpp, job.schedule, job.micro_batch_size] = layout.slice(7);
+    const again = tried.recompute[layout[10]];
+    job.recompute_full = again === "full" ? 1 : 0;
+    job.recompute_selective = again === "selective" ? 1 : 0;
+    job.zero_stage = tried.zero[layout[11]];
+    job.sequence_parallel = tried.sequence[layout[12]];
+    const kind = kinds[formulas.shares_weights(job)];
+    const parts = step(job, ...kind.model.records);
+    return formulas.interval_s(job, kind.time, width, parts, total(parts));
+  }
+  const told = (one) => ({ ...one, chance: chance(one.bytes) });
+
+  /** What was found so far; of the fastest `most`, or all that tie. */
+  function result(most = KEEP) {
+    const best = fastest.list();
+    const share = tried.ties[model.key];
+    const ties = best.filter((one) => one.seconds <= best[0].seconds * (1 + share)).length;
+    const byCount = Object.entries(dropped).sort((a, b) => b[1] - a[1]);
+    return {
+      ...{ question, model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
+      interval: best.length ? interval(best[0]) : null,
+      best: best.slice(0, Math.max(most, ties)).map(told),
+      front: front.list().map(told),
+      cloud: best.length ? cloud.list(SLOWEST * best[0].seconds) : [],
+      dropped: byCount,
+      leanest: best.length || !leanest ? null : told(leanest),
+    };
+  }
+  return { rows, result, counts };
+}

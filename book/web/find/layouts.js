@@ -1,0 +1,57 @@
+/** A found layout in words, and as a state of the explorer. */
+
+import { gb, group, seconds } from "../explorer/format.js";
+import { DEFAULTS, toQuery } from "../explorer/state.js";
+
+const NAMES = ["tp", "cp", "pp", "dp", "copies", "ep", "etp", "vpp", "schedule", "mb"];
+
+/** Return a layout's sizes and switches by name. */
+export function named(found, settings) {
+  const { layout } = found;
+  const sizes = Object.fromEntries(NAMES.map((name, at) => [name, layout[at]]));
+  return {
+    ...sizes,
+    recompute: settings.recompute[layout[10]],
+    zero: settings.zero[layout[11]],
+    sp: settings.sequence[layout[12]],
+  };
+}
+
+/** Return a layout in one line: what is 1 says nothing and is left out. */
+export function inWords(found, settings) {
+  const one = named(found, settings);
+  const sizes = [
+    ["tensor", one.tp],
+    ["context", one.cp],
+    ["pipeline", one.pp],
+    ["data", one.dp],
+    ["expert", one.ep],
+  ];
+  const words = sizes.filter(([, size]) => size > 1).map(([word, size]) => `${word} ${group(size)}`);
+  if (one.vpp > 1) words.push(`${one.vpp} chunks`);
+  words.push(`micro-batch ${one.mb}`, `ZeRO ${one.zero}`);
+  words.push(one.recompute === "none" ? "no recomputation" : `${one.recompute} recomputation`);
+  if (one.sp) words.push("sequence parallel");
+  return words.join(", ");
+}
+
+/** Return time, memory and chance of a layout. */
+export function inNumbers(found, limit) {
+  const chance = found.chance === null ? "" : `, fits with a chance of ${percent(found.chance)}`;
+  return `${seconds(found.seconds)} a step, ${gb(found.bytes)} of ${gb(limit)} GB${chance}`;
+}
+
+/** A chance in whole percent: what is not sure is not called 100 %. */
+export function percent(chance) {
+  const whole = Math.round(100 * chance);
+  if (whole === 100 && chance < 1) return ">99 %";
+  return whole === 0 && chance > 0 ? "<1 %" : `${whole} %`;
+}
+
+/** Return the address of the explorer with a layout. */
+export function explorerLink(page, found, result) {
+  const one = named(found, result.settings);
+  const schedule = result.settings.schedules.find((_, at) => result.codes[at] === one.schedule);
+  const state = { ...DEFAULTS, ...result.question, ...one, schedule: schedule ?? "1f1b" };
+  return page + toQuery({ ...state, by: result.model });
+}

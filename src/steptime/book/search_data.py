@@ -1,0 +1,55 @@
+"""What the search of the page knows beside the explorer's data: what is tried, words, tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any
+
+from steptime.answer.predictor import PREDICTORS
+from steptime.answer.width import KEYS, KINDS, kept_peak_width
+from steptime.inputs.said import NOTHING
+from steptime.planning.evaluate import REASONS
+from steptime.planning.question import TRIED_ZERO, Question
+from steptime.planning.result import tie_fraction_of
+from steptime.planning.search import TOO_MANY_STAGES, TOO_MUCH_MEMORY
+from steptime.readers.config_keys import LARGEST_SIZE
+from steptime.readers.families import FAMILIES, Family
+from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
+
+
+def search_data() -> dict[str, Any]:
+    """Return what a search tries where nobody says it, and the words for what fell out."""
+    usual: dict[str, Any] = {field.name: field.default for field in fields(Question)}
+    widths = {KEYS[kind]: kept_peak_width(kind, NOTHING) for kind in KINDS}
+    return {
+        "recompute": usual["recompute"],
+        "zero": TRIED_ZERO,
+        "sequence": [float(one) for one in usual["sequence_parallel"]],
+        "copies": usual["dp_replicates"],
+        "schedules": usual["schedules"],
+        "reasons": REASONS,
+        "too_many": TOO_MANY_STAGES,
+        "too_much": TOO_MUCH_MEMORY,
+        "ties": {name: tie_fraction_of(name) for name in PREDICTORS},
+        "peak_widths": {key: width and asdict(width) for key, width in widths.items()},
+    }
+
+
+def reader_tables() -> dict[str, Any]:
+    """Return the tables of the reader of ``config.json``; a family names what is its own."""
+    plain = asdict(Family())
+    sentences = sorted({*REFUSED_FAMILIES.values(), *REFUSED_KEYS.values()})
+    return {
+        "plain": plain,
+        "families": {
+            name: {key: value for key, value in asdict(one).items() if value != plain[key]}
+            for name, one in FAMILIES.items()
+        },
+        "classes": CLASSES,
+        "inner": INNER,
+        "wrappers": WRAPPERS,
+        "sentences": sentences,
+        "refused_families": {key: sentences.index(why) for key, why in REFUSED_FAMILIES.items()},
+        "refused_keys": {key: sentences.index(why) for key, why in REFUSED_KEYS.items()},
+        "largest": LARGEST_SIZE,
+    }

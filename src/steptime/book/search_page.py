@@ -1,0 +1,91 @@
+"""Write the search of the page: `steptime search` in a thread of the reader's browser.
+
+What is written by hand is in ``book/web/find``; the space of layouts, the formulas and the
+tables of the reader of ``config.json`` are the package's own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steptime.book.explorer_bundle import one_script
+from steptime.book.explorer_page import WEB, data_text, module_text
+from steptime.book.javascript import bundle
+from steptime.book.minify import small_style
+from steptime.book.search_data import reader_tables, search_data
+from steptime.book.search_static import fragment
+from steptime.book.site.policy import META
+
+ROOTS = (
+    "steptime.planning.cuts",
+    "steptime.formulas.candidates:own_sequence",
+    "steptime.formulas.candidates:own_sharding",
+    "steptime.formulas.candidates:row_rule",
+    "steptime.formulas.judgement:fit_probability",
+    "steptime.formulas.judgement:interval_s",
+    "steptime.formulas.judgement:shares_weights",
+    "steptime.formulas.memory.total:memory_total_bytes",
+    "steptime.formulas.baseline:baseline_step",
+    "steptime.formulas.baseline:step_s",
+    "steptime.formulas.roofline.step:roofline_step",
+    "steptime.formulas.roofline.step:roofline_step_s",
+)
+"""All that a search calls."""
+_ALONE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{policy}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Which layout?</title>
+<meta name="description" content="The fastest layout of a model on your GPUs, out of all.">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="style.css">
+</head>
+<body class="sf-alone">
+<main>
+<h1>Which layout?</h1>
+<div id="find">
+{fragment}
+</div>
+</main>
+<script src="index.js"></script>
+</body>
+</html>
+"""
+
+
+def modules() -> dict[str, str]:
+    """Return every module of the page by its path: written by hand, or made from Python."""
+    found = {
+        path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
+        for folder in ("find", "explorer", "shared")
+        for path in sorted(WEB.glob(f"{folder}/*.js"))
+    }
+    found["explorer/data.js"] = data_text()
+    found["find/data.js"] = module_text("search", search_data())
+    found["find/tables.js"] = module_text("tables", reader_tables())
+    found["find/formulas.js"] = bundle(*ROOTS)
+    return found
+
+
+def write_search(out: Path) -> list[Path]:
+    """Write the search, ready to be served, and return the files.
+
+    Args:
+        out: The folder that becomes part of the site's root.
+    """
+    stand_in, every = fragment(), modules()
+    alone = stand_in.replace('"explorer.html"', '"../explorer/index.html"')
+    style = (WEB / "find" / "style.css").read_text(encoding="utf-8")
+    made = {
+        "find.html": stand_in,
+        "find/index.html": _ALONE.format(policy=META, fragment=alone),
+        "find/index.js": one_script("find/index.js", every),
+        "find/worker.js": one_script("find/worker.js", every),
+        "find/style.css": small_style(style),
+    }
+    (out / "find").mkdir(parents=True, exist_ok=True)
+    for name, text in made.items():
+        (out / name).write_text(text, encoding="utf-8")
+    return [out / name for name in made]

@@ -1,0 +1,162 @@
+"""The search in Chromium: its numbers against the package, a pasted file, a stop, no thread."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from steptime.inputs.presets import accelerator, model
+from steptime.planning.question import Question
+from steptime.planning.search import search
+from steptime.readers.huggingface import shape_reading
+
+pytestmark = pytest.mark.browser
+DONE = "stSearch.result()?.done"
+LLAMA = {
+    "model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
+    "intermediate_size": 13824, "num_attention_heads": 40, "vocab_size": 32000,
+    "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the search and the explorer, made as the site makes them."""
+    from steptime.book.explorer_page import write_explorer
+    from steptime.book.search_page import write_search
+
+    place = tmp_path_factory.mktemp("search")
+    write_search(place)
+    write_explorer(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path, served: Callable[[Path], Any]) -> Iterator[str]:
+    with served(folder) as site:
+        yield f"{site}/find/index.html"
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
+    yield page
+    assert faults == []
+    context.close()
+
+
+def wait(page: Page, condition: str) -> None:
+    """Ask again and again: Playwright's own wait evaluates text, which the policy forbids."""
+    for _ in range(400):
+        if page.evaluate(condition):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"never came: {condition}")
+
+
+def found(page: Page) -> Any:
+    wait(page, DONE)
+    return page.evaluate("stSearch.result()")
+
+
+def test_the_largest_question_is_answered_as_the_command_does(page: Page, address: str) -> None:
+    page.goto(f"{address}?s.model=llama3-405b&s.gpu=h100&s.n=16384&s.batch=2048&s.seq=8192")
+    page.evaluate(
+        """{ window.longest = 0; new PerformanceObserver((list) => list.getEntries()
+          .forEach((one) => { longest = Math.max(longest, one.duration); }))
+          .observe({ type: "longtask" }); }"""
+    )
+    result = found(page)
+    every = search(
+        Question(
+            model=model("llama3-405b"),
+            accelerator=accelerator("h100"),
+            num_devices=16384,
+            global_batch_size=2048,
+            seq_length=8192,
+        )
+    )
+    assert result["counts"]["evaluated"] == every.num_evaluated
+    assert result["best"][0]["seconds"] == every.best[0].step_time_s
+    assert [one["bytes"] for one in result["front"]] == [one.memory_bytes for one in every.front]
+    # A thread of its own does it: the page draws, but never computes.
+    assert page.evaluate("longest") < 200
+    assert f"{every.num_evaluated:,} layouts timed" in page.inner_text("[data-out=total]")
+    page.focus(".sf-plot")
+    page.keyboard.press("End")
+    assert page.inner_text("[data-out=detail]").startswith("This layout")
+    page.click("[data-out=detail] a")
+    wait(page, "window.stExplorer")
+    answer = page.evaluate("stExplorer.answer()")
+    assert answer["chosen"]["total"] == every.front[-1].step_time_s
+    assert answer["memory"]["total"] == every.front[-1].memory_bytes
+
+
+def test_a_pasted_file_is_searched_and_opens(page: Page, address: str) -> None:
+    page.goto(address)
+    found(page)
+    page.select_option("[name=model]", "own")
+    page.fill("[name=config]", "{")
+    page.wait_for_selector(".sf-bad")
+    page.fill("[name=config]", json.dumps(LLAMA))
+    page.fill("[name=n]", "64")
+    wait(
+        page,
+        "stSearch.result()?.done && stSearch.result().question.model === 'own' "
+        "&& stSearch.result().question.n === 64",
+    )
+    shape = shape_reading(LLAMA, json.dumps(LLAMA), "config.json").model
+    assert shape is not None
+    every = search(
+        Question(
+            model=shape, accelerator=accelerator("h100"), num_devices=64,
+            global_batch_size=1024, seq_length=8192,
+        )
+    )  # fmt: skip
+    assert page.evaluate("stSearch.result().best[0].seconds") == every.best[0].step_time_s
+    page.click(".sf-table tbody tr:first-child a")
+    wait(page, "window.stExplorer")
+    assert page.evaluate("stExplorer.answer().chosen.total") == every.best[0].step_time_s
+
+
+def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page, folder: Path) -> None:
+    query = "?s.model=deepseek-v3&s.n=16384&s.batch=15360&s.seq=4096"
+    page.goto((folder / "find" / "index.html").as_uri() + query)
+    page.click(".sf-work button", timeout=20_000)
+    assert re.match(r"Stopped after \d+ %", page.inner_text("[data-out=ties]"))
+    page.fill("[name=n]", "7")
+    page.fill("[name=batch]", "5")
+    wait(page, "stSearch.result()?.question.n === 7 && stSearch.result().done")
+    assert "No" in page.inner_text("[data-out=verdict]")
+    page.fill("[name=n]", "many" if page.input_value("[name=n]") == "" else "0")
+    wait(page, "document.querySelector('[data-out=verdict]').innerText.includes('1,000,000')")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_looks_names_and_small_screens(
+    chromium: Browser, address: str, violations: Callable[..., list[str]], theme: str
+) -> None:
+    context = chromium.new_context(viewport={"width": 360, "height": 740}, color_scheme=theme)
+    page = context.new_page()
+    page.goto(address)
+    found(page)
+    for width in (320, 360, 768):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page, "#find") == []
+    context.close()
+    bare = chromium.new_context(java_script_enabled=False).new_page()
+    bare.goto(address)
+    assert "s a step" in bare.inner_text("#find")
+    assert not bare.is_visible(".sf-form")
+    bare.context.close()
