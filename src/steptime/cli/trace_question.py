@@ -65,7 +65,8 @@ def _optional(name: str) -> Any:
 
 def _layout(sizes: Mapping[str, Any]) -> Layout | None:
     """Return the degrees that were given alone, which tell whose messages a trace shows."""
-    degrees = {name: sizes[name] for name in ("tp", "cp", "pp", "dp", "ep") if sizes[name] != 1}
+    named = ("tp", "cp", "pp", "dp", "ep")
+    degrees = {name: sizes[name] for name in named if sizes[name] not in (None, 1)}
     for name, degree in degrees.items():
         check_count(name, degree)
     return Layout(**degrees) if degrees else None

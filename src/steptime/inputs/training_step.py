@@ -222,10 +222,7 @@ def training_step(
         said=said,
         assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=pp == 1 or vpp is not None or schedule is not None,
-        open=_open(
-            *(micro_batch_size, vpp, schedule, etp),
-            *(sequence_parallel, zero_stage, recompute),
-        ),
+        open=_open(micro_batch_size, vpp, schedule, etp, sequence_parallel, zero_stage, recompute),
     )
     check_schedule(layout, batch)
     step.job()

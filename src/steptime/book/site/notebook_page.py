@@ -36,6 +36,7 @@ READ_ON = {
     "18": "memory",
     "19": "hardware",
     "20": "search",
+    "21": "rerun",
     "22": "rerun",
 }
 """The page that tells the story behind a section; §12b reads on at §12's."""
