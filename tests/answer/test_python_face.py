@@ -52,7 +52,7 @@ def test_a_step_is_asked_with_the_parameters_of_a_training_step(name: str) -> No
 
 def test_a_search_is_asked_with_the_same_names() -> None:
     asked = inspect.signature(steptime.search).parameters
-    assert set(asked) == {field.name for field in FIELDS} | OWN | {"memory_share"}
+    assert set(asked) == {field.name for field in FIELDS} | OWN | {"memory_share", "fits_with"}
     several = {name for name, one in asked.items() if "Iterable" in one.annotation}
     several |= {name for name, one in asked.items() if one.annotation == "Tried"}
     tried = {field.name for field in FIELDS if field.tried}

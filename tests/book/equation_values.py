@@ -95,7 +95,7 @@ def drawn_argument(parameter: inspect.Parameter, random_: random.Random) -> Any:
         return {key: random_.uniform(0.5, 9.0) for key in keys}
     if parameter.name == "schedule":
         return float(random_.randrange(4))
-    return float(random_.choice((1, 2, 3, 4, 8, 12, 64)))
+    return float(random_.choice((1, 2, 3, 4, 8, 12, 48)))
 
 
 def result_keys(function: FunctionType) -> list[str]:

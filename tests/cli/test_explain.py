@@ -198,7 +198,7 @@ def test_a_measured_rate_stands_beside_the_answer(capsys: pytest.CaptureFixture[
     assert beside["change"] == beside["causes"][0]["flag"]
     arguments = ["explain", str(FILES / "llama70b.sh"), "-a", "h100", "--measured", "100"]
     assert run(arguments) == 0
-    out = capsys.readouterr().out
+    out = " ".join(capsys.readouterr().out.split())
     for text in (
         "outside the interval",
         "the gap could be",

@@ -10,7 +10,10 @@ import pytest
 from steptime.cli.main import run
 
 
-def test_table_counts_both_kinds_of_domain(capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_counts_both_kinds_of_domain(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     assert run(["place", "--tp", "8", "--pp", "16", "--dp", "9", "--order", "llama3"]) == 0
     out = capsys.readouterr().out
     assert "1152 GPUs, ranks in order tp-cp-pp-dp" in out

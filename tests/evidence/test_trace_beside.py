@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steptime.answer.answer import predict
+from steptime.answer import predict
 from steptime.answer.kinds import compute_kinds
 from steptime.evidence.trace_beside import beside, predicted_parts
 from steptime.inputs.datafiles import data_path

@@ -90,7 +90,7 @@ def overlaid(tmp_path: Path, *words: str) -> tuple[Path, Path]:
 
 def test_both_are_drawn_to_one_scale(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drawing, events = overlaid(tmp_path)
-    assert "so that both steps are as long" in capsys.readouterr().out
+    assert "so that both steps are as long" in " ".join(capsys.readouterr().out.split())
     root = ElementTree.fromstring(drawing.read_text())
     rows = [box for box in root.iter(f"{SVG}rect") if box.get("class") == "idle"]
     assert len(rows) == 4

@@ -27,7 +27,7 @@ def predict(
     accelerator: str | Path | Accelerator,
     seq_length: int,
     global_batch_size: int,
-    micro_batch_size: int = 1,
+    micro_batch_size: int | None = None,
     tp: int = 1,
     cp: int = 1,
     pp: int = 1,

@@ -12,7 +12,8 @@ and along columns (1 + 1)."""
 CAST_4_BITS_BYTES = 7.0
 """The same in four bits: read for the largest value (2), read and written along rows (2 + 0.5),
 read, rotated and written along columns (2 + 0.5)."""
-PLAIN_NORM_BYTES = {"forward": 32.0, "backward": 62.0}
+PLAIN_NORM_FORWARD_BYTES = 32.0
+PLAIN_NORM_BACKWARD_BYTES = 62.0
 """Moved for each value of a norm that runs as plain PyTorch in 32 bits, beyond the 4 and the 6 of
 one kernel. Forward: widened (6), squared (8), averaged (4), scaled (8), narrowed (6), times the
 weight (4). Backward: times the weight (4), the weight's gradient (8), widened (6), gradients of the
@@ -45,8 +46,8 @@ def layer_traffic_bytes(job: Job, stack: TimeFacts, tokens: Number, dense_share:
     h, gated, eager = job.hidden_size, job.gated, stack.eager
     split = where(job.sequence_parallel > 0.0, job.tp, 1.0)
     masks = 2.0 * stack.dropout
-    ahead = 2.0 * stack.plain_norms * PLAIN_NORM_BYTES["forward"]
-    behind = 2.0 * stack.plain_norms * PLAIN_NORM_BYTES["backward"]
+    ahead = 2.0 * stack.plain_norms * PLAIN_NORM_FORWARD_BYTES
+    behind = 2.0 * stack.plain_norms * PLAIN_NORM_BACKWARD_BYTES
     heads = job.num_attention_heads * job.head_dim
     key_values = 2.0 * maximum(job.num_query_groups, job.tp) * job.head_dim
     placed = 4.0 * (heads + key_values) * (1.0 + eager)
