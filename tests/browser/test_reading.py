@@ -17,22 +17,21 @@ def test_first_screen_says_what_this_is_and_shows_the_picture_with_its_verdict(
     open_page: Callable[..., Any], width: int, height: int
 ) -> None:
     page = open_page("book/index.html", width=width, height=height).page
-    shown = page.locator(".st-still svg:visible")
+    shown = page.locator("#home .play svg:visible")
     assert shown.count() == 1
-    assert "27.3 %" in shown.get_attribute("aria-label")
-    caption = page.locator(".st-still figcaption")
-    assert "27.3 %" in caption.inner_text()
+    assert "nothing has reached it yet" in shown.get_attribute("aria-label")
     assert shown.evaluate(BOTTOM) < height
+    assert page.locator("#home [data-play]").evaluate(BOTTOM) < height
+    claim = page.locator("#home .claim")
+    assert "27.3 %" in claim.inner_text()
     if width > 1000:
-        assert caption.evaluate(BOTTOM) < height
-        assert page.locator(".sd-card").first.evaluate(BOTTOM) < height + 100
+        assert claim.evaluate(BOTTOM) < height
+        assert page.locator("#home .big").evaluate(BOTTOM) < height
     # Each number in the picture can be read.
     sizes = shown.locator("text").evaluate_all(
         "texts => texts.map(t => t.getBoundingClientRect().height)"
     )
     assert min(sizes) >= 10
-    page.locator(".st-still > a").click()
-    page.wait_for_url("**/book/pipeline.html#sched")
 
 
 def test_every_source_can_be_followed_and_a_citation_leads_to_it(

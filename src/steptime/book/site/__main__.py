@@ -32,6 +32,7 @@ WEB_STEPS = (
     "steptime.book.schedule_page:write_schedule",
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
+    "steptime.book.home_page:write_home",
     "steptime.book.site.your_run_page:write_drawing",
     "steptime.book.site.card:write_card",
 )

@@ -13,7 +13,6 @@ from steptime.book.site import (
     notebook_table,
     polish,
     results_page,
-    still,
     values,
     widget,
 )
@@ -38,7 +37,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         notebook_page,
         notebook_table,
         results_page,
-        still,
         polish,
     )
     for part in parts:
