@@ -122,10 +122,9 @@ def picture(line: dict[str, Any], size: tuple[int, int, str, int], kind: str, na
     at = stop_at(told)
     x, bottom = left + unit * at, TOP + pitch * RANKS - GAP
     rows = "".join(
-        f'<text x="0" y="{TOP + pitch * rank + high / 2 + 5:g}">{word}{rank}</text>'
-        f'<rect class="idle" x="{left}" y="{TOP + pitch * rank}" width="{unit * span}" height="{high}" '
-        f'fill="url(#{kind}-hatch)"/>'
-        for rank in range(RANKS)
+        f'<text x="0" y="{y + high / 2 + 5:g}">{word}{rank}</text><rect class="idle" x="{left}" '
+        f'y="{y}" width="{unit * span}" height="{high}" fill="url(#{kind}-hatch)"/>'
+        for rank, y in enumerate(range(TOP, TOP + pitch * RANKS, pitch))
     )
     rank, start, _ = told[0]["wait"]
     # On a phone the words go to the left, where they have room before any script measures them.

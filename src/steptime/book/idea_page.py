@@ -7,6 +7,7 @@ script only moves it. All of them look alike: ``book/web/shared/idea.css``.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,3 +56,13 @@ def hatch(name: str) -> str:
         f'<defs><pattern id="{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
         '<path class="hatch" d="M-1 1 1-1M0 6 6 0M5 7 7 5"/></pattern></defs>'
     )
+
+
+def round_top(value: float) -> float:
+    """Return the first round number that is not below a value and divides into four round steps.
+
+    Args:
+        value: More than 0.
+    """
+    power: float = 10.0 ** math.floor(math.log10(value))
+    return next(one * power for one in (1.0, 1.2, 1.6, 2.0, 4.0, 8.0, 10.0) if one * power >= value)

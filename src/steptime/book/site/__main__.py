@@ -33,6 +33,9 @@ WEB_STEPS = (
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
     "steptime.book.home_page:write_home",
+    "steptime.book.memory_page:write_memory",
+    "steptime.book.split_page:write_split",
+    "steptime.book.frames_page:write_frames",
     "steptime.book.site.your_run_page:write_drawing",
     "steptime.book.site.card:write_card",
 )
