@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from steptime.answer import predict
-from steptime.book import frames, frames_films, frames_page, idea_page, memory_page, split_page
+from steptime.book import (
+    cube_page,
+    frames,
+    frames_films,
+    frames_page,
+    idea_page,
+    memory_page,
+    split_page,
+)
 from steptime.book.site.values import all_values
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.memory.total import PARTS
@@ -57,6 +65,24 @@ def test_the_parts_of_a_step_are_those_of_the_answer_and_make_it_whole() -> None
     assert html.count("<math") == len(named)
     for part in named:
         assert split_page.seconds(float(told.breakdown_s[part])) in html
+
+
+def test_ranks_of_the_cube_are_those_of_placement() -> None:
+    from steptime.inputs.layout import Layout
+    from steptime.planning.placement import place
+
+    placed = place(Layout(tp=2, cp=2, pp=2, dp=2), domain_size=2, order="llama3")
+    inside = {one.kind: one.inside for one in placed.groups}
+    # Neighbours by rank are a tensor group, and nothing else fits into a domain of two.
+    assert inside["tensor"] == 8
+    assert [cube_page.group(5, axis) for axis in cube_page.ORDER] == [
+        [4, 5],
+        [5, 7],
+        [1, 5],
+        [5, 13],
+    ]
+    lengths = [abs(complex(*cube_page.STEPS[axis])) for axis in cube_page.ORDER]
+    assert lengths == sorted(lengths)
 
 
 def test_the_product_in_whole_numbers_is_the_matrices_product() -> None:

@@ -98,8 +98,8 @@ def _panel(part: tuple[str, str, str, Callable[..., Any], str], value_s: float, 
     key, word, colour, function, says = part
     place = f"{function.__module__}.{function.__name__}"
     return (
-        f'<div class="panel" data-panel="{key}"><h3><i class="{colour}"></i>{word}: '
-        f"{seconds(value_s)}, {share}</h3><p>{escape(says)}</p>"
+        f'<div class="panel" data-panel="{key}"><p class="head"><i class="{colour}"></i>{word}: '
+        f"{seconds(value_s)}, {share}</p><p>{escape(says)}</p>"
         f'<div class="math st-scroll">{equation(function)}</div>'
         f'<p class="small">In code: <code>{place}</code></p></div>'
     )

@@ -36,6 +36,7 @@ WEB_STEPS = (
     "steptime.book.memory_page:write_memory",
     "steptime.book.split_page:write_split",
     "steptime.book.frames_page:write_frames",
+    "steptime.book.cube_page:write_cube",
     "steptime.book.site.your_run_page:write_drawing",
     "steptime.book.site.card:write_card",
 )
