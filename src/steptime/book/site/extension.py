@@ -44,7 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Counted up when pages read with an older version must be read again.
     return {
         "version": "1",
-        "env_version": 4,
+        "env_version": 5,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }
