@@ -34,7 +34,7 @@ def open_home(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
         context = chromium.new_context(viewport={"width": width, "height": 800}, **options)
         contexts.append(context)
         page = context.new_page()
-        page.goto(f"{address}/home/")
+        page.goto(f"{address}/front/")
         return page
 
     yield opener
@@ -104,7 +104,7 @@ def test_the_explorer_says_the_same_of_the_layout(open_home: Callable[..., Page]
         link = page.locator("[data-out=link]").get_attribute("href")
         assert link
         other = page.context.new_page()
-        other.goto(page.url.replace("/home/", f"/explorer/index.html?{link.partition('?')[2]}"))
+        other.goto(page.url.replace("/front/", f"/explorer/index.html?{link.partition('?')[2]}"))
         other.wait_for_selector("#layout [data-out=step]")
         # Both print three digits, or fewer.
         told = other.locator("#layout [data-out=step]").first.inner_text()

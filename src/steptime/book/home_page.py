@@ -18,13 +18,13 @@ from steptime.book.home_answers import (
     answer_of,
     cluster_name,
 )
-from steptime.book.home_picture import RANKS, picture_data, pictures
+from steptime.book.home_picture import picture_data, pictures
 from steptime.book.idea_page import data_module, write_idea
-from steptime.book.schedule_page import MICRO_BATCHES, timeline
+from steptime.book.schedule_page import MICRO_BATCHES, RANKS, timeline
 from steptime.inputs.presets import model
 
 PAGE = FigurePage(
-    name="home",
+    name="front",
     element="home",
     title="Where a training step waits",
     heading="Where a training step waits",

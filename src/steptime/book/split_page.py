@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 from pathlib import Path
-from typing import Any
+from types import FunctionType
 
 from steptime.answer import predict
 from steptime.book.equations.closed import CLOSED
@@ -20,7 +19,7 @@ from steptime.formulas.roofline.stages import sends_s
 from steptime.formulas.roofline.tensor import tensor_s
 from steptime.formulas.schedule import bubble_share
 
-PARTS: tuple[tuple[str, str, str, Callable[..., Any], str], ...] = (
+PARTS: tuple[tuple[str, str, str, FunctionType, str], ...] = (
     (
         "compute",
         "computing",
@@ -75,13 +74,13 @@ PAGE = FigurePage(
 )
 
 
-def equation(function: Callable[..., Any]) -> str:
+def equation(function: FunctionType) -> str:
     """Return the last equation of a formula, the one that gives its value.
 
     Args:
         function: The formula.
     """
-    formula = formula_of(CLOSED.get(function, function))  # type: ignore[arg-type]
+    formula = formula_of(CLOSED.get(function, function))
     return to_mathml(formula.equations[-1].latex(LIMIT), display=True)
 
 
@@ -94,7 +93,7 @@ def seconds(value_s: float) -> str:
     return f"{value_s:.2f} s" if value_s >= 0.095 else f"{1e3 * value_s:.2g} ms"
 
 
-def _panel(part: tuple[str, str, str, Callable[..., Any], str], value_s: float, share: str) -> str:
+def _panel(part: tuple[str, str, str, FunctionType, str], value_s: float, share: str) -> str:
     key, word, colour, function, says = part
     place = f"{function.__module__}.{function.__name__}"
     return (
