@@ -5,7 +5,7 @@ import { text } from "../shared/dom.js";
 /** Follow the two lists. */
 export function answers(root, data, say) {
   const out = (name) => root.querySelector(`[data-out="${name}"]`);
-  const card = root.querySelector(".card");
+  const card = root.querySelector(".yours");
   const [model, cluster] = card.querySelectorAll("select");
   const bars = [...card.querySelectorAll(".bar i")];
 
