@@ -12,7 +12,7 @@ import typer
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
 from steptime.cli import options as opt
-from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.output import console, percent, print_json, print_table, reading, seconds
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.schedule_files import write
 from steptime.cli.trace_figure import figure
@@ -83,7 +83,9 @@ def trace_command(
         return
     if kinds != {True}:
         raise ConfigError("give traces, or a log, not both at once")
-    measured = measured_step(read_ranks(paths), layout)
+    with reading(paths) as seen:
+        ranks = read_ranks(paths, seen=seen)
+    measured = measured_step(ranks, layout)
     said = {} if told is None else predicted_parts(told, how.constants)
     rows = beside(measured.parts_s, measured.hidden_s, said)
     causes = {} if told is None else part_causes(rows, _asker(told, how))
