@@ -12,6 +12,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fact import Value
+from steptime.inputs.habits import sharding
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
@@ -192,6 +193,7 @@ def training_step(
     precision = precision_word(precision)
     check_precision(device, precision)
     said = _said(stack, date, facts, recompute)
+    said = said if zero_stage is None else sharding(said, device, zero_stage)
     assumed: list[Assumed] = []
     _check_cut(tp, cp, pp)
     dp = dp_of(dp, num_gpus, (tp, cp, pp))

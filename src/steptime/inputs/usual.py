@@ -6,7 +6,7 @@ from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
+from steptime.inputs.habits import usual_recompute, usual_stack, usual_zero_stage
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
@@ -72,13 +72,8 @@ def zero_stage_of(
         sizes: Pipeline, data-parallel and context-parallel size.
         said: Of the software, in its time.
         assumed: Gets what is taken.
-
-    Raises:
-        ConfigError: If the stage is none, or the software does not have it.
     """
     if stage is not None:
-        check_count("zero_stage", stage, least=0, most=3)
-        check_zero_stage(said, stage)
         return stage
     pp, dp, cp = sizes
     if dp == cp == 1:

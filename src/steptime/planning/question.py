@@ -9,7 +9,7 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.habits import zero_stages
+from steptime.inputs.habits import sharding, zero_stages
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
@@ -83,8 +83,10 @@ class Question:
         check_choice("precision", self.precision, PRECISIONS)
         name = self.predictor or default_predictor(self.accelerator)
         object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
-        era = in_its_time(self.said, self.accelerator)
+        said = sharding(self.said, self.accelerator, *self.zero_stages)
+        object.__setattr__(self, "said", said)
         if not self.zero_stages:
+            era = in_its_time(said, self.accelerator)
             object.__setattr__(self, "zero_stages", zero_stages(era, TRIED_ZERO))
         for field in ("recompute", "dp_replicates", "sequence_parallel", "schedules"):
             if not getattr(self, field):
@@ -93,12 +95,6 @@ class Question:
             check_choice("recompute", value, RECOMPUTE)
         for value in self.schedules:
             check_schedule_name(value)
-        for stage in self.zero_stages:
-            check_count("zero_stage", stage, least=0, most=3)
-        if zero_stages(era, self.zero_stages) != self.zero_stages:
-            raise ConfigError(
-                f"zero_stages={self.zero_stages}: {self.said.stack} lacks one of them"
-            )
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
         for copies in self.dp_replicates:
