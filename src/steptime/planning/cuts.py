@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedule_rules import chunks_held
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import SIZES
 
 SIZE_FIELDS = tuple(size for size in SIZES if size != "vpp")
 """In the order in which `sizes_for` lists them."""
