@@ -36,7 +36,7 @@ def test_eight_copies_of_64_ranks_share_among_eight() -> None:
 
 
 def test_experts_cut_over_two_ranks_each() -> None:
-    # Eight experts of width 14336, two of them a token, over 4 x 2 ranks of which tensor ones are 4.
+    # Eight experts of width 14336, two a token, over 4 x 2 ranks, four of them tensor ranks.
     one = job(model="mixtral-8x7b", tp=4, ep=4, etp=2)
     assert (expert_ranks(one), expert_width(one)) == (8.0, 7168.0)
     # A rank has a quarter of the tokens, and the copies of its neighbour's too.

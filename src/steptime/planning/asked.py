@@ -9,13 +9,14 @@ from steptime.answer.known import WITHOUT_RATES, default_predictor
 from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.face import SearchInputs
+from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.precision import precision_word
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.said import Said
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
-from steptime.planning.question import PINNED, Question
+from steptime.planning.question import Question
 from steptime.planning.result import SearchResult
 from steptime.planning.search import search as search_of
 
@@ -59,11 +60,10 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     every = several(inputs["schedule"])
     lists: dict[str, Any] = {
         "recompute": several(inputs["recompute"]),
-        "dp_replicates": several(inputs["dp_replicate"]),
         "sequence_parallel": several(inputs["sequence_parallel"]),
         "schedules": SCHEDULES if EVERY in every else every,
     }
-    pinned = ((name, several(given[name])) for name in PINNED)
+    pinned = ((name, several(given[name])) for name in SIZES)
     return Question(
         model=shape_named(inputs["model"]),
         accelerator=device,
