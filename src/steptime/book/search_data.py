@@ -12,6 +12,7 @@ from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import TOO_MANY_STAGES, TOO_MUCH_MEMORY
+from steptime.planning.space import COPIES
 from steptime.readers.config_keys import LARGEST_SIZE
 from steptime.readers.families import FAMILIES, Family
 from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
@@ -25,7 +26,7 @@ def search_data() -> dict[str, Any]:
         "recompute": usual["recompute"],
         "zero": TRIED_ZERO,
         "sequence": [float(one) for one in usual["sequence_parallel"]],
-        "copies": usual["dp_replicates"],
+        "copies": COPIES,
         "schedules": usual["schedules"],
         "reasons": REASONS,
         "too_many": TOO_MANY_STAGES,

@@ -92,9 +92,9 @@ def _assumed(
             taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
     if said.date is None and era.date is not None:
-        found.append(
-            taken("date", era.date, "when most published runs on it were", "--date YYYY-MM")
-        )
+        shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
+        why = f"no older can {shown}" if said.shards else "when most published runs on it were"
+        found.append(taken("date", era.date, why, "--date YYYY-MM"))
     elif said.date is None and stack.dated(conditions):
         found.append(
             taken(
