@@ -16,6 +16,7 @@ from steptime.readers.megatron_layout import megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
+from steptime.readers.own_defaults import sixteen_bit_states
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import Reading
 from steptime.readers.settings import set_entries
@@ -134,6 +135,7 @@ def _sharded(entries: Entries, folder: Path) -> None:
         why = "its sizes are not all given" if sized else f"{reading.title} names none"
         entries.ask("model", why)
     sharded_layout(entries, folder)
+    sixteen_bit_states(entries)
     for place, gap in enumerate(reading.missing):
         if gap.startswith("model: "):
             reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
@@ -146,6 +148,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "accelerate",
             "trainer",
             "llama-factory",
+            "llama-factory-1",
             "axolotl",
             "litgpt",
             "llm-foundry",
