@@ -8,6 +8,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import Reading, completed, read_configuration
+from steptime.readers.reading import where
 
 
 def read(folder: Path, name: str, text: str, **given: str) -> Reading:
@@ -170,3 +171,50 @@ def test_a_model_of_primus_in_eight_bits_is_its_model_in_eight_bits(tmp_path: Pa
     assert reading.model is not None
     assert reading.model.name == "Llama 3 8B"
     assert layout.precision == "fp8"
+
+
+# --- keys that say how, not that
+
+
+PIPELINED = (
+    "deepspeed pretrain_gpt.py --deepspeed --deepspeed_config ds.json --zero-stage 1 --num-layers 24 "
+    "--hidden-size 1536 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1 "
+    "--global-batch-size 256 --vocab-size 50257 --fp16 --position-embedding-type alibi "
+    "--pipeline-model-parallel-size 2 --tensor-model-parallel-size 1 "
+)
+
+
+def test_how_checkpoints_are_kept_does_not_ask_for_any(tmp_path: Path) -> None:
+    # megatron/model/gpt_model.py: the interval of a pipeline is that of --checkpoint-activations.
+    words = PIPELINED + "--deepspeed-activation-checkpointing "
+    layout, _ = completed(read(tmp_path, "run.sh", words), {"num_gpus": 32})
+    assert layout.recompute == "none"
+    words += "--checkpoint-activations"
+    layout, _ = completed(read(tmp_path, "run.sh", words), {"num_gpus": 32})
+    assert layout.recompute == "full"
+
+
+def test_a_file_that_adds_to_another_is_refused(tmp_path: Path) -> None:
+    text = (
+        "extends:\n  - own_base.yaml\nnum_layers: 61\nhidden_size: 7168\n"
+        "num_attention_heads: 128\nseq_length: 4096\nvocab_size: 129280\n"
+    )
+    with pytest.raises(ConfigError, match="extends = .*adds to another file"):
+        read(tmp_path, "run.yaml", text)
+
+
+def test_a_loss_that_needs_another_model_is_refused(tmp_path: Path) -> None:
+    text = TRAINER + "stage: sft\nfinetuning_type: full\ncutoff_len: 2048\ntemplate: qwen\n"
+    with pytest.raises(ConfigError, match="use_asft_loss = True"):
+        read(tmp_path, "run.yaml", text + "use_asft_loss: true\n")
+
+
+def test_what_the_software_takes_is_no_line(tmp_path: Path) -> None:
+    text = (
+        "modules:\n  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n"
+        "    model: llama3.1_8B.yaml\n    overrides:\n      micro_batch_size: 1\n"
+        "      global_batch_size: 64\n      seq_length: 8192\n      tensor_model_parallel_size: 1\n"
+        "      pipeline_model_parallel_size: 1\n"
+    )
+    stage = read(tmp_path, "run.yaml", text).facts["zero_stage"]
+    assert where(stage.line) == "the software's default"
