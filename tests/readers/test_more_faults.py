@@ -123,6 +123,32 @@ def test_litgpt_s_two_programs_shard_and_recompute_in_their_own_ways(
     assert (layout.recompute, layout.zero_stage, layout.dp_replicate) == right
 
 
+def test_litgpt_s_tied_output_is_the_embedding(tmp_path: Path) -> None:
+    text = (
+        "model_name: own\nmodel_config:\n  n_layer: 6\n  n_head: 6\n  n_embd: 288\n"
+        "  padded_vocab_size: 32000\n  intermediate_size: 768\ndevices: auto\nnum_nodes: 1\n"
+        "train:\n  global_batch_size: 512\n  micro_batch_size: 128\n  max_seq_length: 256\n"
+    )
+    tied = read(tmp_path, "run.yaml", text + "  tie_embeddings: true\n").model
+    assert tied is not None
+    assert tied.tied
+    free = read(tmp_path, "run.yaml", text + "  tie_embeddings:\n")
+    assert free.model is not None
+    assert not free.model.tied
+    assert [one.value for one in free.assumptions if one.name == "recompute"] == ["none"]
+
+
+def test_torchtitan_s_backend_for_any_model_names_its_own(tmp_path: Path) -> None:
+    text = (
+        '[model]\nname = "transformers_modeling_backend"\nflavor = "full"\n[hf_transformers]\n'
+        'model = "Qwen/Qwen3-4B-Instruct-2507"\n[training]\nlocal_batch_size = 2\n'
+        "seq_len = 2048\n"
+    )
+    reading = read(tmp_path, "run.toml", text)
+    assert reading.model is not None
+    assert reading.model.name == "Qwen3 4B"
+
+
 def test_a_trainer_without_shards_keeps_states_in_the_type_it_loads(tmp_path: Path) -> None:
     loaded = read(tmp_path, "run.yaml", TRAINER + "torch_dtype: bfloat16\n")
     assert facts(loaded)["master_bytes"] == 0.0
@@ -177,8 +203,9 @@ def test_a_model_of_primus_in_eight_bits_is_its_model_in_eight_bits(tmp_path: Pa
 
 
 PIPELINED = (
-    "deepspeed pretrain_gpt.py --deepspeed --deepspeed_config ds.json --zero-stage 1 --num-layers 24 "
-    "--hidden-size 1536 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 1 "
+    "deepspeed pretrain_gpt.py --deepspeed --deepspeed_config ds.json --zero-stage 1 "
+    "--num-layers 24 --hidden-size 1536 --num-attention-heads 16 --seq-length 2048 "
+    "--micro-batch-size 1 "
     "--global-batch-size 256 --vocab-size 50257 --fp16 --position-embedding-type alibi "
     "--pipeline-model-parallel-size 2 --tensor-model-parallel-size 1 "
 )
@@ -199,7 +226,7 @@ def test_a_file_that_adds_to_another_is_refused(tmp_path: Path) -> None:
         "extends:\n  - own_base.yaml\nnum_layers: 61\nhidden_size: 7168\n"
         "num_attention_heads: 128\nseq_length: 4096\nvocab_size: 129280\n"
     )
-    with pytest.raises(ConfigError, match="extends = .*adds to another file"):
+    with pytest.raises(ConfigError, match=r"extends = .*adds to another file"):
         read(tmp_path, "run.yaml", text)
 
 

@@ -33,12 +33,12 @@ def litgpt(entries: Entries) -> None:
     tunes = named is not None and "checkpoint_dir" in named.name
     if (nodes or 1) * (each or 1) == 1 and each is not None:
         _instead(entries, "zero_stage", 0, "one device shares nothing")
-        entries.put("recompute", "none", "one device: no block is computed again")
+        entries.put("recompute", False, "one device: no block is computed again")
         return
     if tunes:
         entries.put("recompute", "full", "LitGPT's fine-tuning computes every block again")
         return
-    entries.put("recompute", "none", "LitGPT's pre-training computes nothing again")
+    entries.put("recompute", False, "LitGPT's pre-training computes nothing again")
     if nodes is not None and nodes > 1:
         entries.put("dp_replicate", nodes, "LitGPT's pre-training shards inside a server")
 

@@ -51,6 +51,12 @@ def _of_flavor(entries: Entries) -> Any:
     family, flavor = entries.word("model_name"), entries.word("flavor")
     if not family and entries.entry("primus_model") is not None:
         return named_model(entries, Path(), "primus_model")
+    if entries.entry("hf_model_id") is not None:
+        # A backend for any model of transformers, whose flavor says how much of it is built.
+        if flavor in ("", "full"):
+            return named_model(entries, Path(), "hf_model_id")
+        entries.ask("model", f"flavor {flavor} builds a part of a model")
+        return None
     if not family:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
