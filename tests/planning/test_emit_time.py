@@ -68,6 +68,7 @@ WORDS = {
     "fused_accumulation": (0.0, 1.0),
     "sent_gradient_bytes": (2.0, 4.0),
     "plain_exchange": (0.0, 1.0),
+    "loss_bytes": (14.0, 40.0, 52.0),
     "eager": (0.0, 1.0),
     "kernel": ("flash-2", "cudnn", "stored"),
     "cp_comm_type": ("p2p", "all_gather", "a2a", "a2a+p2p", "allgather", "alltoall"),

@@ -12,6 +12,7 @@ from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
+from steptime.readers.megatron_kernels import kernels
 from steptime.readers.megatron_layout import megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.megatron_stages import noop_layers
@@ -98,6 +99,7 @@ def _megatron(entries: Entries, folder: Path) -> None:
         asked = [gap for gap in reading.missing if gap.startswith("model:")]
         reading.missing[:] = asked or ["model: the file does not give its sizes"]
     megatron_layout(entries, steps_known=is_whole or reading.kind not in RECIPES)
+    kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
     is_bf16 = reading.value("precision") == "bf16"

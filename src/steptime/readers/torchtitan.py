@@ -183,6 +183,9 @@ def _precision(entries: Entries) -> None:
         text += " float8"
     precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
+    if precision != "fp8":
+        # What is cast before it is gathered counts with such products alone.
+        entries.by_key.pop("gather_8_bits", None)
     if precision == "fp32":
         entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
 

@@ -17,7 +17,7 @@ from steptime.planning.emit.names import (
     optimizer_copies,
     servers,
 )
-from steptime.planning.emit.words import context_names
+from steptime.planning.emit.words import context_names, loss_names
 
 _SEVERAL = ("hierarchical_context_parallel_sizes",)
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
@@ -98,7 +98,10 @@ def megatron_flags(
 
 def _own(words: Mapping[str, Any]) -> Names:
     """Return the words that stand in the file as they are; what Megatron-LM has is left out."""
-    return {name: word for name, word in words.items() if name != "cp_comm_type"}
+    spread = ("cp_comm_type", "loss_kind")
+    own = {name: word for name, word in words.items() if name not in spread}
+    # The time takes a fused loss for granted.
+    return own | loss_names(words.get("loss_kind", "te"))
 
 
 def _flag(name: str, value: Any) -> str:

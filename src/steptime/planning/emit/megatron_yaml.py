@@ -19,7 +19,7 @@ from steptime.planning.emit.names import (
     optimizer_copies,
     servers,
 )
-from steptime.planning.emit.words import context_names, only
+from steptime.planning.emit.words import context_names, loss_names, only
 
 _BRIDGE_PRECISION = {
     "bf16": "bf16_mixed",
@@ -71,6 +71,7 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[
                 "add_bias_linear": model.linear_bias,
                 "seq_length": batch.seq_length,
                 **only(words, _BRIDGE_MODEL),
+                **loss_names(words.get("loss_kind", "")),
                 **context_names(words, layout),
             },
             "train": {

@@ -22,6 +22,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "attention_backend",
         "cp_comm_type",
         "moe_token_dispatcher_type",
+        "loss_kind",
     ),
     "megatron-bridge": (
         "overlap_grad_reduce",
@@ -32,6 +33,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "attention_backend",
         "cp_comm_type",
         "moe_token_dispatcher_type",
+        "loss_kind",
     ),
     "nemo": (
         "overlap_grad_reduce",
@@ -113,6 +115,19 @@ def only(words: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
         keys: Which.
     """
     return {key: words[key] for key in keys if key in words}
+
+
+def loss_names(word: str) -> dict[str, Any]:
+    """Return Megatron-LM's names for a kind of loss.
+
+    Args:
+        word: Of ``loss_kind``; empty where nothing is said.
+    """
+    if not word:
+        return {}
+    is_fused = word != "plain"
+    impl = {"cross_entropy_fusion_impl": word} if is_fused else {}
+    return {"cross_entropy_loss_fusion": is_fused} | impl
 
 
 def context_names(words: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
