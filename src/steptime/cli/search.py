@@ -74,7 +74,7 @@ def search_command(
     ] = 1.0,
     fits_with: Annotated[
         float,
-        opt.alone("--fits-with", help="Rank only what fits with this chance, such as 0.9."),
+        opt.alone("--fits-with", help="Rank only what fits with this chance; 0 for any."),
     ] = FITS_WITH,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[

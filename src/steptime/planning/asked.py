@@ -112,7 +112,7 @@ def search_question(
         predictor: The better one that knows the device and the order if None.
         constants: Of the roofline model; the published ones if None.
         memory_share: Share of the memory that may be used.
-        fits_with: Chance to fit that a layout must have, such as 0.9; 0 for any.
+        fits_with: Chance to fit that a layout must have; 0 for any whose counted bytes fit.
 
     Raises:
         ConfigError: If an input cannot be used.

@@ -25,9 +25,9 @@ TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
 
-FITS_WITH = 0.0
+FITS_WITH = 0.9
 """Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
-counted bytes fit."""
+counted bytes fit. Where none has it, the most likely one stands alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

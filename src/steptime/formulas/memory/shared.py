@@ -16,7 +16,7 @@ from steptime.formulas.memory.parameters import (
     mixture_layer_slice,
 )
 from steptime.formulas.memory.stages import stage_cut
-from steptime.formulas.memory.states import state_terms, transient_bytes
+from steptime.formulas.memory.states import freed_gradients, state_terms, transient_bytes
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts, SharedTerms
@@ -42,7 +42,7 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "split": per_token["split"],
         "boundary": per_token["boundary"],
         "checkpoint": checkpoint_token_bytes(job, facts, per_token),
-        "embedded": facts.dropout * per_token["boundary"] / 2.0,
+        "embedded": facts.dropout * job.hidden_size / per_token["split"],
         "sent": facts.stage_outputs * where(job.pp > 1.0, per_token["boundary"], 0.0),
         "dense_token": layer["dense"],
         "experts_token": layer["experts"],
@@ -57,11 +57,14 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "embedding_slice": embedding_slice(job),
         "state": states["all"],
         "routed_state": states["routed_all"],
+        "freed": freed_gradients(job, facts),
+        "gradient": states["gradient"],
+        "routed_gradient": states["routed_gradient"],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
         "moment": moment_bytes(job, facts, per_token["split"]),
         "dispatch": dispatch_bytes(job, facts),
-        "work": work_bytes(job),
+        "work": work_bytes(job, facts),
         "vee": vee_shape(job),
         "twice": entry_number("copies", job.schedule) - 1.0,
     }

@@ -6,7 +6,7 @@ from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import (
     Job,
     MemoryFacts,
@@ -120,6 +120,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
     buffers = rank_buffers(shared, stage, ends, logits)
     moving = activations + logits + buffers
     state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
+    gradient = count["other"] * shared["gradient"] + count["routed"] * shared["routed_gradient"]
+    spared = shared["freed"] * minimum(gradient, activations + logits)
     reserve = facts.reserve_bytes + facts.fragmentation * moving
     return {
         "num_layers": stage["layers"],
@@ -130,7 +132,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
         "logits": logits,
         "buffers": buffers,
         "reserve": reserve,
-        "total": state + moving + reserve,
+        "spared": spared,
+        "total": state - spared + moving + reserve,
     }
 
 
@@ -151,7 +154,9 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
         "num_layers": terms["num_layers"],
         "in_flight": terms["in_flight"],
         "weights": other * states["weight"] + routed * states["routed_weight"],
-        "gradients": other * states["gradient"] + routed * states["routed_gradient"],
+        "gradients": other * states["gradient"]
+        + routed * states["routed_gradient"]
+        - terms["spared"],
         "optimizer": other * states["optimizer"] + routed * states["routed_optimizer"],
         "activations": terms["activations"],
         "logits": terms["logits"],

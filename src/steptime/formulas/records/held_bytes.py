@@ -81,6 +81,9 @@ class SharedTerms(StageCut):
     embedding_slice: Number
     state: Number
     routed_state: Number
+    freed: Number
+    gradient: Number
+    routed_gradient: Number
     transient: Number
     logits: Number
     moment: Number
@@ -123,6 +126,7 @@ class RankTerms(RankParameters):
     logits: Number
     buffers: Number
     reserve: Number
+    spared: Number
     total: Number
 
 
