@@ -183,6 +183,11 @@ class PeakCoverage:
     sources: tuple[tuple[str, int, float], ...]
     width: PeakWidth | None
 
+    @property
+    def scales(self) -> float:
+        """Return how many scales lie below nine tenths."""
+        return logit(SURE_TO_FIT)
+
 
 def peak_coverage(misses: Sequence[PeakMiss], knowledge: str) -> PeakCoverage:
     """Return how many peaks lie below, each source's width made without it.
@@ -209,6 +214,11 @@ def peak_coverage(misses: Sequence[PeakMiss], knowledge: str) -> PeakCoverage:
     )
 
 
+def published_coverage() -> tuple[PeakCoverage, ...]:
+    """Return the coverage of every level over the published peaks."""
+    return tuple(peak_coverage(published_peaks(), level) for level in KNOWLEDGE)
+
+
 def widths_text(misses: Sequence[PeakMiss]) -> str:
     """Return ``data/memory_widths.toml`` as the measured peaks make it.
 
@@ -232,5 +242,4 @@ def widths_text(misses: Sequence[PeakMiss]) -> str:
 
 if __name__ == "__main__":
     write_whole(data_path(MEMORY_WIDTHS), widths_text(published_peaks()))
-    for level_asked in KNOWLEDGE:
-        print(peak_coverage(published_peaks(), level_asked))
+    print(*published_coverage(), sep="\n")

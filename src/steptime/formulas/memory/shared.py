@@ -16,7 +16,7 @@ from steptime.formulas.memory.parameters import (
     mixture_layer_slice,
 )
 from steptime.formulas.memory.stages import stage_cut
-from steptime.formulas.memory.states import freed_gradients, state_terms, transient_bytes
+from steptime.formulas.memory.states import state_terms, transient_bytes
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts, SharedTerms
@@ -30,8 +30,6 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
     cut = stage_cut(job, facts)
     line = flight_line(job)
     states = state_terms(job, facts)
-    mixture = mixture_layer_slice(job)
-    expert = expert_layer_slice(job)
     return {
         "slots": cut["slots"],
         "stage_slots": cut["stage_slots"],
@@ -51,15 +49,13 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "tokens": tokens(job),
         "micro_batches": micro_batches(job),
         "dense_slice": dense_layer_slice(job),
-        "mixture_slice": mixture,
-        "expert_slice": expert,
-        "largest_mixture": mixture + expert,
+        "mixture_slice": mixture_layer_slice(job),
+        "expert_slice": expert_layer_slice(job),
         "embedding_slice": embedding_slice(job),
         "state": states["all"],
         "routed_state": states["routed_all"],
-        "freed": freed_gradients(job, facts),
-        "gradient": states["gradient"],
-        "routed_gradient": states["routed_gradient"],
+        "freed": states["freed"],
+        "routed_freed": states["routed_freed"],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
         "moment": moment_bytes(job, facts, per_token["split"]),

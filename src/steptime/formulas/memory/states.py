@@ -145,13 +145,16 @@ def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
     routed_gradient = gradient_bytes(job, facts, routed) + routed_sent
     routed_optimizer = optimizer_bytes(job, facts, routed)
     here = 1.0 - facts.offloaded_states
+    freed = freed_gradients(job, facts)
     return {
         "weight": weight * here,
         "gradient": gradient * here,
         "optimizer": optimizer * here,
+        "freed": gradient * here * freed,
         "all": (weight + gradient + optimizer) * here,
         "routed_weight": routed_weight * here,
         "routed_gradient": routed_gradient * here,
         "routed_optimizer": routed_optimizer * here,
+        "routed_freed": routed_gradient * here * freed,
         "routed_all": (routed_weight + routed_gradient + routed_optimizer) * here,
     }

@@ -98,7 +98,9 @@ def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits
         logits: Bytes of the rank's logits, 0 if it has no head.
     """
     has_experts = stage["experts"] > 0.0
-    layer = where(has_experts, shared["largest_mixture"], shared["dense_slice"])
+    layer = where(
+        has_experts, shared["mixture_slice"] + shared["expert_slice"], shared["dense_slice"]
+    )
     matrix = maximum(ends["first"], ends["last"]) * shared["embedding_slice"]
     gathered = shared["transient"] * maximum(layer, matrix)
     work = maximum(shared["work"] - logits, 0.0)
@@ -120,8 +122,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
     buffers = rank_buffers(shared, stage, ends, logits)
     moving = activations + logits + buffers
     state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
-    gradient = count["other"] * shared["gradient"] + count["routed"] * shared["routed_gradient"]
-    spared = shared["freed"] * minimum(gradient, activations + logits)
+    freed = count["other"] * shared["freed"] + count["routed"] * shared["routed_freed"]
+    spared = minimum(freed, activations + logits)
     reserve = facts.reserve_bytes + facts.fragmentation * moving
     return {
         "num_layers": stage["layers"],
