@@ -97,7 +97,8 @@ def fragment(first: Answer) -> str:
     idle = f"{100 * line['bubble_fraction']:.1f} %"
     return (
         f'<div class="st-idea home"><div class="play">{pictures()}'
-        '<p class="keys-row"><button type="button" class="primary needs-script" data-play>▶ Play</button>'
+        '<p class="keys-row">'
+        '<button type="button" class="primary needs-script" data-play>▶ Play</button>'
         '<span class="key"><i class="f"></i>forward</span><span class="key"><i class="b"></i>'
         'backward</span><span class="key"><i class="i"></i>waits</span></p>'
         f'<p class="claim"><b class="figure" data-out="idle">{idle}</b> of all GPU time is spent '
