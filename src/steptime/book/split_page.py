@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 from steptime.answer import predict
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.statements import LIMIT, formula_of
 from steptime.book.figure_page import FigurePage
-from steptime.book.idea_page import write_idea
+from steptime.book.idea_page import command, write_idea
 from steptime.book.site.mathml import to_mathml
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.roofline.matmul import product_s
@@ -19,7 +21,7 @@ from steptime.formulas.roofline.stages import sends_s
 from steptime.formulas.roofline.tensor import tensor_s
 from steptime.formulas.schedule import bubble_share
 
-PARTS: tuple[tuple[str, str, str, FunctionType, str], ...] = (
+PARTS: tuple[tuple[str, str, str, Callable[..., Any], str], ...] = (
     (
         "compute",
         "computing",
@@ -74,12 +76,13 @@ PAGE = FigurePage(
 )
 
 
-def equation(function: FunctionType) -> str:
+def equation(function: Callable[..., Any]) -> str:
     """Return the last equation of a formula, the one that gives its value.
 
     Args:
         function: The formula.
     """
+    assert isinstance(function, FunctionType)
     formula = formula_of(CLOSED.get(function, function))
     return to_mathml(formula.equations[-1].latex(LIMIT), display=True)
 
@@ -93,7 +96,7 @@ def seconds(value_s: float) -> str:
     return f"{value_s:.2f} s" if value_s >= 0.095 else f"{1e3 * value_s:.2g} ms"
 
 
-def _panel(part: tuple[str, str, str, FunctionType, str], value_s: float, share: str) -> str:
+def _panel(part: tuple[str, str, str, Callable[..., Any], str], value_s: float, share: str) -> str:
     key, word, colour, function, says = part
     place = f"{function.__module__}.{function.__name__}"
     return (
@@ -122,13 +125,13 @@ def fragment() -> str:
     low, high = told.step_time_low_s, told.step_time_high_s
     likely = "" if low is None or high is None else f", likely {low:.1f} to {high:.1f} s"
     return (
-        f'<div class="st-idea split"><p><b class="figure">{step_s:.1f} s</b> a step{likely}: Llama '
-        "3 405B on 8,192 H100, by the model. Choose a part.</p>"
+        f'<div class="st-idea split"><p><b class="figure">{step_s:.1f} s</b> a step{likely}: '
+        f"{told.step.model.name} on {told.step.layout.num_devices:,} H100, by the model. Choose a "
+        "part.</p>"
         f'<div class="stack" aria-hidden="true">{"".join(blocks)}</div>'
         f'<ul class="parts">{"".join(keys)}</ul>{"".join(panels)}'
         '<p class="small">Letters are those of <a href="notation.html">terms and symbols</a>. '
-        "<code>steptime predict -m llama3-405b -a h100 --tp 8 --pp 16 --dp 64 -s 8192 -B 2048 "
-        "--sequence-parallel</code></p></div>"
+        f"<code>{command(LLAMA)}</code></p></div>"
     )
 
 
