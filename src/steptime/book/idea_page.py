@@ -17,7 +17,6 @@ from steptime.book.explorer_page import whole_numbers
 from steptime.book.figure_page import WEB, FigurePage, write_figure
 from steptime.book.minify import small_style
 
-
 _CHAPTER = re.compile(r'href="([a-z-]+\.html)')
 
 
