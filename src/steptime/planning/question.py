@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
+from steptime.formulas.judgement import SURE_CHANCE
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
@@ -25,7 +26,7 @@ TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
 
-FITS_WITH = 0.9
+FITS_WITH = SURE_CHANCE
 """Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
 counted bytes fit. Where none has it, the most likely one stands alone."""
 
