@@ -9,9 +9,9 @@ import pytest
 
 from steptime.answer import Question, predict
 from steptime.cli.main import run
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.training_step import training_step
 from steptime.planning.faster import LEAST_GAIN, SHOWN, faster
-from steptime.planning.question import FITS_WITH
 from steptime.planning.search import search
 
 STEPS: list[dict[str, Any]] = [

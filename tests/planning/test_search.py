@@ -283,8 +283,8 @@ def test_memory_stays_bounded_in_a_huge_space() -> None:
         ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),
         ({"hbm_share": 0.0}, "hbm_share must be in"),
         ({"micro_batch_sizes": (0,)}, "micro_batch_size must be >= 1"),
-        ({"dp_replicates": (0,)}, "dp_replicate must be >= 1"),
-        ({"said": Said(stack="torchtitan"), "zero_stages": (1,)}, "torchtitan lacks one of them"),
+        ({"pinned": (("dp_replicate", (0,)),)}, "dp_replicate must be >= 1"),
+        ({"said": Said(stack="torchtitan"), "zero_stages": (1,)}, "no such sharding; use 0, 2, 3"),
     ],
 )
 def test_bad_questions_are_refused(more: dict[str, object], message: str) -> None:

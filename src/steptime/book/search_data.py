@@ -8,12 +8,14 @@ from typing import Any
 from steptime.answer.known import peak_knowledge
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import kept_peak_width, logit
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.presets import model, model_names
 from steptime.inputs.said import KNOWLEDGE, NOTHING_SAID
 from steptime.planning.evaluate import REASONS
-from steptime.planning.question import FITS_WITH, TRIED_ZERO, Question
+from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
+from steptime.planning.space import COPIES
 from steptime.readers.config_keys import LARGEST_SIZE
 from steptime.readers.families import FAMILIES, Family
 from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
@@ -30,7 +32,7 @@ def search_data() -> dict[str, Any]:
         "recompute": usual["recompute"],
         "zero": TRIED_ZERO,
         "sequence": [float(one) for one in usual["sequence_parallel"]],
-        "copies": usual["dp_replicates"],
+        "copies": COPIES,
         "schedules": usual["schedules"],
         "reasons": REASONS,
         "too_many": TOO_MANY_STAGES,

@@ -8,9 +8,10 @@ from html import escape
 from steptime.book.explorer_data import CHAPTER_MODELS
 from steptime.book.search_data import CHANCES
 from steptime.inputs.datafiles import data_table
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.precision import PRECISIONS
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.planning.question import FITS_WITH, Question
+from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult
 from steptime.planning.search import search
 

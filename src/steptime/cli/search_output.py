@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.cli.output import console, percent, seconds
 from steptime.cli.predict import assumptions, print_unstated
 from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
-from steptime.inputs.fields import BY_NAME
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
 from steptime.planning.placement import domains_needed, in_use

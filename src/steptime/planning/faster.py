@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.said import in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
-from steptime.planning.question import FITS_WITH
 
 SHOWN = 3
 LEAST_GAIN = 0.01

@@ -8,7 +8,8 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
-from steptime.inputs.layout import SIZES, Batch, Layout
+from steptime.inputs.fields import SIZES
+from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
 from steptime.planning.cost import Run, run_cost

@@ -1,5 +1,6 @@
 """What is held for a moment: logits, messages, gathered weights, work space."""
 
+from steptime.formulas.experts import of_copies
 from steptime.formulas.layout_terms import key_value_width
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import Job, MemoryFacts
@@ -79,7 +80,7 @@ def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """
     copies = tokens(job) * job.top_k * facts.expert_imbalance
     both = (facts.dispatch_bytes + 2.0) * copies * job.hidden_size
-    return where(job.ep > 1.0, both * job.etp / job.tp, 0.0)
+    return where(job.ep > 1.0, of_copies(both, job), 0.0)
 
 
 def work_bytes(job: Job, facts: MemoryFacts) -> Number:
