@@ -40,7 +40,7 @@ def software_facts(entries: Entries, form: Format) -> None:
             continue
         if entry is not None:
             _note(entries, entry, words)
-        elif key in form.unsaid:
+        elif key in form.unsaid and not entries.by_key.get("recipe_name"):
             why = f"{form.title}'s default: {key} = {form.unsaid[key]}"
             _note(entries, Entry(key, form.unsaid[key], DEFAULT, why), words)
     if form.widths:
