@@ -12,11 +12,11 @@ from steptime.cli.output import print_json, waiting
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
+from steptime.inputs.face import FITS_WITH
 from steptime.planning.cost import Ends, run_cost
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.emit.words import said_by
 from steptime.planning.goodput import Failures, goodput
-from steptime.planning.question import FITS_WITH
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -75,7 +75,7 @@ def search_command(
     ] = 1.0,
     fits_with: Annotated[
         float,
-        opt.alone("--fits-with", help="Rank only what fits with this chance, such as 0.9."),
+        opt.alone("--fits-with", help="Rank only what fits with this chance; 0 for any."),
     ] = FITS_WITH,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[

@@ -9,6 +9,7 @@ from steptime.readers.megatron_stages import stages
 from steptime.readers.precision import precision
 from steptime.readers.reading import Fact
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import megatron_experts, note_copies
 
 SIZES = (
     ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp", "model_parallel_size")),
@@ -43,18 +44,7 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
             reading.assume(name, 1, "the software's default")
         elif not steps_known:
             reading.assume(name, 1, "not in this file; a recipe's may differ")
-    if entries.flag("moe_tp_extend_ep") and reading.value("tp", 1) > 1:
-        # Tensor ranks hold experts of their own there, not slices.
-        extended = reading.value("ep", 1) * reading.value("tp", 1)
-        reading.facts.pop("ep", None)
-        line = entries.line("moe_tp_extend_ep")
-        reading.state("ep", extended, line=line, written="moe_tp_extend_ep")
-        reading.state("etp", 1, line=line, written="moe_tp_extend_ep")
-    elif entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
-        tp = reading.value("tp", 1)
-        experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
-        if experts and tp > 1:
-            reading.assume("etp", tp, "Megatron-LM's default is tp")
+    megatron_experts(entries, entries.entry(*NUMBER) is not None)
     stages(entries)
     sharding(entries)
     recompute(entries)
@@ -110,10 +100,7 @@ def sharding(entries: Entries) -> None:
         return
     reading.state("zero_stage", stage, line=entries.line(written), written=written)
     parts = entries.count("optimizer_instances", "num_distributed_optimizer_instances")
-    if parts and parts > 1:
-        reading.state(
-            "dp_replicate", parts, line=entries.line("num_distributed_optimizer_instances")
-        )
+    note_copies(reading, parts, entries.line("num_distributed_optimizer_instances"))
 
 
 def recompute(entries: Entries) -> None:

@@ -10,6 +10,7 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.names import (
     Names,
+    check_expert_slices,
     check_megatron,
     check_one_copy,
     headline,
@@ -161,11 +162,7 @@ def _check_nemo(model: ModelShape, layout: Layout) -> None:
         raise ConfigError(f"NeMo 1 has no precision={layout.precision!r}; use fp8 or bf16")
     if layout.zero_stage == 2:
         raise ConfigError("NeMo 1 shares no gradients without weights; choose --zero 1 or --zero 3")
-    if model.experts is not None and layout.etp != layout.tp:
-        raise ConfigError(
-            f"NeMo 1 cuts experts over tp={layout.tp} ranks, not over etp={layout.etp}; "
-            "emit megatron"
-        )
+    check_expert_slices("NeMo 1", model, layout, "emit megatron")
 
 
 def _model(model: ModelShape, layout: Layout, batch: Batch) -> Names:

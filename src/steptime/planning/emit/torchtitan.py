@@ -15,7 +15,7 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.pipeline.schedules import SCHEDULES as ALL
-from steptime.planning.emit.names import headline
+from steptime.planning.emit.names import check_expert_slices, headline, shared_copies
 from steptime.planning.emit.words import only
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
@@ -45,7 +45,9 @@ def torchtitan_toml(
     _check(layout)
     _check_chunks(model, layout)
     _check_shared(model, layout)
-    _check_experts(model, layout)
+    if layout.ep == 1:
+        instead = f"choose a layout with --etp {layout.tp}, or with ep > 1"
+        check_expert_slices("torchtitan without expert ranks", model, layout, instead)
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
@@ -96,10 +98,10 @@ def _check(layout: Layout) -> None:
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
             "choose a layout with --zero 3, or with --zero 0 where it fits"
         )
-    if layout.zero_stage > 1 and layout.dp_replicate == layout.dp > 1 and layout.cp == 1:
+    if layout.zero_stage > 1 and layout.shards == layout.cp == 1 < layout.dp:
         raise ConfigError(
-            f"torchtitan shards nothing where dp_replicate={layout.dp_replicate} takes up all of "
-            "dp; choose a smaller one, or --zero 0"
+            f"torchtitan shards nothing where copies take up all of dp={layout.dp}; choose fewer, "
+            "or --zero 0"
         )
     if layout.tp > 1 and not layout.sequence_parallel:
         raise ConfigError(
@@ -108,15 +110,6 @@ def _check(layout: Layout) -> None:
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
-
-
-def _check_experts(model: ModelShape, layout: Layout) -> None:
-    """Refuse slices of experts that torchtitan does not make."""
-    if model.experts is not None and layout.ep == 1 and layout.etp != layout.tp:
-        raise ConfigError(
-            f"torchtitan cuts experts over tp={layout.tp} where ep=1, whatever etp is; choose a "
-            f"layout with --etp {layout.tp}, or with ep > 1"
-        )
 
 
 def _check_chunks(model: ModelShape, layout: Layout) -> None:
@@ -197,7 +190,7 @@ def _flavor_lines(model: ModelShape) -> list[str]:
 
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
     """Return the lines of the section that cuts the model."""
-    copies = layout.dp_replicate if layout.zero_stage > 1 else layout.dp
+    copies = shared_copies(layout, least=2)
     lines = [
         f"data_parallel_replicate_degree = {copies}",
         f"data_parallel_shard_degree = {layout.dp // copies}",
