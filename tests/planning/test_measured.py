@@ -117,7 +117,7 @@ def test_five_chunks_and_ten_cannot_be_told_apart_by_one_step(tmp_path: Path) ->
     # Idle time goes by the chunks (narayanan2021, Sec. 2.2): half of it, of what it was.
     idle = [one.breakdown_s["bubble"] for one in (five, ten)]
     assert idle[1] == pytest.approx(idle[0] / 2, rel=1e-9)
-    sent = [one.breakdown_s["pipeline sends"] for one in (five, ten)]
+    sent = [one.breakdown_s["pipeline_sends"] for one in (five, ten)]
     assert sent[1] >= sent[0]
     # What one of them measured lies in the other's interval.
     assert compared(measured(f"{five.step_time_s}s", ten), ten).inside is True
