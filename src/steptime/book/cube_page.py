@@ -134,7 +134,8 @@ def fragment() -> str:
         f'<div class="st-idea cube"><svg role="img" aria-label="{name}" '
         f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}">{_edges()}{_nodes()}</svg>'
         f'<div><p class="told" data-out="says" aria-live="polite">{says(FIRST)}</p>'
-        '<p class="keys-row" hidden><button type="button" data-step="-1">◂ GPU before</button>'
+        '<p class="keys-row needs-script">'
+        '<button type="button" data-step="-1">◂ GPU before</button>'
         '<button type="button" data-step="1">Next GPU ▸</button></p>'
         f'<ul class="axes">{keys}</ul></div></div>'
     )
