@@ -169,7 +169,7 @@ def chunk_run(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
         num_microbatches: Micro-batches, m.
 
     References:
-        narayanan2021, Sec. 2.2.2; lamypoirier2023, Sec. 4.
+        narayanan2021, Sec. 2.2.2; lamypoirier2023, its breadth-first schedule.
     """
     round_of = round_size(pp, num_microbatches)
     free = where(entry_number("whole_rounds", schedule) > 0.0, round_of, num_microbatches)
