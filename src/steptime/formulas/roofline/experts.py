@@ -1,5 +1,6 @@
 """The mixture-of-experts part of a layer: grouped products and permutes."""
 
+from steptime.formulas.experts import expert_width, of_copies
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
@@ -44,7 +45,7 @@ def routed_rows(job: Job, tokens: Number) -> Number:
     Args:
         tokens: Of a micro-batch, before tensor parallelism splits them.
     """
-    return tokens * job.top_k / job.tp * job.etp
+    return of_copies(tokens * job.top_k, job)
 
 
 def host_wait_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
@@ -93,8 +94,7 @@ def grouped_products_s(job: Job, constants: Constants, rows: Number, flop_per_s:
         flop_per_s: Rate of large products.
     """
     local = job.num_experts / job.ep
-    width = job.expert_ffn_hidden_size / job.etp
-    values = (2.0 + job.gated) * width * job.hidden_size
+    values = (2.0 + job.gated) * expert_width(job) * job.hidden_size
     arithmetic_s = 2.0 * (rows + PADDED_ROWS * local) * values / flop_per_s
     weights_s = 2.0 * local * values / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     return arithmetic_s + weights_s
@@ -109,7 +109,7 @@ def handling_s(job: Job, stack: TimeFacts, constants: Constants, rows: Number) -
         constants: ``hbm_efficiency`` and ``launch_s``, and as in `host_wait_s`.
         rows: What `routed_rows` returned.
     """
-    h, f = job.hidden_size, job.expert_ffn_hidden_size / job.etp
+    h, f = job.hidden_size, expert_width(job)
     fused = 4.0 * f * (1.0 + job.gated)
     chain = UNFUSED_INNER_BYTES * f + UNFUSED_OUTER_BYTES * h
     activation = where(stack.eager_experts > 0.0, chain, fused)
