@@ -125,7 +125,8 @@ def missed_at_most(truth: Forms, m: int, lengths: Forms) -> NDArray[np.float64]:
     wide = lengths.max(axis=1) > WIDEST * lengths.min(axis=1)
     share = np.where(wide, WIDE_TOLERANCE, TOLERANCE)
     share[[tuple(row) in EXACT for row in lengths.tolist()]] = 0.0
-    return makespan * share
+    missed: NDArray[np.float64] = makespan * share
+    return missed
 
 
 def fewest(enough: NDArray[np.bool_]) -> list[int] | None:
