@@ -5,6 +5,7 @@ from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 from steptime.formulas.roofline.attention import output_width, query_width
 from steptime.formulas.roofline.links import all_ranks_exchange_s, gather_s, ring_s, shown_s
+from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.roofline.rates import ranks_inside
 from steptime.formulas.traffic import activation_bytes, key_value_bytes
 from steptime.formulas.validity import leaves_rest
@@ -123,5 +124,5 @@ def context_s(job: Job, stack: TimeFacts, constants: Constants, core: Passes) ->
     turned_s = heads_s(job, constants, heads)
     forward = shown_s(constants, out_s, beside * core["forward"]) + turned_s
     backward = shown_s(constants, out_s + back_s, beside * core["backward"]) + turned_s
-    again = job.recompute_full + job.recompute_selective * (1.0 - stack.recompute_per_op)
+    again = full_share(job, stack) + job.recompute_selective * (1.0 - stack.recompute_per_op)
     return {"forward": forward, "backward": backward + again * forward}
