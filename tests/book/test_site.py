@@ -12,7 +12,9 @@ from typer.main import get_command
 
 from steptime.book.site import command_pages, docstrings, python_pages
 from steptime.book.site.mathml import FormulaError, to_mathml
+from steptime.book.site.policy import write_beside
 from steptime.book.site.polish import polished
+from steptime.book.site.share import lost, shared
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -222,3 +224,29 @@ def test_every_head_of_a_table_says_what_it_is_the_head_of() -> None:
 
 def test_mending_twice_changes_nothing_more() -> None:
     assert polished(polished(PAGE)) == polished(PAGE)
+
+
+# What search engines, chats and lost readers get
+
+
+def test_where_the_address_is_known_links_are_whole(tmp_path: Path) -> None:
+    base = "https://book.example/steptime/"
+    page = "<head><title>Pipelines — steptime</title></head>"
+    made = shared(page, "../", "book/pipeline.html", base)
+    assert f'"og:image" content="{base}card.png"' in made
+    assert f'"og:url" content="{base}book/pipeline.html"' in made
+    assert '"og:image" content="../card.png"' in shared(page, "../", "book/pipeline.html")
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "book").mkdir()
+    for name in ("404.html", "search.html", "book/pipeline.html"):
+        (tmp_path / name).touch()
+    write_beside(tmp_path, base)
+    tree = ET.parse(tmp_path / "sitemap.xml")
+    assert [one.text for one in tree.iter() if one.tag.endswith("loc")] == [
+        f"{base}book/pipeline.html"
+    ]
+    assert f"Sitemap: {base}sitemap.xml" in (tmp_path / "robots.txt").read_text(encoding="utf-8")
+    assert (tmp_path / ".nojekyll").is_file()
+    # Shown at any depth, so that no path from the page leads home.
+    assert f'href="{base}"' in lost("steptime", base)
+    assert "<script" not in lost("steptime", base)

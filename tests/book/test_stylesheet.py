@@ -32,14 +32,14 @@ def test_a_selector_stays_if_all_that_it_asks_for_is_known(selector: str, stays:
 def test_groups_lists_strings_and_notices_are_followed() -> None:
     css = (
         '/*! A licence; {kept} */ /* gone */ .x,.a{content:"};{";color:red}'
-        "@media print{.x{color:red}}@media (width>1px){.a{b:c}.x{d:e}}"
+        "@media print{.x{color:red}}@media (width>992px){.a{b:c}.x{d:e}}"
         "@keyframes m{from{top:0}to{top:1px}}.b{background:url(data:image/png;base64,a=)}"
     )
     known = Known(names={"a", "b"}, tags=set())
     assert text_of(used(rules(css), known)).splitlines() == [
         "/*! A licence; {kept} */",
         '.a{content:"};{";color:red}',
-        "@media (width>1px){.a{b:c}}",
+        "@media (width>62em){.a{b:c}}",
         "@keyframes m{from{top:0}to{top:1px}}",
         ".b{background:url(data:image/png;base64,a=)}",
     ]

@@ -20,7 +20,9 @@ export function searchField() {
     button.addEventListener("click", open);
   }
   if (MAC) {
-    for (const key of document.querySelectorAll(".kbd-shortcut__modifier")) key.textContent = "⌘";
+    for (const keys of document.querySelectorAll(".search-button__kbd-shortcut")) {
+      keys.querySelector("kbd").textContent = "⌘";
+    }
   }
   addEventListener("keydown", (event) => {
     const asked = MAC ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;

@@ -1,6 +1,6 @@
 /** The two side bars: on a wide page one hides, on a narrow one each opens over the page. */
 
-const WIDE = "(min-width: 992px)";
+const WIDE = "(min-width: 62em)";
 const PLACE = "sidebar-scroll-top";
 
 /** Close a dialog by a click outside it. */

@@ -62,6 +62,8 @@ REPLACED = (
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     # A button needs a name; a tooltip is none for a screen reader.
     (r'(<button class="sidebar-toggle [^"]*") title="([^"]*)"', r'\1 title="\2" aria-label="\2"'),
+    # One with words in it is called by them.
+    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     # All that a page shows belongs to a landmark.
     (
         r'<div id="pst-primary-sidebar" class="([^"]*)">',

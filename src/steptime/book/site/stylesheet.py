@@ -78,7 +78,7 @@ def _rules(tokens: Iterator[re.Match[str]]) -> Iterator[Rule]:
         elif token == "{":
             head = head.strip()
             if head.startswith(_GROUPS):
-                yield Rule(head=head, inside=tuple(_rules(tokens)))
+                yield Rule(head=_in_letters(head), inside=tuple(_rules(tokens)))
             else:
                 yield Rule(head=head, body=_body(tokens))
             head = ""
@@ -86,6 +86,13 @@ def _rules(tokens: Iterator[re.Match[str]]) -> Iterator[Rule]:
             return
         else:
             head += token
+
+
+def _in_letters(head: str) -> str:
+    """Return a condition with pixels as sizes of letters: who doubles these has half the room."""
+    if not head.startswith("@media"):
+        return head
+    return re.sub(r"([\d.]+)px", lambda match: f"{float(match[1]) / 16:g}em", head)
 
 
 def _body(tokens: Iterator[re.Match[str]]) -> str:
