@@ -11,6 +11,7 @@ import typer
 from typer.main import get_command
 
 from steptime.book.site import command_pages, docstrings, python_pages
+from steptime.book.site.drawings import lighter
 from steptime.book.site.mathml import FormulaError, to_mathml
 from steptime.book.site.policy import write_beside
 from steptime.book.site.polish import polished
@@ -220,6 +221,24 @@ def test_page_is_mended() -> None:
 def test_every_head_of_a_table_says_what_it_is_the_head_of() -> None:
     page = polished('<th class="head text-right"><p>GPUs</p></th><th class="head">run</th>')
     assert page.count('scope="col"') == 2
+
+
+def test_points_that_look_alike_say_it_once_and_keep_their_order() -> None:
+    def point(x: int, style: str) -> str:
+        return f'<use href="#m" x="{x}" y="1.5" style="{style}"/>\n  '
+
+    red, blue = "fill: red; stroke-opacity: 0.6", "fill: blue"
+    figure = '<svg class="st-figure"><g>\n' + point(1, red) + point(2, red) + point(3, blue)
+    page = lighter(f'{figure}<path d="M 0 0 \nL 1 1 \n"/><text>a  b</text></g></svg>')
+    assert page == (
+        f'<svg class="st-figure"><g><g style="{red}"><use href="#m" x="1" y="1.5"/>'
+        f'<use href="#m" x="2" y="1.5"/></g><g style="{blue}"><use href="#m" x="3" y="1.5"/></g>'
+        '<path d="M 0 0 L 1 1 "/><text>a  b</text></g></svg>'
+    )
+    assert lighter(page) == page
+    # Opacity of a group is another thing than of each point.
+    faint = '<svg class="st-figure">' + 2 * point(1, "opacity: 0.5").strip() + "</svg>"
+    assert lighter(faint) == faint
 
 
 def test_mending_twice_changes_nothing_more() -> None:

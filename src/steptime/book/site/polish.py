@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steptime.book.site.assets import write_assets
+from steptime.book.site.drawings import lighter
 from steptime.book.site.policy import META, strict, write_beside
 from steptime.book.site.share import lost, shared
 
@@ -104,6 +105,7 @@ def polished(html: str, up: str = "") -> str:
     html = strict(html)
     for pattern, text in REPLACED:
         html = re.sub(pattern, text, html, flags=re.DOTALL)
+    html = lighter(html)
     if "bd-sidebar-secondary" not in html:
         html = html.replace('<div class="bd-content">', '<div class="bd-content st-whole">')
     return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
