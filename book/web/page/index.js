@@ -1,6 +1,7 @@
 /** All that a page of the book needs besides its figures. */
 
 import { copyButtons } from "./copy.js";
+import { origins } from "./origin.js";
 import { openAnswers } from "./print.js";
 import { searchPage } from "./results.js";
 import { keyboardScroll } from "./scroll.js";
@@ -18,3 +19,8 @@ upButton();
 copyButtons();
 keyboardScroll();
 openAnswers();
+origins();
+// By then every figure has come, and needs the room that was kept for it no more.
+addEventListener("load", () => {
+  for (const place of document.querySelectorAll(".st-widget")) place.classList.add("st-ready");
+});
