@@ -12,7 +12,8 @@ _HANDED_DOWN = frozenset({"fill", "fill-opacity", "stroke", "stroke-opacity", "s
 def _said_once(match: re.Match[str]) -> str:
     """Return points in a group for each look, in their order: what is drawn later lies above."""
     points = re.findall(r'<use (href="[^"]*" x="[^"]*" y="[^"]*") style="([^"]*)"/>', match[0])
-    out, last = [], None
+    out: list[str] = []
+    last = ""
     for place, style in points:
         names = {one.partition(":")[0].strip() for one in style.split(";") if one.strip()}
         if not names <= _HANDED_DOWN:
