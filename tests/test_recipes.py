@@ -175,6 +175,8 @@ def test_a_schedule_is_one_file_and_its_place(copy: Copy) -> None:
     search = "steptime.search(model='llama3-8b', accelerator='h100', num_gpus=4, pp=4, tp=1,"
     found = f"{search} seq_length=4096, global_batch_size=64, schedule='twin').num_evaluated"
     assert copy.value(found) > 0
+    row = "__import__('steptime.evidence.row_text', fromlist=['x']).schedule_name('twin', 4, 1)"
+    assert copy.value(row) == ["twin", None]
     shown = "__import__('steptime.book.explorer_data', fromlist=['x']).schedule_entries()"
     assert "twin" in copy.value(f"[one['key'] for one in {shown}]")
     assert len(copy.changed) == 2
@@ -225,6 +227,28 @@ def test_a_limit_is_one_table(copy: Copy) -> None:
     told = copy.value(f"[str(one) for one in steptime.predict({asked}).assumed]")
     assert any(one.startswith("twin: ") for one in told)
     assert len(copy.changed) == 1
+
+
+# How far what is there is spread
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        # Copies of what is sharded: records, time, memory, messages, search, files, a program.
+        (r"dp_replicate|HSDP", 14),
+        # Ranks that cut an expert.
+        (r"etp", 15),
+        # A schedule: its file, and where it is listed; the other five are studies of the book.
+        (r"dualpipe", 12),
+    ],
+)
+def test_what_was_added_stands_in_few_files(words: str, most: int) -> None:
+    word = re.compile(rf"\b(?:{words})\b")
+    files = sorted((ROOT / "src").rglob("*.py"))
+    found = [path for path in files if word.search(path.read_text(encoding="utf-8"))]
+    shown = [path.relative_to(ROOT).as_posix() for path in found]
+    assert 0 < len(shown) <= most, shown
 
 
 RECIPES: dict[str, Callable[[Copy], None]] = {

@@ -43,6 +43,7 @@ ROOTS = (
     "steptime.formulas.validity:layout_rule",
     "steptime.formulas.validity:layout_fault",
     "steptime.formulas.judgement:shares_weights",
+    "steptime.formulas.ranks:weight_copies",
     "steptime.formulas.judgement:interval_s",
     "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.schedule_rules:schedule_rule",
