@@ -52,13 +52,20 @@ class SearchedInputs(TypedDict):
     num_gpus: Annotated[int, Field(help="Devices in the job.")]
 
 
+FITS_WITH = 0.9
+"""Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
+counted bytes fit. Where none has it, the most likely one stands alone."""
+
+
 class RankedInputs(TypedDict, total=False):
     """Which layouts a search ranks."""
 
     memory_share: Annotated[float, Field(help="Share of the memory that may be used.", default=1.0)]
     fits_with: Annotated[
         float,
-        Field(help="Chance to fit that a layout must have, such as 0.9; 0 for any.", default=0.0),
+        Field(
+            help="Chance to fit that a layout must have, such as 0.9; 0 for any.", default=FITS_WITH
+        ),
     ]
 
 

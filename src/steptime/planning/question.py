@@ -9,6 +9,7 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
@@ -23,10 +24,6 @@ MOST_DEVICES = 1_000_000
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
-
-FITS_WITH = 0.0
-"""Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
-counted bytes fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -117,15 +117,18 @@ def recompute(entries: Entries) -> None:
     kind, key = entries.word(*keys), keys[0]
     method = entries.word("recompute_method", "activations_checkpoint_method")
     number = entries.entry("recompute_num_layers", "activations_checkpoint_num_layers")
-    old = ("checkpoint_activations", "deepspeed_activation_checkpointing")
+    # --deepspeed-activation-checkpointing alone says how checkpoints are kept, not that any are.
+    old, how = "checkpoint_activations", "deepspeed_activation_checkpointing"
+    keeps_ways = entries.flag(how)
     if not kind and entries.flag("recompute_activations"):
         kind, key = "selective", "recompute_activations"
-    if not kind and any([entries.flag(name) for name in old]):
-        kind, key = "full", old[0]
+    if not kind and entries.flag(old):
+        kind, key = "full", old
     modules = entries.entry("recompute_modules")
     if not kind:
         if not any(gap.startswith(keys) for gap in reading.missing):
-            reading.assume("recompute", "none", "nothing in the file asks for it")
+            why = f"{how} without {old}" if keeps_ways else "nothing in the file asks for it"
+            reading.assume("recompute", "none", why)
         return
     line = entries.line(key, *keys)
     if kind not in _GRANULARITY:

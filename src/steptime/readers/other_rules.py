@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers import own_defaults
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES, recompute
@@ -160,6 +161,8 @@ _PREPARE = {
     "olmo": _olmo,
     "olmo-core": _olmo_core,
     "llama-factory": _llama_factory,
+    "llama-factory-1": own_defaults.llama_factory,
+    "litgpt": own_defaults.litgpt,
     "trainer": _trainer,
     "axolotl": _trainer,
 }

@@ -215,7 +215,7 @@ def recomputed(entries: Entries) -> None:
             f"known: {', '.join(_RECOMPUTE)}"
         )
     if entry.line == DEFAULT:
-        reading.assume("recompute", word, "the software's default")
+        reading.assume("recompute", word, entry.written)
     else:
         reading.state("recompute", word, line=entry.line, written=entry.written)
 

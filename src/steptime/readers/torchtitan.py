@@ -52,6 +52,12 @@ def _of_flavor(entries: Entries) -> Any:
     family, flavor = entries.word("model_name"), entries.word("flavor")
     if not family and entries.entry("primus_model") is not None:
         return named_model(entries, Path(), "primus_model")
+    if entries.entry("hf_model_id") is not None:
+        # A backend for any model of transformers, whose flavor says how much of it is built.
+        if flavor in ("", "full"):
+            return named_model(entries, Path(), "hf_model_id")
+        entries.ask("model", f"flavor {flavor} builds a part of a model")
+        return None
     if not family:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
@@ -172,6 +178,9 @@ def _precision(entries: Entries) -> None:
         text += " float8"
     precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
+    if precision != "fp8":
+        # What is cast before it is gathered counts with such products alone.
+        entries.by_key.pop("gather_8_bits", None)
     if precision == "fp32":
         entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
 

@@ -208,5 +208,5 @@ def token_bytes(job: Job, facts: MemoryFacts) -> TokenBytes:
         "norms": norm_token_bytes(job, facts, split) + gathered_token_bytes(job, facts, split),
         "feed_forward": feed_forward_token_bytes(job, facts, split),
         "experts": expert_token_bytes(job, facts, split),
-        "boundary": 2.0 * job.hidden_size / split,
+        "boundary": facts.norm_input_bytes * job.hidden_size / split,
     }

@@ -10,10 +10,10 @@ from steptime.formulas.roofline.attention import (
     stored_forward_s,
 )
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value, layer_traffic_bytes
+from steptime.formulas.roofline.exchanges import exchange_s
 from steptime.formulas.roofline.experts import (
     dense_backward_s,
     dense_forward_s,
-    exchange_s,
     mixture_forward_s,
     mixture_share,
     routed_rows,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.formulas.schedules.registry import place_of
@@ -14,18 +16,28 @@ from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.pipeline.schedules import SCHEDULES as ALL
 from steptime.planning.emit.names import check_expert_slices, headline, shared_copies
+from steptime.planning.emit.words import only
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
+_WORDS = {
+    "reduce_type": "mixed_precision_reduce",
+    "async_tp": "enable_async_tensor_parallel",
+    "cp_rotate": "context_parallel_rotate_method",
+    "dispatcher": "expert_parallel_comm_backend",
+}
 _CONVERTERS = {"bf16": "", "fp8": "float8", "mxfp8": "mx"}
 
 
-def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def torchtitan_toml(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+) -> str:
     """Return the file.
 
     Args:
         model: The shape; one that torchtitan's registry has is named by its flavor.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If torchtitan has no such schedule, sharding or precision.
@@ -51,18 +63,29 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
         f"local_batch_size = {local}",
         f"global_batch_size = {batch.global_batch_size}",
         f"seq_len = {batch.seq_length}",
+        *_said(words, "reduce_type"),
         "",
         "[parallelism]",
         *_parallelism(model, layout, batch),
+        *_said(words, "async_tp", "cp_rotate", "dispatcher"),
         "",
         "[activation_checkpoint]",
         f'mode = "{layout.recompute}"',
         *kept,
         "",
         "[compile]",
-        "enable = true",
+        f"enable = {str(words.get('compiled', True)).lower()}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _said(words: Mapping[str, Any], *keys: str) -> list[str]:
+    """Return the lines of some keys that say something of the software."""
+    lines = []
+    for key, word in only(words, keys).items():
+        shown = str(word).lower() if isinstance(word, bool) else f'"{word}"'
+        lines.append(f"{_WORDS[key]} = {shown}")
+    return lines
 
 
 def _check(layout: Layout) -> None:
