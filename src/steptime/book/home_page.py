@@ -18,9 +18,9 @@ from steptime.book.home_answers import (
     answer_of,
     cluster_name,
 )
-from steptime.book.home_picture import RANKS, picture_data, pictures
+from steptime.book.home_picture import picture_data, pictures
 from steptime.book.idea_page import data_module, write_idea
-from steptime.book.schedule_page import MICRO_BATCHES, timeline
+from steptime.book.schedule_page import MICRO_BATCHES, RANKS, timeline
 from steptime.inputs.presets import model
 
 PAGE = FigurePage(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,8 @@ def equation(function: Callable[..., Any]) -> str:
     Args:
         function: The formula.
     """
-    formula = formula_of(CLOSED.get(function, function))  # type: ignore[arg-type]
+    closed: Mapping[Any, Any] = CLOSED
+    formula = formula_of(closed.get(function, function))
     return to_mathml(formula.equations[-1].latex(LIMIT), display=True)
 
 
