@@ -202,7 +202,7 @@ def test_a_field_is_one_entry_and_its_place_in_the_records(copy: Copy) -> None:
     words = ("-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "64")
     assert copy.command("predict", *words, "--passes", "3")["layout"]["passes"] == 3
     assert "passes: Times that all is done." in copy.value("steptime.predict.__doc__")
-    assert copy.command("search", *words, "-n", "2", "--tp", "1")["num_fitting"]
+    assert copy.command("search", *words, "-n", "8", "--cp", "1")["num_fitting"]
     assert len(copy.changed) == 4
 
 
