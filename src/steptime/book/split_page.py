@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from steptime.answer import predict
+from steptime.book.alone_page import AlonePage
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.statements import LIMIT, formula_of
-from steptime.book.figure_page import FigurePage
 from steptime.book.idea_page import write_idea
 from steptime.book.site.mathml import to_mathml
 from steptime.book.study.effects import LLAMA
@@ -66,7 +66,7 @@ PARTS: tuple[tuple[str, str, str, Callable[..., Any], str], ...] = (
 )
 """Part, its word, its colour, the formula behind it, and a sentence."""
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="split",
     element="split",
     title="One step, part by part",
