@@ -42,6 +42,11 @@ def with_better(device: Accelerator, name: str, factor: float) -> Accelerator:
     return replace(device, **changes)  # type: ignore[arg-type]
 
 
+def test_both_models_of_the_time_are_asked(questions: list[Asked]) -> None:
+    used = [predict(**asked).predictor for asked in questions]
+    assert min(used.count("roofline"), used.count("baseline")) > NUM_QUESTIONS / 10
+
+
 @pytest.mark.parametrize("name", BETTER)
 @pytest.mark.parametrize("factor", [1.03, 2.0, 10.0])
 def test_a_better_device_is_never_slower_and_unfits_nothing(

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from door_questions import (
     Asked,
-    as_row,
     by_candidate,
     by_row,
     by_search,
@@ -26,7 +25,6 @@ from explain_questions import as_file, as_read
 
 from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
-from steptime.evidence.runs import run_of
 from steptime.inputs.errors import ConfigError
 from steptime.planning.emit import FORMATS
 from steptime.planning.explained import explain
@@ -222,7 +220,7 @@ def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) 
     for asked in questions[:300]:
         wrong = asked | {"tp": 3 * asked["tp"], "nvlink_domain": None}
         told = refusal(lambda wrong=wrong: predict(**wrong))  # type: ignore[misc]
-        row = refusal(lambda wrong=wrong: run_of(as_row(wrong)))  # type: ignore[misc]
+        row = refusal(lambda wrong=wrong: by_row(wrong))  # type: ignore[misc]
         searched = refusal(
             lambda asked=asked, wrong=wrong: by_candidate_of(asked, wrong)  # type: ignore[misc]
         )
