@@ -9,6 +9,7 @@ there once, and those of a sample equal what is answered here.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import math
 import os
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +41,10 @@ WARM = 2_000
 SAMPLE = 50
 # Mebibytes that a hundred thousand questions may add to what the first ones took.
 FLAT_MIB = 24.0
-# A worker takes seconds to start again and to read the data.
-KILL_EVERY_S = 20.0
+# Between deaths, at random. A worker takes seconds to start again and to read the data.
+KILL_EVERY_S = (4.0, 16.0)
+# That may lose their last worker before the sweep is given up.
+CLUSTERS = 20
 
 
 def peak_mib() -> float:
@@ -110,47 +114,89 @@ def small_questions(count: int) -> list[Question]:
     ]
 
 
-def sweep(count: int) -> bool:
-    """Sweep on workers that are killed; return whether each answer is there, once and right."""
+def resident_mib() -> float:
+    """Return the memory that this process, with Dask's scheduler in it, holds now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1024.0**2
+
+
+@contextlib.contextmanager
+def dying(client: Any, draw: random.Random) -> Iterator[list[int]]:
+    """Kill a worker now and then; yield the list of those killed."""
+    stop, killed = threading.Event(), list[int]()
+
+    def kill() -> None:
+        while not stop.wait(draw.uniform(*KILL_EVERY_S)):
+            # Of those at work: one that dies while it starts is given up by its nanny.
+            pids = sorted(client.run(os.getpid, on_error="ignore").values())
+            if pids:
+                killed.append(draw.choice(pids))
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    yield killed
+    stop.set()
+    thread.join()
+
+
+def once(questions: list[Question], folder: Path, look: Callable[[int, int], None]) -> int:
+    """Sweep on a cluster whose workers are killed; return how many were."""
     from distributed import Client, LocalCluster
 
-    questions = small_questions(count)
-    stop, killed = threading.Event(), 0
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with (
-        tempfile.TemporaryDirectory() as name,
         LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
         Client(cluster) as client,
+        dying(client, random.Random(time.time_ns())) as killed,
     ):
-        draw = random.Random(count)
+        try:
+            run_sweep(questions, folder, executor=client.get_executor(), progress=look)
+        except ConfigError as error:
+            print(f"  {error}", flush=True)
+    return len(killed)
 
-        def kill() -> None:
-            nonlocal killed
-            while not stop.wait(KILL_EVERY_S):
-                # Of those at work: one that dies while it starts is given up by its nanny.
-                pids = sorted(client.run(os.getpid, on_error="ignore").values())
-                if pids:
-                    os.kill(draw.choice(pids), signal.SIGKILL)
-                    killed += 1
 
-        thread = threading.Thread(target=kill, daemon=True)
-        thread.start()
-        start = time.perf_counter()
-        report = run_sweep(questions, Path(name), executor=client.get_executor())
-        seconds = time.perf_counter() - start
-        stop.set()
-        thread.join()
-        tasks = {task.key: task for task in map(task_of, questions)}
-        there = all_keys(Path(name))
-        sample = draw.sample(sorted(tasks), min(SAMPLE, len(tasks)))
-        kept = {key: pq.read_table(Path(name) / f"{key}.parquet").to_pylist() for key in sample}
-        wrong = [key for key in sample if kept[key] != answer(tasks[key])]
+def swept(questions: list[Question], folder: Path) -> tuple[int, int, float]:
+    """Sweep, on a new cluster where one has lost its last worker; return clusters, deaths, growth.
+
+    Two workers that die while they start are given up by Dask; the sweep says so, and goes on.
+    """
+    held: dict[int, float] = {}
+
+    def look(done: int, of: int) -> None:
+        if done % (of // 20 or 1) == 0 and done not in held:
+            held[done] = resident_mib()
+            print(f"  {done:,} of {of:,}, {held[done]:.0f} MiB held", flush=True)
+
+    killed = clusters = 0
+    while clusters < CLUSTERS and len(questions) not in held:
+        clusters += 1
+        killed += once(questions, folder, look)
+    # The first tenth fills caches and the scheduler's log, which has a largest length.
+    levels = list(held.values())
+    return clusters, killed, levels[-1] - levels[min(2, len(levels) - 1)]
+
+
+def sweep(count: int, folder: Path) -> bool:
+    """Sweep and count; return whether each answer is there, once and right, in flat memory."""
+    questions = small_questions(count)
+    tasks = {task.key: task for task in map(task_of, questions)}
+    before = len(all_keys(folder) & tasks.keys())
+    start = time.perf_counter()
+    clusters, killed, grown = swept(questions, folder)
+    seconds = time.perf_counter() - start
+    there = all_keys(folder)
+    sample = random.Random(count).sample(sorted(tasks), min(SAMPLE, len(tasks)))
+    kept = {key: pq.read_table(folder / f"{key}.parquet").to_pylist() for key in sample}
+    wrong = [key for key in sample if kept[key] != answer(tasks[key])]
     lost, more = len(tasks.keys() - there), len(there - tasks.keys())
     print(
-        f"{len(tasks):,} searches in {seconds:.0f} s, {killed} workers killed: {lost} lost, "
-        f"{more} too many, {len(report.failed)} refused, {len(wrong)} of {len(sample)} differ"
+        f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {killed} workers "
+        f"killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of {len(sample)} "
+        f"differ, {grown:.1f} MiB grown"
     )
-    return report.done == len(tasks) and not (lost or more or wrong)
+    return len(tasks) == count and grown < FLAT_MIB and not (lost or more or wrong)
 
 
 def main() -> int:
@@ -158,9 +204,13 @@ def main() -> int:
     words = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     words.add_argument("--questions", type=int, default=100_000)
     words.add_argument("--searches", type=int, default=10_000)
+    words.add_argument("--folder", type=Path, help="keep the answers there, and go on from it")
     given = words.parse_args()
     whole = ask(given.questions) if given.questions else True
-    return not ((sweep(given.searches) if given.searches else True) and whole)
+    if given.searches:
+        with tempfile.TemporaryDirectory() as name:
+            whole = sweep(given.searches, given.folder or Path(name)) and whole
+    return not whole
 
 
 if __name__ == "__main__":
