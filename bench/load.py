@@ -9,7 +9,7 @@ there once, and those of a sample equal what is answered here.
 from __future__ import annotations
 
 import argparse
-import contextlib
+import functools
 import itertools
 import math
 import os
@@ -18,9 +18,7 @@ import resource
 import signal
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +39,10 @@ WARM = 2_000
 SAMPLE = 50
 # Mebibytes that a hundred thousand questions may add to what the first ones took.
 FLAT_MIB = 24.0
-# Between deaths, at random. A worker takes seconds to start again and to read the data.
-KILL_EVERY_S = (4.0, 16.0)
+# Answers from one death to the next, at random: by the clock, a busy machine would answer nothing.
+KILL_AFTER = (10, 150)
+# A worker that starts again reads code and data, on a busy machine for minutes.
+PATIENCE_S = 600.0
 # That may lose their last worker before the sweep is given up.
 CLUSTERS = 20
 
@@ -120,62 +120,66 @@ def resident_mib() -> float:
     return pages * resource.getpagesize() / 1024.0**2
 
 
-@contextlib.contextmanager
-def dying(client: Any, draw: random.Random) -> Iterator[list[int]]:
-    """Kill a worker now and then; yield the list of those killed."""
-    stop, killed = threading.Event(), list[int]()
+class Watch:
+    """Looks on while answers come: kills a worker after some of them, and notes the memory held."""
 
-    def kill() -> None:
-        while not stop.wait(draw.uniform(*KILL_EVERY_S)):
+    def __init__(self, count: int) -> None:
+        self.draw = random.Random(count)
+        self.held: dict[int, float] = {}
+        self.killed = 0
+        self.next = self.draw.randint(*KILL_AFTER)
+
+    def look(self, client: Any, done: int, of: int) -> None:
+        """Be called with each answer."""
+        if done % (of // 20 or 1) == 0 and done not in self.held:
+            self.held[done] = resident_mib()
+            print(
+                f"  {done:,} of {of:,}, {self.killed} killed, {self.held[done]:.0f} MiB held",
+                flush=True,
+            )
+        if done >= self.next:
+            self.next = done + self.draw.randint(*KILL_AFTER)
             # Of those at work: one that dies while it starts is given up by its nanny.
             pids = sorted(client.run(os.getpid, on_error="ignore").values())
             if pids:
-                killed.append(draw.choice(pids))
-                os.kill(killed[-1], signal.SIGKILL)
+                self.killed += 1
+                os.kill(self.draw.choice(pids), signal.SIGKILL)
 
-    thread = threading.Thread(target=kill, daemon=True)
-    thread.start()
-    yield killed
-    stop.set()
-    thread.join()
+    @property
+    def grown_mib(self) -> float:
+        """Memory added since a tenth was done, which fills caches and the scheduler's log."""
+        levels = list(self.held.values())
+        return levels[-1] - levels[min(2, len(levels) - 1)]
 
 
-def once(questions: list[Question], folder: Path, look: Callable[[int, int], None]) -> int:
-    """Sweep on a cluster whose workers are killed; return how many were."""
+def swept(questions: list[Question], folder: Path, watch: Watch) -> int:
+    """Sweep on workers that are killed; return on how many clusters.
+
+    Where two workers die while they start, Dask gives both up, and the sweep says so and ends.
+    The next cluster goes on with it.
+    """
     from distributed import Client, LocalCluster
 
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
-        Client(cluster) as client,
-        dying(client, random.Random(time.time_ns())) as killed,
-    ):
-        try:
-            run_sweep(questions, folder, executor=client.get_executor(), progress=look)
-        except ConfigError as error:
-            print(f"  {error}", flush=True)
-    return len(killed)
-
-
-def swept(questions: list[Question], folder: Path) -> tuple[int, int, float]:
-    """Sweep, on a new cluster where one has lost its last worker; return clusters, deaths, growth.
-
-    Two workers that die while they start are given up by Dask; the sweep says so, and goes on.
-    """
-    held: dict[int, float] = {}
-
-    def look(done: int, of: int) -> None:
-        if done % (of // 20 or 1) == 0 and done not in held:
-            held[done] = resident_mib()
-            print(f"  {done:,} of {of:,}, {held[done]:.0f} MiB held", flush=True)
-
-    killed = clusters = 0
-    while clusters < CLUSTERS and len(questions) not in held:
-        clusters += 1
-        killed += once(questions, folder, look)
-    # The first tenth fills caches and the scheduler's log, which has a largest length.
-    levels = list(held.values())
-    return clusters, killed, levels[-1] - levels[min(2, len(levels) - 1)]
+    for clusters in range(1, CLUSTERS + 1):
+        with (
+            LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
+            Client(cluster) as client,
+        ):
+            look = functools.partial(watch.look, client)
+            try:
+                run_sweep(
+                    questions,
+                    folder,
+                    executor=client.get_executor(),
+                    progress=look,
+                    patience_s=PATIENCE_S,
+                )
+            except ConfigError as error:
+                print(f"  {error}", flush=True)
+            else:
+                return clusters
+    return CLUSTERS
 
 
 def sweep(count: int, folder: Path) -> bool:
@@ -184,7 +188,8 @@ def sweep(count: int, folder: Path) -> bool:
     tasks = {task.key: task for task in map(task_of, questions)}
     before = len(all_keys(folder) & tasks.keys())
     start = time.perf_counter()
-    clusters, killed, grown = swept(questions, folder)
+    watch = Watch(count)
+    clusters = swept(questions, folder, watch)
     seconds = time.perf_counter() - start
     there = all_keys(folder)
     sample = random.Random(count).sample(sorted(tasks), min(SAMPLE, len(tasks)))
@@ -192,11 +197,11 @@ def sweep(count: int, folder: Path) -> bool:
     wrong = [key for key in sample if kept[key] != answer(tasks[key])]
     lost, more = len(tasks.keys() - there), len(there - tasks.keys())
     print(
-        f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {killed} workers "
-        f"killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of {len(sample)} "
-        f"differ, {grown:.1f} MiB grown"
+        f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {watch.killed} "
+        f"workers killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of "
+        f"{len(sample)} differ, {watch.grown_mib:.1f} MiB grown"
     )
-    return len(tasks) == count and grown < FLAT_MIB and not (lost or more or wrong)
+    return len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
 
 
 def main() -> int:
