@@ -127,6 +127,7 @@ class Watch:
         self.draw = random.Random(count)
         self.held: dict[int, float] = {}
         self.killed = 0
+        self.there: set[int] = set()
         self.next = self.draw.randint(*KILL_AFTER)
 
     def look(self, client: Any, done: int, of: int) -> None:
@@ -139,11 +140,13 @@ class Watch:
             )
         if done >= self.next:
             self.next = done + self.draw.randint(*KILL_AFTER)
-            # Of those at work: one that dies while it starts is given up by its nanny.
-            pids = sorted(client.run(os.getpid, on_error="ignore").values())
-            if pids:
+            # Of those that were there at the last look too: Dask's nanny gives up a worker that
+            # dies while it starts.
+            pids = set(client.run(os.getpid, on_error="ignore").values())
+            if both := sorted(pids & self.there):
                 self.killed += 1
-                os.kill(self.draw.choice(pids), signal.SIGKILL)
+                os.kill(self.draw.choice(both), signal.SIGKILL)
+            self.there = pids
 
     @property
     def grown_mib(self) -> float:

@@ -54,7 +54,7 @@ def environment(copy: Path) -> dict[str, str]:
     """Return what a run of tests on a copy of the package needs."""
     tests = ROOT / "tests"
     # Its folders hold what several tests make their questions and records with.
-    made = [str(tests / name) for name in ("answer", "formulas")]
+    made = [str(tests / name) for name in ("answer", "book", "formulas", "readers")]
     paths = [str(copy / "src"), str(Path(__file__).parent), str(tests), *made]
     fixed = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     fixed |= {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(copy)}
