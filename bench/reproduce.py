@@ -49,9 +49,10 @@ def copied(folder: Path) -> None:
 def made(python: str, folder: Path, circumstances: dict[str, str]) -> dict[str, str]:
     """Make the book and return the digest of every file of it, by name."""
     if not folder.is_dir():
-        folder.mkdir(parents=True)
-        copied(folder)
-        (folder / "results.md").unlink(missing_ok=True)
+        part = folder.with_name(f"{folder.name}.part")
+        copied(part)
+        (part / "results.md").unlink(missing_ok=True)
+        part.rename(folder)
     changed = {name: value for name, value in circumstances.items() if name != "umask"}
     dropped = {"SOURCE_DATE_EPOCH", "MPLBACKEND", "OMP_NUM_THREADS", "LANG"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
