@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from steptime.answer.heads import check_heads
 from steptime.answer.known import Known
 from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
@@ -199,6 +200,7 @@ def answer(question: Question) -> Prediction:
     step = as_chapter(question.step) if known.predictor.most_chunks else question.step
     record = step.job()
     one = known.software_of(record)
+    check_heads(record, one)
     parts: Any = known.parts(record, one)
     return Prediction(
         question=question,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ def gathered(
     pieces: dict[str, Piece],
     *,
     patience_s: float = PATIENCE_S,
-) -> Iterator[tuple[str, Callable[[], Found]]]:
+) -> Generator[tuple[str, Callable[[], Found]], None, None]:
     """Yield the name of each piece as it ends, with what returns or raises what it found.
 
     Args:

@@ -7,6 +7,7 @@ not there yet. The executor may be of ``concurrent.futures`` or Dask's:
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -17,6 +18,7 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.parquet import all_keys, finished_keys, write_rows
 from steptime.inputs.said import NOTHING_SAID, Said
@@ -26,7 +28,7 @@ from steptime.planning.search import search
 from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
 
 KEPT = 20
-LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "zero_stage", "recompute", "schedule")
+COLUMNS = (*SIZES, "zero_stage", "recompute", "schedule", "sequence_parallel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +110,11 @@ def answer(task: Task) -> list[dict[str, Any]]:
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
     }
-    empty = dict.fromkeys((*LAYOUT_FIELDS, "sequence_parallel", "micro_batch_size"))
+    empty = dict.fromkeys((*COLUMNS, "micro_batch_size"))
     rows = [
         asked
         | {"rank": place}
-        | {name: getattr(one.layout, name) for name in (*LAYOUT_FIELDS, "sequence_parallel")}
+        | {name: getattr(one.layout, name) for name in COLUMNS}
         | {
             "micro_batch_size": one.batch.micro_batch_size,
             "step_time_s": one.step_time_s,
@@ -189,9 +191,10 @@ def _on_executor(
     """Have all questions answered and keep the answers as they come."""
     left = len(todo)
     try:
-        for key, rows in gathered(executor, answer, todo, patience_s=patience_s):
-            keep(key, rows)
-            left -= 1
+        with contextlib.closing(gathered(executor, answer, todo, patience_s=patience_s)) as found:
+            for key, rows in found:
+                keep(key, rows)
+                left -= 1
     except ConfigError:
         raise
     except OtherSteptimeError as error:

@@ -11,7 +11,7 @@ from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, formats, recognised, titles
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
-from steptime.readers.leaves import file_leaves, plain_name, tree_entries
+from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
 from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
 from steptime.readers.reading import Reading
@@ -88,7 +88,7 @@ def unknown(name: str, why: str) -> ConfigError:
 
 def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str]) -> Reading:
     """Return what a file of keys says."""
-    leaves = file_leaves(text, syntax, name)
+    leaves = unwrapped_keys(file_leaves(text, syntax, name))
     form = _form(leaves)
     if form is None:
         raise unknown(name, "is of no format that is known here")

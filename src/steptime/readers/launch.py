@@ -12,10 +12,12 @@ from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
+from steptime.readers.megatron_kernels import kernels
 from steptime.readers.megatron_layout import megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
+from steptime.readers.own_defaults import sixteen_bit_states
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import Reading
 from steptime.readers.settings import set_entries
@@ -97,6 +99,7 @@ def _megatron(entries: Entries, folder: Path) -> None:
         asked = [gap for gap in reading.missing if gap.startswith("model:")]
         reading.missing[:] = asked or ["model: the file does not give its sizes"]
     megatron_layout(entries, steps_known=is_whole or reading.kind not in RECIPES)
+    kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
     is_bf16 = reading.value("precision") == "bf16"
@@ -134,6 +137,7 @@ def _sharded(entries: Entries, folder: Path) -> None:
         why = "its sizes are not all given" if sized else f"{reading.title} names none"
         entries.ask("model", why)
     sharded_layout(entries, folder)
+    sixteen_bit_states(entries)
     for place, gap in enumerate(reading.missing):
         if gap.startswith("model: "):
             reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
@@ -146,6 +150,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "accelerate",
             "trainer",
             "llama-factory",
+            "llama-factory-1",
             "axolotl",
             "litgpt",
             "llm-foundry",

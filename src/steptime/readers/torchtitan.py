@@ -14,6 +14,7 @@ from steptime.inputs.presets import model_from_entry
 from steptime.readers.entries import Entries
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -51,6 +52,12 @@ def _of_flavor(entries: Entries) -> Any:
     family, flavor = entries.word("model_name"), entries.word("flavor")
     if not family and entries.entry("primus_model") is not None:
         return named_model(entries, Path(), "primus_model")
+    if entries.entry("hf_model_id") is not None:
+        # A backend for any model of transformers, whose flavor says how much of it is built.
+        if flavor in ("", "full"):
+            return named_model(entries, Path(), "hf_model_id")
+        entries.ask("model", f"flavor {flavor} builds a part of a model")
+        return None
     if not family:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
@@ -72,12 +79,9 @@ def _of_flavor(entries: Entries) -> Any:
 
 def _layout(entries: Entries) -> None:
     reading = entries.reading
-    tp = entries.count("tp", "tensor_model_parallel_size") or 1
-    cp = entries.count("cp", "context_parallel_size") or 1
-    pp = entries.count("pp", "pipeline_model_parallel_size") or 1
-    entries.count("ep", "expert_model_parallel_size")
-    entries.count("etp", "expert_tensor_parallel_size")
-    copies = entries.count("dp_replicate", "dp_replicate") or 1
+    sizes = stated(entries, *(name for name in LONG_NAMES if name != "vpp"))
+    tp, cp, pp = sizes["tp"], sizes["cp"], sizes["pp"]
+    copies = stated_copies(entries)
     shards = entries.entry("dp_shard")
     gpus = entries.count("num_gpus", "num_gpus")
     if shards is None or str(shards.value).strip() == "-1":
@@ -105,12 +109,9 @@ def _layout(entries: Entries) -> None:
 def _experts(entries: Entries) -> None:
     """Cut experts as the rest is cut where they are not shared out over ranks."""
     reading = entries.reading
-    tp = reading.value("tp", 1)
     if reading.model is None or reading.model.experts is None or reading.value("ep", 1) > 1:
         return
-    if tp > 1 and reading.value("etp", 1) != tp:
-        reading.facts.pop("etp", None)
-        reading.assume("etp", tp, "expert_tensor_parallel_degree has no effect where ep = 1")
+    cut_as_tensors(reading, "expert_tensor_parallel_degree has no effect where ep = 1")
 
 
 def _schedule(entries: Entries) -> None:
@@ -177,6 +178,9 @@ def _precision(entries: Entries) -> None:
         text += " float8"
     precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
+    if precision != "fp8":
+        # What is cast before it is gathered counts with such products alone.
+        entries.by_key.pop("gather_8_bits", None)
     if precision == "fp32":
         entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
 

@@ -29,6 +29,13 @@ def output_width(job: Job) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
 
 
+def scores_width(job: Job) -> Number:
+    """Return the width over which scores and weighted sums of all heads multiply, per key."""
+    latent = query_width(job) + output_width(job)
+    ordinary = 2.0 * job.num_attention_heads * job.head_dim
+    return where(job.kv_lora_rank > 0.0, latent, ordinary)
+
+
 def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
@@ -40,10 +47,7 @@ def score_flop(job: Job, tokens: Number) -> Number:
     windowed = job.windowed_layers / job.num_layers
     near = 2.0 * windowed_keys(job.seq_length, job.window_size)
     keys = (1.0 - windowed) * job.seq_length + windowed * near
-    latent = job.kv_lora_rank > 0.0
-    both = query_width(job) + output_width(job)
-    width = where(latent, both, 2.0 * job.num_attention_heads * job.head_dim)
-    return 2.0 * tokens * keys * width / job.tp
+    return 2.0 * tokens * keys * scores_width(job) / job.tp
 
 
 def flash_forward_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
@@ -69,7 +73,8 @@ def stored_forward_s(
     """Return the forward time of attention that writes its scores to memory.
 
     Eleven bytes move per score (two products, softmax), three more with dropout and its
-    mask. Heads whose width is no multiple of eight keep tensor cores from full use.
+    mask. All scores are made, whatever a window leaves of them. Heads whose width is no
+    multiple of eight keep tensor cores from full use.
 
     Args:
         stack: ``dropout`` is 1 or 0.
@@ -78,13 +83,16 @@ def stored_forward_s(
         flop_per_s: Rate of large 16-bit products.
 
     References:
-        korthikanti2022, Sec. 4.1 (what is stored); nvidia2023matmul, tensor core requirements.
+        korthikanti2022, Sec. 4.1 (what is stored); transformers2026,
+        models/gemma2/modeling_gemma2.py (a window is a mask over all scores);
+        nvidia2023matmul, tensor core requirements.
     """
     scores = tokens * job.seq_length * job.num_attention_heads / job.tp
     traffic_bytes = (11.0 + 3.0 * stack.dropout) * scores
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     thin = 1.0 + FILL_VALUES / job.head_dim
-    products_s = score_flop(job, tokens) * thin / flop_per_s
+    products = 2.0 * tokens * job.seq_length * scores_width(job) / job.tp
+    products_s = products * thin / flop_per_s
     eighths = job.head_dim / 8.0
     slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
     return (products_s + traffic_s) * slower
