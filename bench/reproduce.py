@@ -116,7 +116,8 @@ def main(words: list[str]) -> int:
     told = shown(pythons, found)
     print(told)
     if "--write" in words:
-        put(PAGE, "reproduce", told)
+        caption = "What was varied, and what of it was equal."
+        put(PAGE, "reproduce", f":::{{table}} {caption}\n\n{told}\n:::")
     print("every byte is the same" if not status else f"kept for a look: {scratch}")
     if not status:
         shutil.rmtree(scratch)

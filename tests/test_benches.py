@@ -32,3 +32,15 @@ def test_a_table_takes_the_place_of_the_one_before(written: ModuleType, tmp_path
     )
     with pytest.raises(ValueError, match=r"page\.md has no place for y"):
         written.put(page, "y", "")
+
+
+def test_the_table_of_mutants_counts_what_was_drawn() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    part = text.partition("<!--made by bench/mutants.py-->\n")[2]
+    lines = part.partition("<!--end of bench/mutants.py-->")[0].splitlines()
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert head == ["room", "killed", "late", "survived", "equivalent", "noticed"]
+    assert rows
+    for _, killed, late, survived, _, noticed in rows:
+        found, left = int(killed) + int(late), int(survived)
+        assert noticed == f"{100 * found / max(found + left, 1):.0f} %"
