@@ -50,6 +50,12 @@ def questions() -> list[Asked]:
     return legal_questions(NUM_QUESTIONS, seed=11)
 
 
+@pytest.fixture(scope="module")
+def predicted(questions: list[Asked]) -> list[Prediction]:
+    """Give what `predict` says to each, asked once for all that is compared with it."""
+    return [predict(**asked) for asked in questions]
+
+
 def numbers(found: Prediction) -> dict[str, Any]:
     """Return all that an answer says in numbers."""
     return {
@@ -78,22 +84,26 @@ def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
     assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
 
 
-def test_search_answers_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        found = predict(**asked)
+def test_search_answers_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
         assert by_search(asked) == (found.step_time_s, found.total_bytes), asked
         told = (found.step_time_s, found.total_bytes, found.fit_probability)
         assert by_candidate(asked) == told, asked
 
 
-def test_a_step_from_elsewhere_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        assert numbers(by_step(asked)) == numbers(predict(**asked)), asked
+def test_a_step_from_elsewhere_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
+        assert numbers(by_step(asked)) == numbers(found), asked
 
 
-def test_a_file_that_states_all_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        found = predict(**asked)
+def test_a_file_that_states_all_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
         told = answer(Question(step=as_read(asked), predictor=asked["predictor"]))
         assert (numbers(told), told.assumed) == (numbers(found), found.assumed), asked
 
@@ -129,9 +139,9 @@ def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) ->
         )
 
 
-def test_a_name_changes_nothing(questions: list[Asked]) -> None:
-    for asked in questions[:400]:
-        assert numbers(predict(**renamed(asked))) == numbers(predict(**asked)), asked
+def test_a_name_changes_nothing(questions: list[Asked], predicted: list[Prediction]) -> None:
+    for asked, found in list(zip(questions, predicted, strict=True))[:400]:
+        assert numbers(predict(**renamed(asked))) == numbers(found), asked
 
 
 def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Asked]) -> None:
