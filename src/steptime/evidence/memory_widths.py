@@ -20,15 +20,10 @@ from dataclasses import asdict, dataclass
 
 from steptime.answer.peak import job_memory
 from steptime.answer.width import KEYS, KINDS, kind_of, logit
-from steptime.evidence.intervals import (
-    FEWEST_RUNS,
-    FEWEST_SOURCES,
-    borrowed,
-    predictive_variance,
-    quantile,
-)
+from steptime.evidence.intervals import FEWEST_SOURCES, borrowed, quantile
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.memory_reading import reading_of
+from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
