@@ -76,7 +76,7 @@ def test_knowledge_lowers_the_score_of_dense_runs(
 
 def test_left_out_errors_by_what_is_known() -> None:
     """Mean sizes with sources alike: what the headline says of software not in the table."""
-    most = {EXACT: 0.062, FAMILY: 0.073, NOTHING: 0.145}
+    most = {EXACT: 0.062, FAMILY: 0.074, NOTHING: 0.146}
     for knowledge, bound in most.items():
         sizes: dict[str, list[float]] = {}
         for row in residuals():
