@@ -48,3 +48,39 @@ addEventListener("resize", update);
 if (/\/search\.html$/.test(location.pathname)) {
   document.querySelector(".bd-article-container form.bd-search input")?.focus();
 }
+
+// What a number comes from, in a box beside it: while it is pointed at or has the focus, until Escape.
+let origin = null;
+
+function hideOrigin() {
+  document.querySelector("[aria-describedby=st-origin]")?.removeAttribute("aria-describedby");
+  origin?.remove();
+  origin = null;
+}
+
+function showOrigin(link) {
+  hideOrigin();
+  origin = document.createElement("div");
+  origin.className = "st-origin";
+  origin.id = "st-origin";
+  origin.setAttribute("role", "tooltip");
+  origin.textContent = link.dataset.from;
+  document.body.append(origin);
+  link.setAttribute("aria-describedby", origin.id);
+  const at = link.getBoundingClientRect();
+  const most = document.documentElement.clientWidth - origin.offsetWidth - 8;
+  origin.style.left = `${Math.max(8, Math.min(at.left, most)) + scrollX}px`;
+  origin.style.top = `${at.bottom + 2 + scrollY}px`;
+}
+
+const numbered = (event) => event.target.closest?.("a.st-from");
+for (const kind of ["pointerover", "focusin"]) {
+  document.addEventListener(kind, (event) => {
+    const link = numbered(event);
+    if (link) showOrigin(link);
+    // The box itself may be pointed at, to read or copy from it.
+    else if (!event.target.closest?.(".st-origin")) hideOrigin();
+  });
+}
+document.addEventListener("focusout", (event) => numbered(event) && hideOrigin());
+document.addEventListener("keydown", (event) => event.key === "Escape" && hideOrigin());

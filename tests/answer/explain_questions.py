@@ -8,9 +8,7 @@ from pathlib import Path
 from door_questions import Asked, step_of
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.habits import chosen_stack
 from steptime.inputs.presets import model
-from steptime.inputs.said import in_its_time
 from steptime.inputs.training_step import TrainingStep, device_named
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.explain import step_of as explained_step
@@ -73,9 +71,6 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
         # What the file says of its software, overlap for instance, is said to `predict` too.
         same = asked | {"stack": asked["stack"] or reading.software}
         same |= {"facts": dict(found.said.facts)}
-        # A file may share more than its family did at the date: it comes before the date.
-        known = chosen_stack(in_its_time(found.said, device), sharded=layout.zero_stage > 2)
-        if layout.zero_stage in known.zero_stages:
-            taken = frozenset(one.name for one in reading.assumptions)
-            return Written(path=path, asked=same, step=found, taken=taken)
+        taken = frozenset(one.name for one in reading.assumptions)
+        return Written(path=path, asked=same, step=found, taken=taken)
     return None

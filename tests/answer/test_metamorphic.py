@@ -56,6 +56,41 @@ def test_a_better_device_is_never_slower_and_unfits_nothing(
         assert after.verdict >= before.verdict, asked
 
 
+@pytest.mark.parametrize("factor", [2, 4])
+def test_a_larger_domain_is_never_slower(questions: list[Asked], factor: int) -> None:
+    """By the roofline model: software may use a domain as several, so it may be as slow at most."""
+    compared = 0
+    for asked in [*questions, *exchanging_questions()]:
+        if asked.get("predictor") == "baseline":
+            # It keeps whole blocks of tensor ranks in a domain, not of data ranks.
+            continue
+        domain = asked.get("nvlink_domain") or device_named(asked["accelerator"]).nvlink_domain
+        before = predict(**asked | {"nvlink_domain": domain})
+        after = predict(**asked | {"nvlink_domain": factor * domain})
+        if before.predictor == "roofline":
+            compared += 1
+            assert after.step_time_s <= before.step_time_s * (1.0 + ROUNDING), asked
+    assert compared > 500
+
+
+def exchanging_questions() -> list[Asked]:
+    """Return questions in which NVLink is slow beside the network, and experts are spread wide."""
+    sizes = itertools.product((2, 4, 8, 16, 32), (16, 32, 64), ("h800", "h100"))
+    return [
+        {
+            "model": "deepseek-v3",
+            "accelerator": device,
+            "seq_length": 4096,
+            "global_batch_size": 4096,
+            "pp": 8,
+            "dp": 128,
+            "ep": ranks,
+            "nvlink_domain": domain,
+        }
+        for domain, ranks, device in sizes
+    ]
+
+
 def test_more_micro_batches_never_raise_the_share_of_the_bubble(questions: list[Asked]) -> None:
     """Idle over useful time: sends, gradients and optimizer do not grow with the micro-batches."""
 

@@ -20,6 +20,7 @@ from door_questions import (
     by_step,
     legal_questions,
     renamed,
+    search_of,
 )
 from explain_questions import as_file, as_read
 
@@ -27,6 +28,8 @@ from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
 from steptime.evidence.runs import run_of
 from steptime.inputs.errors import ConfigError
+from steptime.planning.emit import FORMATS
+from steptime.planning.explained import explain
 
 NUM_QUESTIONS = 2000
 NUM_COMMANDS = 40
@@ -228,9 +231,39 @@ def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) 
     assert refused > 200
 
 
+@pytest.mark.parametrize(("date", "stage"), [("2022-09", 2), ("2021-05", 1), (None, 2)])
+def test_what_a_family_learnt_later_is_one_rule_for_all(
+    date: str | None, stage: int, questions: list[Asked], tmp_path: Path
+) -> None:
+    plain = next(one for one in questions if one["model"] == "llama3-8b" and one["dp"] > 1)
+    wide = {"tp": 1, "cp": 1, "pp": 1, "vpp": 1, "ep": 1, "dp_replicate": 1, "schedule": "1f1b"}
+    asked = plain | wide | {"accelerator": "a100", "zero_stage": stage, "stack": None}
+    asked |= {"etp": 1, "nvlink_domain": None, "precision": "bf16", "facts": {}, "date": None}
+    asked |= {"sequence_parallel": False, "predictor": None}
+    at = FORMATS.index("megatron")
+    written = as_file(asked, at, tmp_path)
+    assert written is not None
+    assert written.path.suffix == ".sh"
+    said = written.asked | {"date": date}
+    assert said["stack"] == "megatron"
+    ways: tuple[Callable[[], Any], ...] = (
+        lambda: predict(**said).step.said,
+        lambda: explain(written.path, accelerator="a100", date=date).own.step.said,
+        lambda: search_of(said | {"zero_stage": 0}, (stage,)).said,
+        lambda: by_row(said)[0].step.said,
+    )
+    if date is None:
+        told = [way() for way in ways]
+        assert {one.shards for one in told} == {(stage,)}
+        assert "no older can ZeRO-2" in " ".join(map(str, predict(**said).assumed))
+    else:
+        assert len({refusal(way) for way in ways}) == 1
+        assert "--date 2024-03, when it came" in refusal(ways[0]) or stage == 1
+
+
 def by_candidate_of(asked: Asked, wrong: Asked) -> None:
     """Ask a search of a legal question for one layout that is not."""
-    from door_questions import search_of, step_of
+    from door_questions import step_of
 
     from steptime.planning.result import evaluated
 

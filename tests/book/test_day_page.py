@@ -28,6 +28,13 @@ def test_every_command_and_file_stands_on_the_page(text: str) -> None:
     ]
 
 
+def test_the_trace_of_an_unfused_run_is_found_to_be_unfused(text: str) -> None:
+    day = text.split("$ steptime trace ")[1].partition("```")[0]
+    worst = day.partition("slower than predicted:")[2]
+    assert "could be: element-wise operations run one by one, not fused" in worst
+    assert "100.0 % of the gap" in " ".join(worst.split())
+
+
 def test_it_is_the_same_however_fast_the_machine_is(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

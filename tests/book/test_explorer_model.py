@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
-import shutil
-import struct
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
+from page_node import bits, page_answers
 
 from steptime.answer import Prediction, Question, answer
 from steptime.book.explorer_data import DEVICE_FAULT
-from steptime.book.explorer_page import write_modules
-from steptime.book.node import node_path
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.validity import device_fault
@@ -41,8 +35,6 @@ OWN_WHOLE = "32-4096-11008-32-32-100000-1-1-64-6-1408-2-128-0-512-16-3-8-4-1536-
 """All that a file of a model can say."""
 
 UNFIT = ("has two chunks", "has one chunk", "equal rounds", "an even pp", "needs 2 pp")
-
-RUNNER = Path(__file__).with_name("explorer_runner.mjs")
 
 
 def random_states(count: int) -> list[dict[str, Any]]:
@@ -182,21 +174,11 @@ def python_answer(state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def bits(value: float) -> str:
-    return struct.pack(">d", float(value)).hex()
-
-
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
     """Give each state with what the page's modules make of it under Node."""
-    folder: Path = tmp_path_factory.mktemp("explorer")
-    write_modules(folder)
     states = random_states(NUM_STATES)
-    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-    (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")
-    shutil.copyfile(RUNNER, folder / "run.js")
-    subprocess.run([node_path(), "run.js"], cwd=folder, check=True, timeout=120)
-    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    answers = page_answers(states, tmp_path_factory.mktemp("explorer"))
     return list(zip(states, answers, strict=True))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from steptime.book.figures.narrow import WIDE_ONLY, WIDTH_IN, narrowed
 from steptime.book.results.notebooks import all_notebooks
-from steptime.book.site import notebook_page, share, still
+from steptime.book.site import notebook_page, share
 from steptime.book.site.card import HEIGHT_PX, NAME, WIDTH_PX, write_card
 from steptime.book.study import examples
 
@@ -112,15 +112,6 @@ def test_the_card_has_its_size_and_the_same_bytes_each_time(tmp_path: Path) -> N
     write_card(tmp_path)
     assert (tmp_path / NAME).read_bytes() == first
     assert len(first) < 150_000
-
-
-def test_the_still_shows_every_action_twice_and_says_the_idle_share() -> None:
-    html = still.still_html("pipeline.html#sched")
-    assert html.count("<svg") == 2
-    # 32 forwards and 32 backwards, and a ground for each of four GPUs.
-    assert html.count("<rect") == 2 * (64 + 4)
-    assert "<b>27.3 %</b>" in html
-    assert len(re.findall(r'id="([\w-]+)"', html)) == len(set(re.findall(r'id="([\w-]+)"', html)))
 
 
 # Figures on a phone

@@ -17,24 +17,35 @@ from steptime.book.search_page import modules
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator, model
-from steptime.planning.question import Question
+from steptime.planning.question import FITS_WITH, Question
 from steptime.planning.result import Candidate, answered
 from steptime.planning.search import search
 
 RUNNER = Path(__file__).with_name("search_runner.mjs")
 
 
-def asked(name: str, gpu: str, n: int, batch: int, seq: int, precision: str = "bf16") -> Any:
+def asked(
+    name: str,
+    gpu: str,
+    n: int,
+    batch: int,
+    seq: int,
+    precision: str = "bf16",
+    fits: float = FITS_WITH,
+) -> Any:
     return {
         **{"model": name, "gpu": gpu, "n": n},
-        **{"batch": batch, "seq": seq, "precision": precision},
+        **{"batch": batch, "seq": seq, "precision": precision, "fits": f"{fits:g}"},
     }
 
 
 ASKED = [
     asked("llama3-405b", "h100", 16384, 2048, 8192),
     asked("gpt3-175b", "a100-80gb", 1536, 1536, 2048),
-    asked("mixtral-8x7b", "h100", 96, 384, 4096),
+    asked("mixtral-8x7b", "h100", 96, 384, 4096, fits=0.0),
+    asked("llama3-8b", "a100-40gb", 16, 64, 4096, fits=0.5),
+    # None is as sure as asked: the most likely stands alone.
+    asked("llama3-70b", "h100", 24, 64, 8192),
     asked("deepseek-v3", "h800", 2048, 15360, 4096, "fp8"),
     asked("gpt-oss-120b", "gb200", 144, 288, 8192),
     # Nobody measured it: the baseline answers.
@@ -55,6 +66,7 @@ def question(one: dict[str, Any]) -> Question:
         global_batch_size=one["batch"],
         seq_length=one["seq"],
         precision=one["precision"],
+        fits_with=float(one["fits"]),
     )
 
 
@@ -110,6 +122,10 @@ def test_page_and_command_find_the_same(place: int, answers: list[dict[str, Any]
     assert dict(found["dropped"]) == result.dropped
     assert found["best"] == [coded(every, one) for one in result.best]
     assert found["front"] == [coded(every, one) for one in result.front]
+    if one_stands_alone := bool(result.best) and not result.num_fitting:
+        assert found["best"] == found["front"]
+        assert len(found["best"]) == 1
+    assert (result.caution is not None) == one_stands_alone
     if not result.best:
         assert result.leanest is not None
         assert found["leanest"] == coded(every, result.leanest)
@@ -118,6 +134,11 @@ def test_page_and_command_find_the_same(place: int, answers: list[dict[str, Any]
     whole = answered(every, result.best[0])
     low, high = whole.step_time_low_s, whole.step_time_high_s
     assert found["interval"] == (None if low is None else [bits(low), bits(high)])
+
+
+def test_one_question_has_no_layout_as_sure_as_asked(answers: list[dict[str, Any]]) -> None:
+    alone = [one for one in answers if one.get("best") and not one["counts"]["fitting"]]
+    assert len(alone) == 1
 
 
 def test_one_question_is_refused(answers: list[dict[str, Any]]) -> None:

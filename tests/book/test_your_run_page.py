@@ -77,7 +77,19 @@ MEGATRON = Namespace(
     seq_length=4096,
     micro_batch_size=1,
     global_batch_size=64,
+    num_experts=None,
+    multi_latent_attention=False,
+    fp8=None,
 )
+
+
+class FullAC:
+    """As torchtitan names a kind of recomputation since 0.3."""
+
+    class Config:
+        """What its configuration holds of it."""
+
+
 TORCHTITAN = SimpleNamespace(
     training=SimpleNamespace(seq_len=8192, local_batch_size=2, global_batch_size=-1),
     parallelism=SimpleNamespace(pipeline_parallel_microbatch_size=1),
@@ -109,11 +121,24 @@ def test_the_lines_for_megatron_say_what_predict_says(capsys: pytest.CaptureFixt
     assert out == f"a step should take {told.step_time_s:.3g} s; {told.memory.reason}\n"
 
 
-def test_the_lines_for_torchtitan_say_what_predict_says(capsys: pytest.CaptureFixture[str]) -> None:
-    starts()[1](TORCHTITAN, DIMS)
+def test_the_lines_for_megatron_leave_out_what_they_do_not_pass_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    starts()[0](Namespace(**{**vars(MEGATRON), "num_experts": 8}))
+    assert "ask `steptime explain`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kept", "recompute"),
+    [(SimpleNamespace(mode="selective"), "selective"), (FullAC.Config(), "full"), (None, "none")],
+)
+def test_the_lines_for_torchtitan_say_what_predict_says(
+    kept: Any, recompute: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starts()[1](SimpleNamespace(**{**vars(TORCHTITAN), "activation_checkpoint": kept}), DIMS)
     told = steptime.predict(
         **{"model": "llama3-8b", "accelerator": "h100", "tp": 2, "dp": 4, "stack": "torchtitan"},
-        **{"recompute": "selective", "seq_length": 8192, "micro_batch_size": 2},
+        **{"recompute": recompute, "seq_length": 8192, "micro_batch_size": 2},
         global_batch_size=8,
     )
     out = capsys.readouterr().out

@@ -17,22 +17,21 @@ def test_first_screen_says_what_this_is_and_shows_the_picture_with_its_verdict(
     open_page: Callable[..., Any], width: int, height: int
 ) -> None:
     page = open_page("book/index.html", width=width, height=height).page
-    shown = page.locator(".st-still svg:visible")
+    shown = page.locator("#home .play svg:visible")
     assert shown.count() == 1
-    assert "27.3 %" in shown.get_attribute("aria-label")
-    caption = page.locator(".st-still figcaption")
-    assert "27.3 %" in caption.inner_text()
+    assert "nothing has reached it yet" in shown.get_attribute("aria-label")
     assert shown.evaluate(BOTTOM) < height
+    assert page.locator("#home [data-play]").evaluate(BOTTOM) < height
+    claim = page.locator("#home .claim")
+    assert "27.3 %" in claim.inner_text()
     if width > 1000:
-        assert caption.evaluate(BOTTOM) < height
-        assert page.locator(".sd-card").first.evaluate(BOTTOM) < height + 100
+        assert claim.evaluate(BOTTOM) < height
+        assert page.locator("#home .big").evaluate(BOTTOM) < height
     # Each number in the picture can be read.
     sizes = shown.locator("text").evaluate_all(
         "texts => texts.map(t => t.getBoundingClientRect().height)"
     )
     assert min(sizes) >= 10
-    page.locator(".st-still > a").click()
-    page.wait_for_url("**/book/pipeline.html#sched")
 
 
 def test_every_source_can_be_followed_and_a_citation_leads_to_it(
@@ -123,3 +122,31 @@ def test_a_shared_link_has_a_title_a_sentence_and_a_picture_that_is_there(
     assert len(said("description")) > 60
     address = page.evaluate("name => new URL(name, location.href).href", said("image"))
     assert page.request.get(address).headers["content-type"] == "image/png"
+
+
+def test_a_number_says_what_made_it_and_leads_there(open_page: Callable[..., Any]) -> None:
+    page = open_page("book/pipeline.html").page
+    number = page.locator("a.st-from", has_text="37.5 %").first
+    box = page.locator(".st-origin")
+    assert box.count() == 0
+    number.hover()
+    told = box.inner_text().split("\n")
+    assert told[0] == "From notebook 12_bubble"
+    assert told[-1] == "Again: python -m steptime.book.results --only 12"
+    assert any(line.startswith("Parameters: num_stages = [") for line in told)
+    page.keyboard.press("Escape")
+    assert box.count() == 0
+    number.focus()
+    assert number.get_attribute("aria-describedby") == box.get_attribute("id")
+    number.click()
+    page.wait_for_url("**/build/notebooks/12_bubble.html")
+
+
+def test_the_box_of_a_number_stays_inside_a_phones_screen(open_page: Callable[..., Any]) -> None:
+    page = open_page("book/memory.html", width=360, height=740).page
+    for number in page.locator("a.st-from").all()[:12]:
+        number.focus()
+        place = page.locator(".st-origin").bounding_box()
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

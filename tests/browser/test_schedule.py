@@ -209,7 +209,7 @@ def test_each_schedule_is_sound(open_page: Open, probe: Probe) -> None:
 
 
 def test_pairs_share_their_row_and_count_once(open_page: Open, probe: Probe) -> None:
-    page = open_page(f"{ALONE}?s=dualpipe&m=10&th=1").page
+    page = open_page(f"{ALONE}?s=dualpipe&m=10&th=1&h=1").page
     boxes = probe(page, "boxes")
     pairs = 0
     busy = 0.0

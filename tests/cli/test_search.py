@@ -31,7 +31,11 @@ def test_table_shows_the_best_ties_and_reasons(capsys: pytest.CaptureFixture[str
     assert "cannot be told from the best" in out
     assert "layouts timed, " in out
     assert "\ntimed in " in out
-    assert "memory: over the limit of the device" in out
+    assert "fit with 90% and more; " in out
+    assert "memory: over the limit, or fits with less than the chance asked" in out
+    every = output(capsys, "--top", "3", "--fits-with", "0")
+    assert "fit in memory; " in every
+    assert "memory: over the limit of the device" in every
 
 
 def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,14 +62,33 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
 def test_only_what_fits_with_the_chance_asked_is_ranked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    every = json.loads(output(capsys, "--json"))
-    sure = json.loads(output(capsys, "--json", "--fits-with", "0.9"))
+    every = json.loads(output(capsys, "--json", "--fits-with", "0"))
+    sure = json.loads(output(capsys, "--json"))
     assert (every["fits_with"], sure["fits_with"]) == (0.0, 0.9)
     assert min(one["fit_probability"] for one in every["layouts"]) < 0.9
     assert min(one["fit_probability"] for one in sure["layouts"]) >= 0.9
     assert 0 < sure["num_fitting"] < every["num_fitting"]
     assert run([*BASE, "--fits-with", "1"]) == 2
     assert "fits_with must be in [0, 1), such as 0.9" in capsys.readouterr().err
+
+
+def test_where_none_is_as_sure_as_asked_the_most_likely_stands_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tight = ["search", "-m", "llama3-70b", "-a", "h100", "--gpus", "24", "-B", "64", "-s", "8192"]
+    assert run([*tight, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (only,) = told["layouts"]
+    assert told["num_fitting"] == 0
+    assert 0.5 < only["fit_probability"] < 0.9
+    assert told["caution"].startswith("no layout fits with 90%: the one that needs the least fits")
+    assert run([*tight, "--fits-with", "0", "--json"]) == 0
+    every = json.loads(capsys.readouterr().out)
+    assert every["caution"] is None
+    assert min(one["memory_bytes"] for one in every["layouts"]) >= only["memory_bytes"]
+    assert run(tight) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "and stands alone; --fits-with 0 ranks all whose counted bytes fit" in shown
 
 
 def test_racks_that_a_layout_fills_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,8 @@ def test_how_memory_was_read_is_stated_or_usual() -> None:
     first = reading(mem_unit="GiB", mem_rank="rank 0")
     assert (first.unit_bytes, first.first_rank) == (2.0**30, True)
     assert reading(mem_unit="", mem_rank="").unit_bytes == 1e9
+    assert reading(mem_reading="max_memory_allocated").measures == "allocated"
+    assert reading(mem_reading="").measures == "device"
     odd = reading(mem_unit="furlongs")
     assert [one.word for one in odd.inferred if one.word] == ["furlongs"]
     stated = reading(facts="gradient_bytes=3; stage_outputs=0")

@@ -144,7 +144,7 @@ def test_the_readme_names_every_column_and_every_meaning() -> None:
     rows = {
         line.split("|")[1]: line.split("|")[2] for line in table.splitlines() if "`" in line[:4]
     }
-    for column in [*VALUES, "overlap", "dispatcher", "mem_unit", "mem_rank"]:
+    for column in [*VALUES, "overlap", "dispatcher", "mem_unit", "mem_rank", "mem_reading"]:
         (cell,) = (text for head, text in rows.items() if f"`{column}`" in head)
         assert [key for key in TABLE[column] if key not in cell] == []
     described = said.partition("## Columns of")[2].partition("\n## ")[0]

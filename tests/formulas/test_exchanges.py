@@ -10,7 +10,7 @@ import pytest
 
 from steptime.answer import Prediction, predict
 from steptime.formulas.records import TimeFacts
-from steptime.formulas.roofline.experts import EXCHANGE_SHARE, exchange_s, reached
+from steptime.formulas.roofline.exchanges import EXCHANGE_SHARE, exchange_s, reached
 from steptime.formulas.roofline.step import layer_parts
 from steptime.formulas.schedule import SCHEDULES, entry_number, paired_share
 from steptime.inputs.constants import published_constants
@@ -68,6 +68,24 @@ def test_an_exchange_takes_the_longer_of_its_two_levels() -> None:
     assert one["shown"] + one["covered"] == pytest.approx(far + CONSTANTS.hop_s, rel=1e-9)
     fast = replace(found.record, network_bytes_per_s=1e15)
     assert 0.0 < exchange_s(fast, facts, CONSTANTS, 4096.0)["covered"] < one["covered"]
+
+
+def test_a_domain_whose_link_is_slow_is_used_as_two() -> None:
+    """Sixteen ranks in a domain: all copies over NVLink, or one for each part over the network."""
+    facts = TimeFacts(dispatch_bytes=2.0)
+    record = replace(asked().record, ep=16.0, max_groups=0.0, num_experts=256.0)
+    copies, halves = reached(record, 16.0), reached(record, 2.0)
+    near = replace(record, nvlink_domain=16.0, nvlink_bytes_per_s=1e9, network_bytes_per_s=1e9)
+    size = 4096 * 7168 * 2 / EXCHANGE_SHARE / 1e9
+    # A quarter of the domain sends most over NVLink still: as two or as four, the less of both.
+    four = max(copies * 3 / 4, reached(record, 4.0) * 3 / 4)
+    best = min(copies * 15 / 16, max(copies * 7 / 8, halves / 2), four)
+    found = exchange_s(near, facts, replace(CONSTANTS, hop_s=0.0), 4096.0)
+    assert found["shown"] + found["covered"] == pytest.approx(best * size, rel=1e-9)
+    assert best < copies * 15 / 16
+    fast = replace(near, nvlink_bytes_per_s=1e11)
+    found = exchange_s(fast, facts, replace(CONSTANTS, hop_s=0.0), 4096.0)
+    assert found["shown"] + found["covered"] == pytest.approx(copies * 15 / 16 * size / 100)
 
 
 def test_dispatch_is_narrow_where_the_software_says_so_and_products_are() -> None:

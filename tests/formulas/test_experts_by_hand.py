@@ -11,7 +11,7 @@ from made import constants, small_job, time_facts
 
 from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.records import Job, MemoryFacts
-from steptime.formulas.roofline import experts
+from steptime.formulas.roofline import exchanges, experts
 from steptime.formulas.schedule import SCHEDULES
 from steptime.inputs.training_step import training_step
 
@@ -33,7 +33,7 @@ def record(**changed: float) -> Job:
 )
 def test_groups_that_a_token_reaches(groups: float, picks: float, reached: float) -> None:
     # All but those that each pick misses: 4 (1 - 3/4 x 3/4), 2 (1 - 1/8).
-    assert experts.groups_reached(groups, picks) == pytest.approx(reached)
+    assert exchanges.groups_reached(groups, picks) == pytest.approx(reached)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_ranks_and_domains_that_a_token_reaches_by_hand(
     expert_groups: float, max_groups: float, picks: float, ranks: float, domains: float
 ) -> None:
     one = record(expert_groups=expert_groups, max_groups=max_groups, top_k=picks)
-    assert experts.reached(one, 4.0) == pytest.approx(ranks)
-    assert experts.reached(one, 2.0) == pytest.approx(domains)
+    assert exchanges.reached(one, 4.0) == pytest.approx(ranks)
+    assert exchanges.reached(one, 2.0) == pytest.approx(domains)
 
 
 FAR_S = 120 / 9 + 1
@@ -100,7 +100,7 @@ def test_an_exchange_by_hand(
     changed: dict[str, float], facts: dict[str, float], shown: float, covered: float
 ) -> None:
     stack = time_facts(**{"dispatch_bytes": 2.0} | facts)
-    found = experts.exchange_s(record(**changed), stack, CONSTANTS, 10.0)
+    found = exchanges.exchange_s(record(**changed), stack, CONSTANTS, 10.0)
     assert (found["shown"], found["covered"]) == pytest.approx((shown, covered))
 
 

@@ -8,8 +8,15 @@ import pytest
 from made import memory_facts, small_job
 
 from steptime.formulas import traffic
-from steptime.formulas.memory import buffers, parameters, stored
-from steptime.formulas.records import Job
+from steptime.formulas.memory import (
+    activations,
+    buffers,
+    parameters,
+    rank_memory_bytes,
+    states,
+    stored,
+)
+from steptime.formulas.records import Job, MemoryParts
 from steptime.formulas.validity import broken_rules, layout_fault, layout_rule
 
 
@@ -109,7 +116,11 @@ def test_buffers_by_hand() -> None:
     ],
 )
 def test_work_space_by_hand(changed: dict[str, float], wanted: float) -> None:
-    assert buffers.work_bytes(record(**changed)) == wanted
+    assert buffers.work_bytes(record(**changed), FACTS) == wanted
+    # Two of its 8 tokens at a time.
+    tiled = replace(FACTS, tile_tokens=2.0)
+    assert buffers.work_bytes(record(**changed), tiled) == wanted / 4
+    assert buffers.work_bytes(record(**changed), replace(FACTS, tile_tokens=9.0)) == wanted
 
 
 # --- by hand: what waits for the backward pass
@@ -220,3 +231,46 @@ def test_rules_by_hand(changed: dict[str, float], rule: float, nearest: float) -
     broken = broken_rules(job)
     assert len(broken) == 9
     assert (1.0 in broken) == bool(rule)
+
+
+def test_what_recomputation_starts_from_by_hand() -> None:
+    def kept(job: Job, **facts: float) -> object:
+        told = memory_facts(recompute_group=1.0, **facts)
+        return stored.checkpoint_token_bytes(job, told, activations.token_bytes(job, told))
+
+    # 8 values of 2 bytes; in 32 bits twice that.
+    assert kept(record(), norm_input_bytes=2.0) == 16
+    assert kept(record(), norm_input_bytes=4.0) == 32
+    # And a key and a value of one head of 4, 2 bytes each; two ranks hold a copy of it each.
+    assert kept(record(), norm_input_bytes=4.0, kept_keys=1.0) == 32 + 4 * 4
+    assert kept(record(tp=2.0), norm_input_bytes=4.0, kept_keys=1.0) == 32 + 4 * 4
+
+
+# --- by hand: what is there when
+
+
+def test_gradients_take_the_place_of_activations_by_hand() -> None:
+    one = {"zero_stage": 3.0, "pp": 1.0, "num_experts": 0.0, "ep": 1.0, "num_shared_experts": 0.0}
+    facts = {"recompute_group": 1.0, "gradient_bytes": 4.0, "reduce_each_microbatch": 1.0}
+    facts |= {"norm_input_bytes": 2.0, "logit_bytes": 10.0}
+
+    def told(job: Job, freed: float) -> MemoryParts:
+        return rank_memory_bytes(job, memory_facts(**facts, gradients_freed=freed), 0.0)
+
+    job = record(**one, global_batch_size=8.0)
+    kept, freed = told(job, 0.0), told(job, 1.0)
+    least = min(kept["gradients"], kept["activations"] + kept["logits"])
+    assert least > 0.0
+    assert freed["gradients"] == kept["gradients"] - least
+    assert freed["total"] == kept["total"] - least
+    # A second micro-batch finds the first one's, and whole gradients stay.
+    more = record(**one, global_batch_size=16.0)
+    plain = record(**(one | {"zero_stage": 1.0}), global_batch_size=8.0)
+    for other in (more, plain):
+        assert told(other, 1.0) == told(other, 0.0)
+
+
+def test_states_in_the_host_are_not_here() -> None:
+    job = record(zero_stage=1.0)
+    every, half = (states.state_terms(job, memory_facts(offloaded_states=n)) for n in (0.0, 0.5))
+    assert {name: size / 2 for name, size in every.items()} == half

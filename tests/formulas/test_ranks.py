@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from steptime.formulas.baseline import shared_out_s
+from steptime.formulas.experts import expert_ranks, expert_width, of_copies
 from steptime.formulas.memory import memory_bytes
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_ranks, shard_ranks
@@ -32,6 +33,14 @@ def test_eight_copies_of_64_ranks_share_among_eight() -> None:
     mixture = job(model="mixtral-8x7b", ep=4)
     assert (expert_data_ranks(mixture), expert_shard_ranks(mixture)) == (16.0, 2.0)
     assert expert_shard_ranks(job(model="mixtral-8x7b", ep=8, dp_replicate=16)) == 1.0
+
+
+def test_experts_cut_over_two_ranks_each() -> None:
+    # Eight experts of width 14336, two a token, over 4 x 2 ranks, four of them tensor ranks.
+    one = job(model="mixtral-8x7b", tp=4, ep=4, etp=2)
+    assert (expert_ranks(one), expert_width(one)) == (8.0, 7168.0)
+    # A rank has a quarter of the tokens, and the copies of its neighbour's too.
+    assert of_copies(2.0 * 4096.0, one) == 4096.0
 
 
 def test_states_are_those_of_the_ranks_that_share() -> None:

@@ -127,6 +127,15 @@ def test_ranks_beyond_the_key_heads_hold_copies() -> None:
     assert sent[16] == sent[8] == sent[32]
 
 
+def test_copied_heads_of_keys_and_values_are_sent_to_every_rank() -> None:
+    """Of 32 heads and 8 of keys: 80 heads' widths on 8 ranks, 128 on 32, for a share of tokens."""
+    sent = {
+        cp: context_s(one(cp=cp, nvlink_domain=64), facts("a2a"), FREE, NOTHING)["forward"]
+        for cp in (8, 32)
+    }
+    assert sent[32] / sent[8] == pytest.approx((128 / 32 * 31 / 32) / (80 / 8 * 7 / 8), rel=1e-12)
+
+
 @pytest.mark.parametrize("recompute", ["full", "selective"])
 def test_attention_that_runs_again_sends_again(recompute: str) -> None:
     plain = context_s(one(), facts("all_gather"), FREE, NOTHING)

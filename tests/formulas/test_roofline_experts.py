@@ -11,10 +11,9 @@ import pytest
 from steptime.formulas.records import Constants, TimeFacts
 from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value
+from steptime.formulas.roofline.exchanges import exchange_s, groups_reached
 from steptime.formulas.roofline.experts import (
-    exchange_s,
     grouped_products_s,
-    groups_reached,
     handling_s,
     host_wait_s,
     routed_rows,

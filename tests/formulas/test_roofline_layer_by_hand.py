@@ -167,6 +167,13 @@ def test_scores_by_hand() -> None:
     assert attention.score_flop(job, 10.0) == 2 * 10 * 20 * 18 / 2
 
 
+def test_stored_scores_are_all_made_within_a_window_too() -> None:
+    narrow = record(window_size=4.0, windowed_layers=4.0, tp=2.0)
+    facts = time_facts()
+    whole = attention.stored_forward_s(record(tp=2.0), facts, CONSTANTS, 10.0, 1e3)
+    assert attention.stored_forward_s(narrow, facts, CONSTANTS, 10.0, 1e3) == whole
+
+
 # --- invariant: nothing of a layer is lost or counted twice
 
 

@@ -22,7 +22,7 @@ from steptime.inputs.constants import (
 from steptime.inputs.generation import STORED, generations, kernel_named, nearest_bits
 from steptime.inputs.precision import PRECISIONS, check_precision, precision_named
 from steptime.inputs.presets import accelerator, accelerator_names
-from steptime.inputs.software import knows, power_scale
+from steptime.inputs.software import knows, power_scale, relative_rate
 
 # published
 
@@ -41,6 +41,30 @@ def test_a_part_of_less_power_runs_slower_by_the_square_root() -> None:
     assert power_scale(replace(h100, watt=350.0)) == pytest.approx(math.sqrt(0.5))
     assert power_scale(replace(h100, watt=1000.0)) == 1.0
     assert power_scale(replace(h100, product_scale=1.25)) == pytest.approx(1.25 * power_scale(h100))
+    # Half the rate at half the power draws as much for each FLOP: nothing is held back.
+    half = replace(h100, watt=350.0, matmul_flop_per_s=h100.matmul_flop_per_s / 2.0)
+    assert power_scale(half) == 1.0
+
+
+def test_kernels_of_a_part_run_in_proportion_to_its_products() -> None:
+    """bekman2024: 252.9 TFLOP/s on A100 PCIe where the SXM part has 271.2."""
+    question = {"model": "llama3-8b", "seq_length": 8192, "global_batch_size": 8}
+    rates = {}
+    for name in ("a100-80gb", "a100-pcie-80gb", "h100", "h200", "h20"):
+        time = predict(accelerator=name, **question).software.time
+        assert time is not None
+        rates[name] = time.attention_flop_per_s
+    assert rates["a100-pcie-80gb"] / rates["a100-80gb"] == pytest.approx(252.9 / 271.2)
+    assert rates["h200"] == rates["h100"]
+    # Attention faster than the products of the data sheet would be no attention of that part.
+    assert rates["h20"] < accelerator("h20").peak_flop_per_s
+
+
+@pytest.mark.parametrize("name", [one for one in accelerator_names() if knows(accelerator(one))])
+def test_no_kernel_is_faster_than_the_data_sheet(name: str) -> None:
+    device = accelerator(name)
+    for rate in generations()[device.generation].kernels.values():
+        assert rate.flop_per_s * relative_rate(device) <= device.peak_flop_per_s
 
 
 # invariant

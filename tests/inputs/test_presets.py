@@ -102,8 +102,8 @@ def test_a_hint_is_about_sense_not_letters(asked: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(hint)):
         model(asked)
     with pytest.raises(ConfigError) as refused:
-        accelerator("h20")
-    assert "h200'" not in str(refused.value)
+        accelerator("b30")
+    assert "b300'" not in str(refused.value)
 
 
 # refusal

@@ -50,6 +50,16 @@ def test_a_checkpoint_holds_weights_master_copies_and_moments(question: Question
     assert checkpoint_bytes(question) == pytest.approx(405.9e9 * 14, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("between_minutes", "best_minutes"), [(24 * 60, 117), (6 * 60, 57), (15, 9.1)]
+)
+def test_the_best_interval_is_the_papers(between_minutes: float, best_minutes: float) -> None:
+    # daly2006, captions of Fig. 3 to 5: a checkpoint takes five minutes.
+    found = best_interval_s(5 * 60.0, between_minutes * 60.0) / 60.0
+    digits = 0 if best_minutes > 10 else 1
+    assert round(found, digits) == best_minutes
+
+
 # limit
 
 

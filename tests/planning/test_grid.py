@@ -38,7 +38,7 @@ def question(name: str, devices: int, batch: int, **more: object) -> Question:
 EVERY = ("1f1b", "interleaved-1f1b", "zb-h1", "zb-v", "dualpipe", "dualpipe-v")
 QUESTIONS = [
     question("deepseek-v3", 96, 960, precision="fp8", schedules=EVERY),
-    question("llama3-8b", 24, 96, dp_replicates=(1, 2), schedules=EVERY),
+    question("llama3-8b", 24, 96, pinned=(("dp_replicate", (1, 2)),), schedules=EVERY),
     question("qwen3-30b-a3b", 16, 64, predictor="baseline"),
 ]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
 from steptime.planning.asked import search, search_question, several
-from steptime.planning.question import PINNED
 
 STEP: dict[str, Any] = {
     "model": "qwen3-30b-a3b",
@@ -23,7 +23,7 @@ STEP: dict[str, Any] = {
 def sizes(**pinned: Any) -> dict[str, set[int]]:
     best = search(**STEP, **pinned).best
     assert best
-    return {name: {getattr(one.layout, name) for one in best} for name in PINNED}
+    return {name: {getattr(one.layout, name) for one in best} for name in SIZES}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_pinned_size_takes_those_values_alone(name: str, values: Any) -> None:
 def test_pinned_searches_find_what_the_open_one_finds() -> None:
     whole = search(**STEP)
     best = whole.best[0]
-    pinned = {name: getattr(best.layout, name) for name in PINNED}
+    pinned = {name: getattr(best.layout, name) for name in SIZES}
     found = search(**STEP, **pinned, micro_batch_size=best.batch.micro_batch_size)
     assert found.best[0] == best
     assert found.num_evaluated < whole.num_evaluated / 100

@@ -128,13 +128,18 @@ def brute(asked: Question) -> list[tuple[float, float, Layout]]:
                 except ConfigError:
                     continue
                 rounds = asked.global_batch_size // (layout.dp * micro)
+                chance = one.fit_probability
+                if chance is None or chance < asked.fits_with:
+                    continue
                 if one.headroom_bytes >= 0 and not (vpp > 1 and rounds % pp):
                     found.append((one.step_time_s, one.memory_bytes, layout))
     return found
 
 
-def test_best_and_front_equal_plain_loops() -> None:
-    asked = question("megatron-1.7b", 4, 8, accelerator=replace(H100, hbm_bytes=2.4e10))
+@pytest.mark.parametrize("fits_with", [0.0, 0.9])
+def test_best_and_front_equal_plain_loops(fits_with: float) -> None:
+    device = replace(H100, hbm_bytes=2.4e10)
+    asked = question("megatron-1.7b", 4, 8, accelerator=device, fits_with=fits_with)
     found = brute(asked)
     result = search(asked)
     assert result.num_fitting > len(result.front) > 3
@@ -278,8 +283,8 @@ def test_memory_stays_bounded_in_a_huge_space() -> None:
         ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),
         ({"hbm_share": 0.0}, "hbm_share must be in"),
         ({"micro_batch_sizes": (0,)}, "micro_batch_size must be >= 1"),
-        ({"dp_replicates": (0,)}, "dp_replicate must be >= 1"),
-        ({"said": Said(stack="torchtitan"), "zero_stages": (1,)}, "torchtitan lacks one of them"),
+        ({"pinned": (("dp_replicate", (0,)),)}, "dp_replicate must be >= 1"),
+        ({"said": Said(stack="torchtitan"), "zero_stages": (1,)}, "no such sharding; use 0, 2, 3"),
     ],
 )
 def test_bad_questions_are_refused(more: dict[str, object], message: str) -> None:

@@ -50,7 +50,7 @@ def question(
 def test_what_a_search_finds_is_what_predict_says(zero_stage: int, stack: str | None) -> None:
     stages = stack_named(stack).zero_stages if stack else (0, 1, 2, 3)
     if zero_stage not in stages:
-        with pytest.raises(ConfigError, match="lacks one of them"):
+        with pytest.raises(ConfigError, match="has no such sharding"):
             question(said=Said(stack=stack), zero_stages=(zero_stage,))
         return
     asked = question(

@@ -159,3 +159,15 @@ def test_the_same_rank_twice_is_refused(tmp_path: Path) -> None:
         read_ranks([tmp_path / "a", tmp_path / "b"])
     with pytest.raises(ConfigError, match="both of rank 1"):
         read_ranks([tmp_path / "a", tmp_path / "a"])
+
+
+@pytest.mark.parametrize("name", ["plain.json", "packed.json.gz"])
+def test_how_far_a_file_is_read_is_told_to_its_last_byte(tmp_path: Path, name: str) -> None:
+    text = json.dumps({"traceEvents": [{"ph": "X", "name": "a" * 50}] * 200_000}).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    seen: list[int] = []
+    events = sum(len(batch) for batch in Trace(str(path), seen=seen.append).batches())
+    assert events == 200_000
+    assert sum(seen) == path.stat().st_size
+    assert name.endswith("gz") or len(seen) > 2

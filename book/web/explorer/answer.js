@@ -44,14 +44,8 @@ export function jobOf(state, data) {
     seq_length: state.seq,
     micro_batch_size: state.mb,
     global_batch_size: state.batch,
-    tp: state.tp,
-    cp: state.cp,
-    pp: state.pp,
-    vpp: state.vpp,
+    ...Object.fromEntries(Object.entries(data.sizes).map(([name, key]) => [name, state[key]])),
     dp: state.n / (state.tp * state.cp * state.pp),
-    dp_replicate: state.copies,
-    ep: state.ep,
-    etp: state.etp,
     sequence_parallel: state.sp,
     zero_stage: state.zero,
     schedule: data.schedules.findIndex((one) => one.key === state.schedule),
@@ -98,8 +92,7 @@ export function refusal(state, job, data, formulas) {
     group: job.tp * job.cp * job.dp,
     nearest: fault.nearest,
   };
-  const key = { global_batch_size: "batch", dp_replicate: "copies" }[field] ?? field;
-  return { field: key, value: fault.nearest, text: sentence(template, values) };
+  return { field: data.fields[field], value: fault.nearest, text: sentence(template, values) };
 }
 
 /** Why the pipeline schedule cannot run at these sizes, or null. */

@@ -3,25 +3,25 @@
 import { fill, h } from "./dom.js";
 
 const PAD = { top: 18, bottom: 18, gap: 17 };
+/** Where a scale may end, and in how many steps. */
+const ROUNDS = [[1, 5], [1.5, 3], [2, 4], [3, 3], [4, 4], [5, 5], [6, 3], [8, 4], [10, 5]];
 
-/** The end of a time scale and its steps: round in the unit that the ticks are printed in. */
-export function timeScale(value) {
-  const unit = [172800, 36000, 600].find((one) => value >= one);
-  const size = { 172800: 86400, 36000: 3600, 600: 60 }[unit] ?? 1;
-  const power = 10 ** Math.floor(Math.log10(value / size));
-  const rounds = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
-  const times = rounds.find((one) => one * power * size >= value * 0.999999);
-  const steps = { 1: 5, 1.5: 3, 2: 4, 3: 3, 4: 4, 5: 5, 6: 3, 8: 4, 10: 5 }[times];
-  const top = times * power * size;
+/** The end of a scale and its steps: the first round number of a unit that is not below a value. */
+function roundScale(value, unit) {
+  const power = 10 ** Math.floor(Math.log10(value / unit)) * unit;
+  const [times, steps] = ROUNDS.find(([one]) => one * power >= value * 0.999999);
+  const top = times * power;
   return { top, ticks: Array.from({ length: steps + 1 }, (_, at) => (top * at) / steps) };
 }
 
-/** The end of a memory scale: 5/4 of the limit, doubled until everything is inside. */
-export function memoryTop(limit, ...totals) {
-  let top = limit * 1.25;
-  while (top < Math.max(...totals)) top *= 2;
-  return top;
+/** The scale of a time: round in the unit that the ticks are printed in. */
+export function timeScale(value) {
+  const least = [172800, 36000, 600].find((one) => value >= one);
+  return roundScale(value, { 172800: 86400, 36000: 3600, 600: 60 }[least] ?? 1);
 }
+
+/** The scale of memory: it holds the limit, with room for its name, and every total. */
+export const memoryScale = (limit, ...totals) => roundScale(Math.max(limit * 1.04, ...totals), 1e9);
 
 /**
  * Draw stacked bars.
@@ -100,9 +100,10 @@ function drawRow(row, y, at, width, chart) {
 }
 
 function block(part, start, y, row, at, width, chart) {
-  const pixels = (part.value / chart.top) * width;
+  const scale = width / chart.top;
+  const [from, to] = clearOf((chart.limit?.value ?? -1) * scale, start * scale, (start + part.value) * scale);
   const label = [`${part.label} ${part.text}`, part.label, part.text].find(
-    (text) => text.length * 6.3 + 8 < pixels,
+    (text) => text.length * 6.3 + 8 < to - from,
   );
   const kind = `block slot-${part.slot}${row.faded ? " faded" : ""}${row.quiet ? " quiet" : ""}`;
   return h(
@@ -117,8 +118,14 @@ function block(part, start, y, row, at, width, chart) {
       style: ["idle", "again"].includes(part.slot) ? `fill:url(#${chart.id}-${part.slot})` : null,
     }),
     label &&
-      h("text", { x: at(start + part.value / 2), y: y + row.height / 2 + 4, "text-anchor": "middle" }, label),
+      h("text", { x: at((from + to) / 2 / scale), y: y + row.height / 2 + 4, "text-anchor": "middle" }, label),
   );
+}
+
+/** The longer side of a line that crosses a block, where its name can be read. */
+function clearOf(line, from, to) {
+  if (line <= from || line >= to) return [from, to];
+  return line - from > to - line ? [from, line] : [line, to];
 }
 
 function drawGhost(ghost, y, at, top) {

@@ -1,7 +1,7 @@
 /** The pictures and their keys: memory, time, stages, servers. */
 
 import { script } from "../shared/script.js";
-import { drawBars, memoryTop, timeScale } from "./bars.js";
+import { drawBars, memoryScale, timeScale } from "./bars.js";
 import { fill, h, roving, text, toggles } from "./dom.js";
 import { count, digits, gb, seconds, units } from "./format.js";
 import { MEMORY_PARTS, STEP_SLOTS, placeWord, stepOut, stepParts } from "./outs.js";
@@ -67,7 +67,7 @@ export function pictureParts(id, change) {
 export function drawAll(parts, answer, ghost, room) {
   const { memory } = answer;
   const full = memory.stages[memory.worst];
-  const top = memoryTop(memory.limit, memory.total, ghost ? ghost.memory.total : 0);
+  const { top, ticks } = memoryScale(memory.limit, memory.total, ghost ? ghost.memory.total : 0);
   const blocks = (stage) =>
     MEMORY_PARTS.map(([key, label, slot]) => ({
       key,
@@ -88,10 +88,7 @@ export function drawAll(parts, answer, ghost, room) {
     width: room.bars,
     label: `Memory of the fullest GPU: ${gb(memory.total)} of ${gb(memory.limit)} GB: ${list}`,
     top,
-    ticks: [0, 1, 2, 3, 4].map((part) => {
-      const value = (top * part) / 4;
-      return [value, digits(value / 1e9) + (part === 4 ? " GB" : "")];
-    }),
+    ticks: ticks.map((value) => [value, digits(value / 1e9) + (value === top ? " GB" : "")]),
     limit: { value: memory.limit, text: `${gb(memory.limit)} GB` },
     rows: [
       { name: "", height: 40, parts: blocks(full), ghost: ghost && blocks(ghost.memory.stages[ghost.memory.worst]) },
@@ -104,9 +101,10 @@ export function drawAll(parts, answer, ghost, room) {
   parts.timeline.href = href;
   parts.by.press(answer.chosen.model.key);
   parts.by.element.hidden = answer.steps.length < 2;
-  drawStages(parts.stages, answer, MEMORY_PARTS, memoryTop(memory.limit, memory.total));
+  drawStages(parts.stages, answer, MEMORY_PARTS, memoryScale(memory.limit, memory.total).top);
   drawServers(parts.servers, answer, room.servers);
   drawKeys(parts, answer, top);
+  parts.element.classList.toggle("over", memory.verdict === "over");
   parts.settle();
 }
 
@@ -132,7 +130,8 @@ function timelineOf({ job, state, num_microbatches }) {
 
 function drawTime(parts, answer, ghost, width) {
   const row = (step) => ({
-    name: `${step.model.name} ${seconds(step.total)}`,
+    // What does not fit takes no time that anybody could plan with.
+    name: answer.memory.verdict === "over" ? step.model.name : `${step.model.name} ${seconds(step.total)}`,
     height: answer.steps.length > 1 ? 24 : 34,
     quiet: step !== answer.chosen,
     faded: answer.memory.verdict === "over",

@@ -1,31 +1,25 @@
 /** A layout as text that works elsewhere: a command, Python, a table. */
 
+import { data } from "./data.js";
 import { MEMORY_PARTS, stepParts } from "./outs.js";
-import { OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
+import { DEFAULTS, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 
 const EXPERT_FIELDS = OWN_FIELDS.slice(8);
 
-/** Flag and Python name of every input, in the order of the command's help. */
+/** Inputs that say nothing where they are what the page starts with. */
+const QUIET = ["copies", "domain"];
+/** Inputs that each way to share writes in a way of its own. */
+const APART = ["model", "sequence_parallel"];
+
+/** Python name and value of every input, in the order of the command's help. */
 function inputs({ state, job }) {
-  return [
-    ["accelerator", state.gpu],
-    ["seq_length", state.seq],
-    ["global_batch_size", state.batch],
-    ["micro_batch_size", state.mb],
-    ["tp", state.tp],
-    ["cp", state.cp],
-    ["pp", state.pp],
-    ["vpp", state.vpp],
-    ["dp", job.dp],
-    ...(state.copies > 1 ? [["dp_replicate", state.copies]] : []),
-    ["ep", state.ep],
-    ["etp", state.etp],
-    ["zero_stage", state.zero],
-    ["recompute", state.recompute],
-    ["precision", state.precision],
-    ["schedule", state.schedule],
-    ...(state.domain ? [["nvlink_domain", state.domain]] : []),
-  ];
+  const found = [];
+  for (const [name, key] of Object.entries(data.fields)) {
+    if (APART.includes(name) || (QUIET.includes(key) && state[key] === DEFAULTS[key])) continue;
+    found.push([name, state[key]]);
+    if (name === "vpp") found.push(["dp", job.dp]);
+  }
+  return found;
 }
 
 /** The `steptime` command that gives the same answer; one's own model is a file before it. */

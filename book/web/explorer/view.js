@@ -12,6 +12,9 @@ import { makeTables } from "./tables.js";
 import { makeTools } from "./tools.js";
 import { makeVerdict } from "./verdict.js";
 
+/** Pixels below which everything stands in one column. */
+const NARROW = 560;
+
 /** Make the view; `show` draws an answer, `showMap` the map, `resize` draws again. */
 export function makeView(root, data, machine, panel, actions, loadTexts) {
   const id = root.id || "layout";
@@ -39,7 +42,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   root.classList.add("st-explorer");
   const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
   const box = h("div", { class: "parts" }, parts.element);
-  const side = h("div", { class: "side" }, stories.element, panel.element, tools.element);
+  const side = h("div", { class: "side" }, panel.element, tools.element);
   fill(root, verdict.bar, verdict.element, box, live.element);
   // The answer is painted first: what it was made from follows in a task of its own.
   root.classList.add("early");
@@ -48,6 +51,17 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     root.classList.remove("early");
     write();
   });
+
+  /** On a phone the stories come before the numbers, beside the controls elsewhere. */
+  const numbers = parts.element.querySelector(".legend-memory");
+  function placeStories() {
+    if (root.clientWidth < NARROW) parts.time.after(stories.element, numbers);
+    else {
+      side.prepend(stories.element);
+      parts.memory.after(numbers);
+    }
+  }
+  placeStories();
 
   /** Print the numbers of what is shown wherever they are asked for. */
   function write() {
@@ -102,6 +116,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
 
   function resize() {
     stayBelow();
+    placeStories();
     if (current && current.width !== root.clientWidth) show({ ...current, before: null });
   }
 

@@ -26,6 +26,7 @@ export function verdict(result) {
     h("strong", { "data-out": "best" }, `${seconds(best.seconds)} a step`),
     `${sure} with ${inWords(best, result.settings)}: ${gb(best.bytes)} of ${gb(result.limit)} GB`,
     best.chance === null ? "." : `, which fits with a chance of ${percent(best.chance)}.`,
+    result.unsure ? ` No layout fits with ${percent(result.unsure)}: this one needs the least and stands alone.` : "",
   ];
 }
 
@@ -97,8 +98,10 @@ export function makeDropped() {
   const total = h("p", { class: "sf-total", "data-out": "total" });
   const element = h("details", { open: true }, h("summary", {}, "Why the rest fell out"), total, list);
 
-  function show({ dropped, counts, elapsed_ms, done }) {
-    const fits = `${group(counts.fitting)} fit in memory`;
+  function show({ dropped, counts, question, elapsed_ms, done }) {
+    const chance = Number(question.fits);
+    const fitting = chance ? `fit with ${percent(chance)} and more` : "fit in memory";
+    const fits = `${group(counts.fitting)} ${fitting}`;
     const timed = done ? ` in ${seconds(elapsed_ms / 1000)}` : "";
     text(total, `${group(counts.evaluated)} layouts timed${timed}; ${fits}.`);
     const most = Math.max(...dropped.map(([, count]) => count), 1);
@@ -114,9 +117,10 @@ export function makeDropped() {
 }
 
 /** The command that searches the same. */
-export function command({ model, gpu, n, batch, seq, precision }) {
+export function command({ model, gpu, n, batch, seq, precision, fits }, usual) {
   const words = ["steptime search", `--model ${model === "own" ? "config.json" : model}`];
   words.push(`--accelerator ${gpu} --gpus ${n}`, `--global-batch-size ${batch} --seq-length ${seq}`);
   if (precision !== "bf16") words.push(`--precision ${precision}`);
+  if (fits !== usual) words.push(`--fits-with ${fits}`);
   return words.join(" ");
 }

@@ -18,7 +18,8 @@ export const stateOf = (question) => ({
 
 /**
  * Return one search: `rows()` takes in a few layouts at each step, `result()` is what was found
- * so far. `question` has model, own, gpu, n, batch, seq and precision as the explorer's state.
+ * so far. `question` has model, own, gpu, n, batch, seq and precision as the explorer's state,
+ * and `fits`, the chance to fit that is asked for.
  */
 export function makeSearch(question, data, machine, formulas) {
   const state = stateOf(question);
@@ -40,6 +41,11 @@ export function makeSearch(question, data, machine, formulas) {
   const schedules = tried.schedules.map((name) => data.schedules.findIndex((one) => one.key === name));
   const micro = formulas.micro_batch_sizes([], state.batch);
   const limit = job.hbm_bytes;
+  /** How measured peaks lie about predicted ones; what a model's own report says counts. */
+  const width = tried.peak_widths[tried.levels[state.model] ?? "nothing"];
+  const asked = tried.chances.find((one) => String(one.chance) === question.fits);
+  const scales = asked?.scales ?? null;
+  const sure = width && scales !== null ? Math.min(limit, formulas.most_bytes(width, scales, limit)) : limit;
   const fastest = makeFastest(KEEP);
   const front = makeFront();
   const cloud = makeCloud(limit);
@@ -112,8 +118,8 @@ export function makeSearch(question, data, machine, formulas) {
     counts.evaluated += 1;
     const bytes = formulas.memory_total_bytes(job, kind.memory);
     const one = (seconds) => ({ seconds, bytes, layout: [...sizes, ...run, ...places] });
-    if (!(bytes <= limit)) {
-      drop(tried.too_much, 1);
+    if (!(bytes <= sure)) {
+      drop(asked?.chance ? tried.not_sure : tried.too_much, 1);
       if (!counts.fitting && !(leanest?.bytes <= bytes)) leanest = one(time(kind));
       return;
     }
@@ -136,7 +142,6 @@ export function makeSearch(question, data, machine, formulas) {
 
   /** Return the chance that a layout's measured peak fits, or null where too few are known. */
   function chance(bytes) {
-    const width = tried.peak_widths[machine.kindOf(job)];
     return width ? formulas.fit_probability(width, bytes, limit) : null;
   }
   /** Return the ends of the interval of a layout's time, or null where too few runs are known. */
@@ -158,7 +163,9 @@ export function makeSearch(question, data, machine, formulas) {
 
   /** What was found so far; of the fastest `most`, or all that tie. */
   function result(most = KEEP) {
-    const best = fastest.list();
+    /** Where none is as sure as asked, what needs the least is the most likely to fit. */
+    const alone = !counts.fitting && leanest?.bytes <= limit ? [leanest] : null;
+    const best = alone ?? fastest.list();
     const share = tried.ties[model.key];
     const ties = best.filter((one) => one.seconds <= best[0].seconds * (1 + share)).length;
     const byCount = Object.entries(dropped).sort((a, b) => b[1] - a[1]);
@@ -166,7 +173,8 @@ export function makeSearch(question, data, machine, formulas) {
       ...{ question, model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
       interval: best.length ? interval(best[0]) : null,
       best: best.slice(0, Math.max(most, ties)).map(told),
-      front: front.list().map(told),
+      front: (alone ?? front.list()).map(told),
+      unsure: alone ? asked.chance : null,
       cloud: best.length ? cloud.list(SLOWEST * best[0].seconds) : [],
       dropped: byCount,
       leanest: best.length || !leanest ? null : told(leanest),

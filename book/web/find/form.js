@@ -6,7 +6,7 @@ import { readConfig } from "./config.js";
 import { tables } from "./tables.js";
 
 const PREFIX = "s.";
-const FIELDS = ["model", "gpu", "n", "batch", "seq", "precision"];
+const FIELDS = ["model", "gpu", "n", "batch", "seq", "precision", "fits"];
 const MOST = { n: 1000000, batch: 16777216, seq: 16777216 };
 const LABELS = { n: "GPUs", batch: "Sequences a step", seq: "Tokens a sequence" };
 

@@ -30,6 +30,7 @@ export function mount(element, worker) {
   const code = h("code", {});
   const told = h("p", { class: "sf-command" }, "The same on the command line: ", code);
   const form = makeForm(element.querySelector("form"), later);
+  const usual = element.querySelector("[name=fits] [selected]").value;
   const client = makeClient(worker, show);
   let result = null;
   let chosen = null;
@@ -47,7 +48,7 @@ export function mount(element, worker) {
     work.hidden = true;
     if (refused) return refuse(refused);
     form.address(question);
-    text(code, command(question));
+    text(code, command(question, usual));
     began = performance.now();
     element.setAttribute("aria-busy", "true");
     return client.ask(question);

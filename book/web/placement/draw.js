@@ -48,6 +48,25 @@ export function picture(job, width, chosen, label) {
   return { svg, shown };
 }
 
+/** Return what squares, letters and boxes stand for, each beside a sample of it. */
+export function legend(job) {
+  const stages = job.sizes.pp;
+  const sample = (mark, words) => h("span", {}, h("svg", { viewBox: "0 0 13 13", width: 16, height: 16, "aria-hidden": "true" }, mark), words);
+  const square = (stage) => {
+    const shade = stage % 8;
+    const ink = DARK_LETTER.includes(shade) ? "rk-ink rk-dark" : "rk-ink";
+    const box = h("rect", { x: 1, y: 1, width: 11, height: 11, class: "rk-gpu rk-s" + shade });
+    return stages > 1 ? [box, h("text", { x: 6.5, y: 9.5, class: ink }, letter(stage))] : [box];
+  };
+  const keys = [sample(square(0), stages > 1 ? "a GPU of the first pipeline stage" : "a GPU")];
+  if (stages > 1) keys.push(sample(square(stages - 1), `of the last, stage ${stages}`));
+  keys.push(sample(h("rect", { x: 0.5, y: 0.5, width: 12, height: 12, rx: 3, class: "rk-box" }), "one NVLink domain: a server or a rack"));
+  if (job.domains * job.state.n > job.devices) {
+    keys.push(sample(h("rect", { x: 1, y: 1, width: 11, height: 11, class: "rk-free" }), "left over"));
+  }
+  return keys;
+}
+
 /** Return one GPU's square and letter. */
 function gpu(job, rank, x, y, chosen, mates) {
   const stage = coordinates(job, rank).pp;

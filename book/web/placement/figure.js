@@ -2,7 +2,7 @@
 
 import { h, text } from "../shared/dom.js";
 import { liveRegion } from "../shared/live.js";
-import { picture } from "./draw.js";
+import { legend, picture } from "./draw.js";
 import { placed, story, verdict } from "./model.js";
 import { CHOICES, FIRST, NAMES, STORIES, fromAddress, toAddress } from "./state.js";
 
@@ -15,6 +15,7 @@ export function mount(element) {
   const live = liveRegion();
   const out = h("p", { class: "rk-verdict", "data-out": "verdict" });
   const chart = h("div", { class: "rk-chart", tabindex: 0, role: "group", "aria-label": "Domains; arrow keys go from GPU to GPU" });
+  const key = h("p", { class: "rk-key" });
   const detail = h("p", { class: "rk-detail", "data-out": "detail" });
   const see = h("p", { class: "rk-see" });
   const counts = h("tbody", {});
@@ -25,6 +26,7 @@ export function mount(element) {
   const head = ["groups", "size", "inside", "crossing"].map((name) => h("th", { scope: "col" }, name));
   element.replaceChildren(
     out,
+    key,
     chart,
     detail,
     h("div", { class: "rk-stories", role: "group", "aria-label": "Stories" }, stories),
@@ -70,6 +72,7 @@ export function mount(element) {
     const width = Math.max(296, Math.min(688, element.clientWidth || 688));
     const drawn = picture(job, width, chosen, said);
     chart.replaceChildren(drawn.svg);
+    key.replaceChildren(...legend(job));
     const more = job.domains - drawn.shown;
     const rest = more > 0 ? ` ${more.toLocaleString("en")} more ${more === 1 ? "domain" : "domains"} like these.` : "";
     text(detail, chosen < 0 ? "Choose a GPU to see its pipeline." + rest : story(job, chosen));

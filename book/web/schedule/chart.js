@@ -36,7 +36,7 @@ export function chart(on) {
 
   function show(next, width, span, zoom, narrow, mostHeld) {
     run = next;
-    g = { ...geometry(run, width, span, zoom, narrow), mostHeld };
+    g = { ...geometry(run, width, span, zoom, narrow, mostHeld), mostHeld };
     element.classList.toggle("down", narrow);
     element.setAttribute("aria-label", `${summary(run)} Arrow keys move from action to action.`);
     boxes.setAttribute("aria-label", summary(run));
@@ -80,6 +80,7 @@ export function chart(on) {
     const ranks = run.rows.map((_, rank) => rank);
     const every = Math.max(1, Math.ceil((g.narrow ? 22 : 13) / g.pitch));
     const shown = ranks.filter((rank) => rank % every === 0);
+    const told = g.mostHeld ? shown : [];
     const middle = (rank) => rank * g.pitch + g.box / 2;
     const peak = (rank) => num(run.held[rank].peak, 1);
     if (g.narrow) {
@@ -90,7 +91,7 @@ export function chart(on) {
       if (g.pitch <= 38) heads.innerHTML += '<text x="12" y="13">GPU</text>';
       size(side, g.breadth + 36, 30);
       side.innerHTML =
-        shown.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
+        told.map((r) => label(middle(r) + 34, 13, peak(r), "now")).join("") +
         `<text x="${g.breadth / 2 + 34}" y="27" class="what"></text>`;
       size(scale, 34, g.length + 8);
       scale.innerHTML = axis(g);
@@ -102,7 +103,7 @@ export function chart(on) {
         .join("");
       size(side, g.side, wide);
       side.innerHTML =
-        shown.map((r) => label(6, middle(r) + 4, peak(r), "now")).join("") +
+        told.map((r) => label(6, middle(r) + 4, peak(r), "now")).join("") +
         `<text x="2" y="${wide - 5}" class="what"></text>`;
       size(scale, g.length + 1, 20);
       scale.innerHTML = axis(g);
@@ -119,7 +120,7 @@ export function chart(on) {
     const [ax, ay] = g.point(time, 0);
     const [bx, by] = g.point(time, g.breadth);
     over.querySelector(".head").setAttribute("d", done ? "" : `M${ax} ${ay}L${bx} ${by}`);
-    text(side.querySelector(".what"), done ? "most" : "now");
+    text(side.querySelector(".what"), nows.length ? (done ? "most" : "now") : "");
     for (const [node, rank] of nows) {
       text(node, num(done ? run.held[rank].peak : heldAt(run, rank, time), 1));
     }

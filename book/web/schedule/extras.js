@@ -8,8 +8,7 @@ import { plainly } from "./words.js";
 
 const NAMES = { m: "micro-batches", p: "stages", v: "chunks" };
 const KEYS =
-  "In the picture: arrow keys go from action to action, Home and End along a GPU, Enter to " +
-  "what it needs, Space plays, + and − zoom, Esc leaves.";
+  "Arrow keys go from action to action, Enter to what it needs; Space plays.";
 
 /** A folded table, written when it is first opened. */
 export function lazyTable() {

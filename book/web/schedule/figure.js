@@ -148,7 +148,7 @@ export function mount(root) {
     }
     note.show({ state, bad, why, whyOther });
     draw();
-    says.show(state, runs, runs[1] || why, asked);
+    says.show(state, runs, runs[1] || why, asked, narrow);
     stories.show(state.st);
     grid.show(runs);
     if (!first) live.say(`${words.plainly(why)} ${words.summary(runs[0])}`);
@@ -156,7 +156,7 @@ export function mount(root) {
   }
 
   function draw() {
-    const most = runs.reduce((peak, run) => Math.max(peak, run.peak), 0);
+    const most = state.h && runs.reduce((peak, run) => Math.max(peak, run.peak), 0);
     charts.forEach((one, i) => {
       one.element.hidden = !runs[i];
       if (!runs[i]) return;

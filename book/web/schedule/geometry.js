@@ -7,8 +7,8 @@ const HEADS = 46;
 const SIDE = 40;
 
 /** Return the measures of a chart: `width` pixels, `span` units of time at zoom 1. */
-export function geometry(run, width, span, zoom, narrow) {
-  const sizes = narrow ? down(run, width, span) : across(run, width, span, zoom);
+export function geometry(run, width, span, zoom, narrow, most) {
+  const sizes = narrow ? down(run, width, span, most) : across(run, width, span, zoom, most);
   const unit = sizes.unit * zoom;
   const length = Math.max(1, unit * span);
   const breadth = run.p * sizes.pitch;
@@ -45,7 +45,7 @@ export function geometry(run, width, span, zoom, narrow) {
 }
 
 /** Time to the right: a row a GPU, with what it holds drawn under its boxes. */
-function across(run, width, span, zoom) {
+function across(run, width, span, zoom, most) {
   const steps = [
     [4, 24, 14, 8],
     [8, 20, 11, 6],
@@ -58,13 +58,15 @@ function across(run, width, span, zoom) {
   // Zoomed in far enough for numbers, rows grow until they hold them.
   if (box < 14 && (run.makespan / run.rows[0].length) * unit * zoom > 16)
     [box, held, gap] = [14, 0, 2];
+  // Rows stay where they are when memory comes or goes.
+  if (!most) [box, held] = [box + held, 0];
   return { unit, pitch: box + held + gap, box, held };
 }
 
 /** Time down: a column a GPU, with what it holds drawn at its right edge. */
-function down(run, width, span) {
+function down(run, width, span, most) {
   const pitch = (width - 36) / run.p;
-  const held = run.p <= 4 ? 11 : run.p <= 8 ? 6 : 0;
+  const held = !most || run.p > 8 ? 0 : run.p > 4 ? 6 : 11;
   const gap = pitch > 12 ? 3 : pitch > 6 ? 1 : 0;
   return { unit: Math.min(14, 462 / span), pitch, box: pitch - held - gap, held };
 }

@@ -126,6 +126,18 @@ function chunks(change) {
   };
 }
 
+/** A box to tick. */
+function tick(key, name, change) {
+  const id = `sched-${key}`;
+  const box = h("input", { type: "checkbox", id, onchange: () => change({ [key]: +box.checked }) });
+  return {
+    element: h("div", { class: "ctl r-k" }, h("label", { for: id }, box, ` ${name}`)),
+    show(state) {
+      box.checked = state[key] === 1;
+    },
+  };
+}
+
 /** Make all controls; on narrow pages the twelve schedules are a list. */
 export function panel(narrow, change) {
   const why = (value, state) => refusal(state, value);
@@ -139,21 +151,10 @@ export function panel(narrow, change) {
     chunks(change),
     list("c", "Compare with", [["", "nothing"], ...all], change),
   ];
-  const box = h("input", {
-    type: "checkbox",
-    id: "sched-k",
-    onchange: () => change({ k: +box.checked }),
-  });
-  const path = {
-    element: h(
-      "div",
-      { class: "ctl r-k" },
-      h("label", { for: "sched-k" }, box, " Show the longest chain"),
-    ),
-    show(state) {
-      box.checked = state.k === 1;
-    },
-  };
+  const switches = [
+    tick("h", "Show what each GPU holds", change),
+    tick("k", "Show the longest chain", change),
+  ];
   const more = [
     number("tf", "Forward (F)", "units a GPU", 0.1, change),
     number("ti", "Backward for inputs (I)", "units", 0.1, change),
@@ -165,7 +166,7 @@ export function panel(narrow, change) {
   const element = h(
     "div",
     { class: "panel" },
-    [...main, path].map((one) => one.element),
+    [...main, ...switches].map((one) => one.element),
     h(
       "details",
       { class: "more" },
@@ -173,7 +174,7 @@ export function panel(narrow, change) {
       more.map((one) => one.element),
     ),
   );
-  return { element, show: (state) => [...main, path, ...more].forEach((one) => one.show(state)) };
+  return { element, show: (state) => [...main, ...switches, ...more].forEach((one) => one.show(state)) };
 }
 
 /** The row of stories: one tab stop, real buttons. */

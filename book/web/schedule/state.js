@@ -10,6 +10,7 @@ export const DEFAULTS = {
   v: 2,
   c: "",
   k: 0,
+  h: 0,
   tf: 1,
   ti: 1,
   tw: 1,
@@ -26,6 +27,7 @@ export const BOUNDS = {
   m: [1, 512, true],
   v: [1, 8, true],
   k: [0, 1, true],
+  h: [0, 1, true],
   st: [0, 7, true],
   tf: [0.1, 9],
   ti: [0.1, 9],
@@ -45,7 +47,8 @@ export const STORIES = [
   { p: 4, m: 16, s: "interleaved-1f1b" },
   { p: 4, m: 16, s: "zb-h1" },
   { p: 4, m: 16, s: "dualpipe" },
-].map((inputs, at) => ({ ...DEFAULTS, ...inputs, st: at + 1 }));
+  // From the third on they are about memory too.
+].map((inputs, at) => ({ ...DEFAULTS, h: +(at > 1), ...inputs, st: at + 1 }));
 
 const NAMES = new Set(SCHEDULES.map((one) => one.name));
 

@@ -17,18 +17,20 @@ export function verdict(reset) {
   const command = h("code", {});
 
   /** Show runs; `named` where the reader could take the first for another schedule. */
-  function show(state, runs, named, asked) {
+  function show(state, runs, named, asked, narrow) {
     const found = words.outputs(runs[0]);
     const name = words.title(runs[0].name);
     const idle = bold("idle", found.idle);
     first.innerHTML =
       `<span>${named ? name : "Idle"}: ${idle} ${named ? "idle" : "of GPU time"}</span> ` +
-      `<span>step ${bold("step", found.step)}</span> <span>peak ${bold("peak", found.peak)}</span>`;
+      `<span>step ${bold("step", found.step)}</span>` +
+      (state.h ? ` <span>peak ${bold("peak", found.peak)}</span>` : "");
     info.innerHTML =
-      `${name}, ${words.sizes(runs[0])}: ${plain("idle-units", found["idle-units"])} of ` +
+      `${narrow ? "Columns are GPUs, time runs down" : "Rows are GPUs, time runs right"}. ${name}, ${words.sizes(runs[0])}: ${plain("idle-units", found["idle-units"])} of ` +
       `${plain("all-units", found["all-units"])} GPU-units idle. ` +
       `Papers often quote idle over ideal time: ${plain("overhead", found.overhead)}. ` +
       `${plain("sends", found.sends)} messages a step.` +
+      (state.h ? "" : ` A GPU holds ${plain("peak", found.peak)} at most.`) +
       (words.about(runs[0].name).copies ? " Two copies of the weights." : "");
     second.hidden = !runs[1];
     if (runs[1]) {

@@ -48,8 +48,8 @@ export const sizes = (run) =>
   `${run.p} GPUs, ${microBatches(run.m)}` + (run.v > 1 ? `, ${run.v} chunks a GPU` : "");
 
 const PLACES = {
-  fill: "at the start, before the first backward reaches each GPU",
-  drain: "at the end, after each GPU's last forward",
+  fill: "at the start, while the line fills",
+  drain: "at the end, while it drains",
   send: "while messages travel",
   imbalance: "in the middle, where neighbours are late",
 };
@@ -71,19 +71,19 @@ export const summary = (run) =>
 
 /** What each story is called, and what to see in it: pieces in [brackets] are outputs. */
 export const TELL = [
-  ["One micro-batch", "Only one GPU works at a time: with four stages, [idle] of GPU time is idle."],
+  ["One micro-batch", "Only one GPU works at a time: [idle] of GPU time is idle."],
   [
     "Few micro-batches",
-    "As many micro-batches as stages: the two hatched triangles still take [idle] of GPU time.",
+    "As many micro-batches as stages: two hatched triangles take [idle] of GPU time.",
   ],
   ["Many, in bulk", "Four times the micro-batches shrink the share to [idle], but a GPU now holds [peak]."],
   [
     "1F1B",
-    "The same hatched area, [idle]. What 1F1B saves is memory: no more than [peak] are held.",
+    "The same hatched area, [idle]. What 1F1B saves is memory: [peak] at most.",
   ],
   [
     "Interleaved",
-    "Two smaller chunks a GPU cut the idle share to [idle], at the price of [sends] messages a step.",
+    "Two smaller chunks a GPU cut idle time to [idle], for [sends] messages a step.",
   ],
   [
     "Zero bubble",
@@ -129,8 +129,8 @@ export function pathLine(run) {
   const busy = path.reduce((sum, box) => sum + box.end - box.start, 0);
   const gpus = new Set(path.map((box) => box.rank)).size;
   return (
-    `The longest chain sets the step: ${plural(path.length, "action")} on ${plural(gpus, "GPU")}, ` +
-    `${num(busy)} of ${units(run.makespan)} at work. Nothing gets faster unless it does.`
+    `The longest chain: ${plural(path.length, "action")} on ${plural(gpus, "GPU")}, ` +
+    `${num(busy)} of ${units(run.makespan)} at work.`
   );
 }
 
@@ -170,7 +170,8 @@ export function legend(runs, state) {
   if (runs.some((run) => run.v > 1)) keys.push(swatch("later chunk", "k0 later", []));
   if (runs.some((run) => run.both))
     keys.push(swatch("other direction", "k0 later", []));
-  keys.push(swatch("idle", "idle", []), swatch("held in memory", "held", []));
+  keys.push(swatch("idle", "idle", []));
+  if (state.h) keys.push(swatch("held in memory", "held", []));
   if (state.k) keys.push(swatch("longest chain", "crit", []));
   return keys.join(" ");
 }

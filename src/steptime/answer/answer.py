@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from steptime.answer.heads import check_heads
 from steptime.answer.known import Known
 from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
 from steptime.answer.unstated import Unstated, ranked
+from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -154,6 +156,11 @@ class Prediction(Shown):
         """
         return ranked(self, answer)
 
+    @cached_property
+    def unstated_of_memory(self) -> tuple[OpenPeak, ...]:
+        """Return what was left open, that which could change the peak most first."""
+        return ranked_peaks(self, answer)
+
     @property
     def beyond(self) -> tuple[Assumed, ...]:
         """Return in what the step goes beyond all published runs."""
@@ -199,6 +206,7 @@ def answer(question: Question) -> Prediction:
     step = as_chapter(question.step) if known.predictor.most_chunks else question.step
     record = step.job()
     one = known.software_of(record)
+    check_heads(record, one)
     parts: Any = known.parts(record, one)
     return Prediction(
         question=question,

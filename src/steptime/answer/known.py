@@ -171,6 +171,21 @@ def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     return tuple(found)
 
 
+def peak_knowledge(said: Said, model: ModelShape) -> str:
+    """Return how much is known of what the software keeps in memory.
+
+    What a model's own report says of it is taken where nobody names another: that is as much as
+    naming the stack that was described for it.
+
+    Args:
+        said: Of the software.
+        model: ``trained_with`` is a key of ``data/stacks.toml``.
+    """
+    if said.stack is None and model.trained_with:
+        return Said(stack=model.trained_with).knowledge
+    return said.knowledge
+
+
 @functools.lru_cache(maxsize=1024)
 def known_of(
     model: ModelShape,
@@ -216,6 +231,6 @@ def known_of(
         sharing=sharing if said.stack is None else plain,
         constants=values,
         width=width,
-        peak_width=kept_peak_width(kind, said.knowledge),
+        peak_width=kept_peak_width(peak_knowledge(said, model)),
         assumed=assumed,
     )

@@ -52,14 +52,13 @@ def kept_width(kind: str, knowledge: str) -> Width | None:
 
 
 @functools.cache
-def kept_peak_width(kind: str, knowledge: str) -> PeakWidth | None:
-    """Return how peaks of a kind of run lie about predicted ones; None where too few are known.
+def kept_peak_width(knowledge: str) -> PeakWidth | None:
+    """Return how peaks lie about predicted ones; None where too few are known.
 
     Args:
-        kind: One of ``KINDS``.
         knowledge: What is known of the software, of `steptime.inputs.said.KNOWLEDGE`.
     """
-    entry = data_table("memory_widths.toml").get(f"{KEYS[kind]}-{knowledge}")
+    entry = data_table("memory_widths.toml").get(knowledge)
     if entry is None:
         return None
     return PeakWidth(

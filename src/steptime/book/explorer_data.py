@@ -17,6 +17,7 @@ from steptime.book.explorer_facts import (
     trained_facts,
 )
 from steptime.book.explorer_runs import published_layouts
+from steptime.book.explorer_state import FIELD_KEYS, SIZE_KEYS
 from steptime.book.references import with_names
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.intervals import COVERAGE
@@ -203,6 +204,8 @@ def explorer_data() -> dict[str, Any]:
         "schedules": schedule_entries(),
         "software": common_facts(device, shape),
         "precisions": precision_entries(),
+        "fields": FIELD_KEYS,
+        "sizes": SIZE_KEYS,
         "faults": [[rule.field, rule.sentence] for rule in RULES],
         "schedule_faults": [list(one) for one in SCHEDULE_FAULTS],
         "device_fault": DEVICE_FAULT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.answer import predict
+from steptime.book.explorer_state import asked_of, state_of
 from steptime.book.references import with_names
 from steptime.evidence.measured import flop_convention
 from steptime.evidence.row_question import RunQuestion, question_of_run
@@ -45,47 +46,16 @@ def as_state(found: RunQuestion) -> dict[str, Any]:
     Args:
         found: A published run, as a question.
     """
-    layout, batch = found.step.layout, found.step.batch
+    state, layout = state_of(found.step), found.step.layout
     interleaved = layout.schedule == "interleaved-1f1b"
-    return {
-        "gpu": found.step.accelerator.name,
-        "n": layout.num_devices,
-        "tp": layout.tp,
-        "pp": layout.pp,
-        "cp": layout.cp,
-        "ep": layout.ep,
-        "etp": layout.etp,
-        "vpp": layout.vpp,
-        "zero": layout.zero_stage,
-        "recompute": layout.recompute,
-        "seq": batch.seq_length,
-        "batch": batch.global_batch_size,
-        "mb": batch.micro_batch_size,
-        "sp": int(layout.sequence_parallel),
-        # With one chunk it is 1F1B by another name.
-        "schedule": "1f1b" if interleaved and layout.vpp == 1 else layout.schedule,
-        "precision": "bf16",
-        "domain": 0,
-    }
+    # With one chunk it is 1F1B by another name.
+    schedule = "1f1b" if interleaved and layout.vpp == 1 else layout.schedule
+    return state | {"schedule": schedule, "precision": "bf16", "domain": 0}
 
 
 def _fits(name: str, state: dict[str, Any]) -> bool:
     """Whether the page, which names no software, says that a run fits: it did run."""
-    layout = {key: state[key] for key in ("tp", "cp", "pp", "vpp", "ep", "etp", "recompute")}
-    found = predict(
-        model=name,
-        accelerator=state["gpu"],
-        seq_length=state["seq"],
-        global_batch_size=state["batch"],
-        micro_batch_size=state["mb"],
-        dp=state["n"] // (state["tp"] * state["cp"] * state["pp"]),
-        sequence_parallel=bool(state["sp"]),
-        zero_stage=state["zero"],
-        precision=state["precision"],
-        schedule=state["schedule"],
-        **layout,
-    )
-    return found.fits
+    return predict(**{**asked_of(state), "model": name}).fits
 
 
 def _presets_by_name() -> dict[str, str]:

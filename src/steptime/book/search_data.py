@@ -5,33 +5,47 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
+from steptime.answer.known import peak_knowledge
 from steptime.answer.predictor import PREDICTORS
-from steptime.answer.width import KEYS, KINDS, kept_peak_width
-from steptime.inputs.said import NOTHING
+from steptime.answer.width import kept_peak_width, logit
+from steptime.inputs.face import FITS_WITH
+from steptime.inputs.presets import model, model_names
+from steptime.inputs.said import KNOWLEDGE, NOTHING_SAID
 from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
-from steptime.planning.search import TOO_MANY_STAGES, TOO_MUCH_MEMORY
+from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
+from steptime.planning.space import COPIES
 from steptime.readers.config_keys import LARGEST_SIZE
 from steptime.readers.families import FAMILIES, Family
 from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
+
+CHANCES = (0.0, 0.5, FITS_WITH, 0.99)
+"""Chances to fit that a reader may ask for; 0 for any layout whose counted bytes fit."""
 
 
 def search_data() -> dict[str, Any]:
     """Return what a search tries where nobody says it, and the words for what fell out."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(Question)}
-    widths = {KEYS[kind]: kept_peak_width(kind, NOTHING) for kind in KINDS}
+    widths = {level: kept_peak_width(level) for level in KNOWLEDGE}
     return {
         "recompute": usual["recompute"],
         "zero": TRIED_ZERO,
         "sequence": [float(one) for one in usual["sequence_parallel"]],
-        "copies": usual["dp_replicates"],
+        "copies": COPIES,
         "schedules": usual["schedules"],
         "reasons": REASONS,
         "too_many": TOO_MANY_STAGES,
         "too_much": TOO_MUCH_MEMORY,
+        "not_sure": NOT_SURE,
+        "chances": [{"chance": one, "scales": logit(one) if one else None} for one in CHANCES],
         "ties": {name: tie_fraction_of(name) for name in PREDICTORS},
         "peak_widths": {key: width and asdict(width) for key, width in widths.items()},
+        "levels": {
+            key: peak_knowledge(NOTHING_SAID, model(key))
+            for key in model_names()
+            if model(key).trained_with
+        },
     }
 
 

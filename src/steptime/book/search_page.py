@@ -22,6 +22,7 @@ ROOTS = (
     "steptime.formulas.candidates:own_sharding",
     "steptime.formulas.candidates:row_rule",
     "steptime.formulas.judgement:fit_probability",
+    "steptime.formulas.judgement:most_bytes",
     "steptime.formulas.judgement:interval_s",
     "steptime.formulas.judgement:shares_weights",
     "steptime.formulas.memory.total:memory_total_bytes",

@@ -6,7 +6,9 @@ import math
 from html import escape
 
 from steptime.book.explorer_data import CHAPTER_MODELS
+from steptime.book.search_data import CHANCES
 from steptime.inputs.datafiles import data_table
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.precision import PRECISIONS
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.planning.question import Question
@@ -39,6 +41,10 @@ def _options(pairs: list[tuple[str, str]], chosen: str) -> str:
     )
 
 
+def _chances() -> list[tuple[str, str]]:
+    return [(f"{one:g}", f"{one:.0%} or more" if one else "any") for one in CHANCES]
+
+
 def form() -> str:
     """Return what a reader fills in; only the script makes it work."""
     names = [*CHAPTER_MODELS, *(one for one in model_names() if one not in CHAPTER_MODELS)]
@@ -61,6 +67,8 @@ def form() -> str:
         f'<label>Device<select name="gpu">{_options(devices, DEVICE)}</select></label>{numbers}'
         '<label>Precision<select name="precision">'
         f"{_options([(one, one) for one in PRECISIONS], 'bf16')}</select></label>"
+        '<label>Fits with a chance of<select name="fits">'
+        f"{_options(_chances(), f'{FITS_WITH:g}')}</select></label>"
         '<div class="sf-paste" hidden><label>The config.json of your model'
         '<textarea name="config" rows="4" spellcheck="false" autocomplete="off"></textarea></label>'
         '<label>or open the file<input name="file" type="file" accept=".json,application/json">'

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from steptime.cli import options as opt
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.amount import wholes, words
+from steptime.inputs.entries import Field
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.fields import FIELDS, Field
+from steptime.inputs.fields import FIELDS, SIZES
 from steptime.inputs.training_step import device_named, training_step
 
 
@@ -50,6 +51,30 @@ def takes_step(command: Callable[..., None]) -> Callable[..., None]:
     of_step.__doc__ = command.__doc__
     of_step.__name__ = command.__name__
     return opt.takes_how(of_step)
+
+
+def takes_sizes(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of a layout's sizes before its own.
+
+    Args:
+        command: Takes ``sizes``, rank order and devices among them, by name; then its own options.
+    """
+    asked = inspect.signature(training_step).parameters
+    shared = [
+        asked[name].replace(annotation=opt.field(name)) for name in (*SIZES, "order", "num_gpus")
+    ]
+    own = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for one in inspect.signature(command, eval_str=True).parameters.values()
+        if one.name != "sizes"
+    ]
+
+    def of_sizes(**given: Any) -> None:
+        command(sizes={one.name: given.pop(one.name) for one in shared}, **given)
+
+    of_sizes.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]
+    of_sizes.__doc__, of_sizes.__name__ = command.__doc__, command.__name__
+    return of_sizes
 
 
 Nodes = Annotated[

@@ -16,9 +16,10 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.amount import amount, whole
 from steptime.inputs.constants import RooflineConstants, read_constants
+from steptime.inputs.entries import Field
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
-from steptime.inputs.fields import BY_NAME, FIELDS, Field
+from steptime.inputs.fields import BY_NAME, FIELDS
 from steptime.inputs.said import Said
 from steptime.inputs.stack import WORD_FACTS
 from steptime.inputs.training_step import device_named, training_step

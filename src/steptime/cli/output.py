@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -46,6 +47,27 @@ def waiting(what: str) -> Iterator[None]:
 
     with Console(stderr=True).status(what):
         yield
+
+
+@contextlib.contextmanager
+def reading(paths: Sequence[Path]) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far files are read; gone when they are.
+
+    Args:
+        paths: The files.
+
+    Yields:
+        What to call with the bytes that were just read.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    total = sum(path.stat().st_size for path in paths if path.is_file())
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    err = Console(stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda size: bar.advance(task, size)
 
 
 def print_table(

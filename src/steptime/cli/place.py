@@ -7,11 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from steptime.cli import options as opt
+from steptime.cli.asking import takes_sizes
 from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import Layout
+from steptime.inputs.fields import SIZES
 from steptime.inputs.presets import accelerator as accelerator_preset
-from steptime.inputs.usual import dp_of
+from steptime.planning.placed import placed_layout
 from steptime.planning.placement import Placement, in_use, place
 from steptime.planning.racks import racks_svg
 
@@ -44,7 +45,7 @@ def as_dict(placement: Placement) -> dict[str, Any]:
     layout = placement.layout
     return {
         "num_gpus": layout.num_devices,
-        "layout": {axis: getattr(layout, axis) for axis in ("tp", "cp", "pp", "vpp", "dp", "ep")},
+        "layout": {axis: getattr(layout, axis) for axis in SIZES},
         "order": "-".join(placement.order),
         "domain_size": placement.domain_size,
         "num_domains": placement.num_domains,
@@ -97,16 +98,9 @@ def print_placements(placements: list[Placement]) -> None:
         )
 
 
+@takes_sizes
 def place_command(
-    tp: opt.field("tp") = 1,  # type: ignore[valid-type]
-    cp: opt.field("cp") = 1,  # type: ignore[valid-type]
-    pp: opt.field("pp") = 1,  # type: ignore[valid-type]
-    vpp: opt.field("vpp") = None,  # type: ignore[valid-type]
-    dp: opt.field("dp") = None,  # type: ignore[valid-type]
-    ep: opt.field("ep") = 1,  # type: ignore[valid-type]
-    etp: opt.field("etp") = 1,  # type: ignore[valid-type]
-    order: opt.field("order") = "megatron",  # type: ignore[valid-type]
-    num_gpus: opt.field("num_gpus") = None,  # type: ignore[valid-type]
+    sizes: dict[str, Any],
     domain: Annotated[
         list[int] | None,
         typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),
@@ -123,18 +117,12 @@ def place_command(
     """Place a job on racks or servers: which groups stay inside NVLink, which cross."""
     if as_json and as_svg:
         raise ConfigError("--json and --svg exclude each other; give one")
-    layout = Layout(
-        tp=tp,
-        cp=cp,
-        pp=pp,
-        vpp=1 if vpp is None else vpp,
-        dp=dp_of(dp, num_gpus, (tp, cp, pp)),
-        ep=ep,
-        etp=1 if etp is None else etp,
-    )
-    sizes = domain or ([accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8])
+    order = sizes.pop("order")
+    layout = placed_layout(**sizes)
+    built = [accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8]
     placements = [
-        place(layout, domain_size=size, order=order, spares_per_domain=spares) for size in sizes
+        place(layout, domain_size=size, order=order, spares_per_domain=spares)
+        for size in domain or built
     ]
     if as_svg:
         typer.echo(racks_svg(placements[0]), nl=False)

@@ -12,10 +12,11 @@ from steptime.cli.output import print_json, waiting
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
+from steptime.inputs.face import FITS_WITH
 from steptime.planning.cost import Ends, run_cost
 from steptime.planning.emit import FORMATS, emitted
+from steptime.planning.emit.words import said_by
 from steptime.planning.goodput import Failures, goodput
-from steptime.planning.question import FITS_WITH
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -74,7 +75,7 @@ def search_command(
     ] = 1.0,
     fits_with: Annotated[
         float,
-        opt.alone("--fits-with", help="Rank only what fits with this chance, such as 0.9."),
+        opt.alone("--fits-with", help="Rank only what fits with this chance; 0 for any."),
     ] = FITS_WITH,
     top: Annotated[int, typer.Option("--top", help="Layouts to print.")] = 10,
     front: Annotated[
@@ -173,4 +174,13 @@ def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
 def _emitted(emit: str, result: SearchResult, choice: int) -> str:
     check_count("choice", choice, most=len(result.best))
     one = result.best[choice - 1]
-    return emitted(emit, result.question.model, one.layout, one.batch)
+    from steptime.planning.result import answered
+
+    said = result.question.said
+    facts = dict(said.facts)
+    if said.stack is not None:
+        # What the named software does; what else it has is the framework's own affair.
+        lines = answered(result.question, one).software.lines
+        spoken = said_by(emit)
+        facts = {name: line.value for name, line in lines.items() if name in spoken} | facts
+    return emitted(emit, result.question.model, one.layout, one.batch, facts)

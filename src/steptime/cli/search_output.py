@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.cli.output import console, percent, seconds
 from steptime.cli.predict import assumptions, print_unstated
 from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
-from steptime.inputs.fields import BY_NAME
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
 from steptime.planning.placement import domains_needed, in_use
@@ -77,13 +76,21 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
             print_goodput(known[0].goodput)
     _print_ties(result)
     out = console()
+    if result.caution:
+        out.print(result.caution, markup=False)
     out.print(
-        f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit in memory; "
+        f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit{_sure(result)}; "
         f"{len(result.front)} on the front of time and memory"
     )
     out.print(f"timed in {seconds(result.elapsed_s)}, {result.layouts_per_s:,.0f} a second")
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
+
+
+def _sure(result: SearchResult) -> str:
+    """Return the chance with which ranked layouts fit, as a sentence goes on."""
+    chance = result.question.fits_with
+    return f" with {chance:.0%} and more" if chance else " in memory"
 
 
 def _print_first(result: SearchResult, first: Candidate) -> None:
@@ -153,6 +160,7 @@ def result_dict(
         "fits_with": question.fits_with,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
+        "caution": result.caution,
         "elapsed_s": result.elapsed_s,
         "layouts_per_s": result.layouts_per_s,
         "tie_fraction": result.tie_fraction,

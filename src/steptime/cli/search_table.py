@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.formulas.judgement import TIGHT_SHARE
-from steptime.inputs.fields import BY_NAME
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
 from steptime.planning.question import Question

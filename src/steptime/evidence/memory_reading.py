@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from steptime.answer.peak import RankMemory
 from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.row_question import RunQuestion
 from steptime.evidence.row_words import is_blank, word_of
@@ -12,6 +13,9 @@ from steptime.inputs.assumed import Assumed, not_understood
 from steptime.inputs.software import with_facts
 
 GIB = float(2**30)
+DEVICE, RESERVED, ALLOCATED = "device", "reserved", "allocated"
+CONTEXT_BYTES = 1e9
+"""What a device's context takes, which an allocator does not see: reserve_bytes as usual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +27,7 @@ class Reading:
         facts: The facts themselves.
         first_rank: Whether the number is the first rank's, not the fullest one's.
         unit_bytes: What its GB is.
+        measures: What its tool reads: ``device``, ``reserved`` or ``allocated``.
         inferred: A record of each fact that the row does not state.
     """
 
@@ -30,6 +35,7 @@ class Reading:
     facts: MemoryFacts
     first_rank: bool
     unit_bytes: float
+    measures: str
     inferred: tuple[Assumed, ...]
 
 
@@ -70,12 +76,24 @@ def _reading_word(column: str, text: str, otherwise: str) -> tuple[str, tuple[As
 
 def _inferred(found: RunQuestion) -> tuple[Assumed, ...]:
     """Return what `data/run_facts.csv` infers of a row's memory."""
-    kept = ("mem_unit", "mem_rank", *found.software.lines)
+    kept = ("mem_unit", "mem_rank", "mem_reading", *found.software.lines)
     return tuple(
         Assumed(what=fact.fact, value=fact.value, why=f"{fact.value}, {fact.place}")
         for fact in found.run.row.taken
         if fact.kind != "read" and fact.fact in kept
     )
+
+
+def read_bytes(rank: RankMemory, measures: str) -> float:
+    """Return what a tool reads of a rank.
+
+    Args:
+        rank: The rank.
+        measures: ``device``, ``reserved`` or ``allocated``.
+    """
+    reserve = rank.parts_bytes["reserve"]
+    unseen = {DEVICE: 0.0, RESERVED: min(CONTEXT_BYTES, reserve), ALLOCATED: reserve}
+    return rank.total_bytes - unseen[measures]
 
 
 def reading_of(found: RunQuestion) -> Reading:
@@ -87,7 +105,8 @@ def reading_of(found: RunQuestion) -> Reading:
     row, kept = found.run.row, found.software
     unit, unknown_unit = _reading_word("mem_unit", row.mem_unit, "GB")
     rank, unknown_rank = _reading_word("mem_rank", row.mem_rank, "fullest")
-    inferred = [*kept.assumed, *_inferred(found), *unknown_unit, *unknown_rank]
+    measures, unknown = _reading_word("mem_reading", row.mem_reading, DEVICE)
+    inferred = [*kept.assumed, *_inferred(found), *unknown_unit, *unknown_rank, *unknown]
     if kept.stack.family in _HELD:
         held, record = _HELD[kept.stack.family](found)
         kept = with_facts(kept, held)
@@ -97,5 +116,6 @@ def reading_of(found: RunQuestion) -> Reading:
         facts=kept.memory,
         first_rank=rank == "first",
         unit_bytes=GIB if unit == "GiB" else 1e9,
+        measures=measures,
         inferred=tuple(inferred),
     )

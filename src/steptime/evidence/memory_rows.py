@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.answer.peak import Memory, RankMemory, job_memory
-from steptime.evidence.memory_reading import GIB, Reading, gathered, reading_of
+from steptime.evidence.memory_reading import GIB, Reading, gathered, read_bytes, reading_of
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
@@ -56,11 +56,11 @@ def shown_bytes(rank: RankMemory, reading: Reading) -> float:
         rank: The rank it reads.
         reading: How it reads.
     """
-    parts = rank.parts_bytes
+    parts, read = rank.parts_bytes, read_bytes(rank, reading.measures)
     loose = reading.facts.fragmentation * (
         parts["activations"] + parts["logits"] + parts["buffers"]
     )
-    return float(min(rank.total_bytes, max(rank.total_bytes - loose, CEILING_BYTES)))
+    return float(min(read, max(read - loose, CEILING_BYTES)))
 
 
 def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:

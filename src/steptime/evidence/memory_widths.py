@@ -8,6 +8,12 @@ for its chances need no more than the exponential function. What a row states in
 stays on every rung: how its peak was read, and what it was told to keep elsewhere. This form was
 chosen before any width was made with it.
 
+A run as its source tells it counts as exactly known where it names a stack, and where columns and
+facts describe what it ran. Whether scores are stored is asked as told on every rung: it is no
+error but a fact, which doubles a peak of its day, and flash kernels have been usual since 2023.
+The answer lists it among what is left open. The sum is the same for dense models, for experts
+and for products in 8 bits, so there is one width for them all.
+
 Run as a module it writes ``data/memory_widths.toml`` and prints how often nine tenths hold.
 """
 
@@ -15,24 +21,25 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from steptime.answer.peak import job_memory
-from steptime.answer.width import KEYS, KINDS, kind_of, logit
-from steptime.evidence.intervals import FEWEST_SOURCES, borrowed, quantile
+from steptime.answer.width import logit
+from steptime.evidence.intervals import FEWEST_SOURCES, quantile
 from steptime.evidence.ladder import RUNGS
-from steptime.evidence.memory_reading import reading_of
+from steptime.evidence.memory_reading import read_bytes, reading_of
 from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.formulas.judgement import SURE_CHANCE
 from steptime.formulas.records import PeakWidth
 from steptime.inputs.datafiles import data_path, write_whole
-from steptime.inputs.precision import precision_named
-from steptime.inputs.said import EXACT, KNOWLEDGE
+from steptime.inputs.said import FAMILY, KNOWLEDGE, NOTHING
+from steptime.inputs.stack import KERNEL
 
-SURE_TO_FIT = 0.9
+SURE_TO_FIT = SURE_CHANCE
 MEMORY_WIDTHS = "memory_widths.toml"
 
 
@@ -42,13 +49,11 @@ class PeakMiss:
 
     Attributes:
         source: Who measured it: the part of the id before the last dash.
-        kind: One of ``KINDS``.
         knowledge: What was known of the software, of ``KNOWLEDGE``.
         excess: Measured / predicted - 1.
     """
 
     source: str
-    kind: str
     knowledge: str
     excess: float
 
@@ -58,7 +63,15 @@ def _excess(found: RunQuestion, row: PublishedRow) -> float:
     reading = reading_of(found)
     memory = job_memory(found.job, found.software.memory)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
-    return (row.mem_gb or 0.0) * reading.unit_bytes / counted.total_bytes - 1.0
+    told = read_bytes(counted, reading.measures)
+    return (row.mem_gb or 0.0) * reading.unit_bytes / told - 1.0
+
+
+def _asked(row: PublishedRow, rung: Callable[[PublishedRow], PublishedRow]) -> PublishedRow:
+    """Return a row as a rung asks it, with the facts of its cell and its kernel as told."""
+    told = question_of_run(run_of(row)).software
+    kept = {"facts": row.facts, "attention_kernel": str(told.lines[KERNEL].value)}
+    return rung(row).model_copy(update=kept)
 
 
 def peak_misses(rows: Iterable[PublishedRow]) -> tuple[PeakMiss, ...]:
@@ -73,21 +86,16 @@ def peak_misses(rows: Iterable[PublishedRow]) -> tuple[PeakMiss, ...]:
         if row.mem_gb is None:
             continue
         for rung, level in zip(RUNGS.values(), KNOWLEDGE, strict=True):
-            asked = rung(row).model_copy(update={"facts": row.facts})
             try:
+                asked = _asked(row, rung)
                 question = question_of_run(run_of(asked))
             except Incomplete:
                 continue
-            software = question.software
-            knowledge = EXACT if software.known else software.knowledge
-            if knowledge != level:
+            if level == FAMILY and question.software.knowledge == NOTHING:
                 continue
-            layout = question.run.layout
-            narrow = precision_named(layout.precision).fp8
             found.append(
                 PeakMiss(
                     source=row.id.rpartition("-")[0],
-                    kind=kind_of(question.run.model.experts is not None, narrow),
                     knowledge=level,
                     excess=_excess(question, row),
                 )
@@ -102,19 +110,18 @@ def published_peaks() -> tuple[PeakMiss, ...]:
 
 
 def peaks_by_source(
-    misses: Iterable[PeakMiss], kind: str, knowledge: str, without: str = ""
+    misses: Iterable[PeakMiss], knowledge: str, without: str = ""
 ) -> dict[str, list[float]]:
-    """Return what peaks of one kind exceed predicted ones by, by source.
+    """Return what peaks exceed predicted ones by, by source.
 
     Args:
         misses: Measured peaks.
-        kind: One of ``KINDS``.
         knowledge: One of ``KNOWLEDGE``.
         without: A source that may not be used.
     """
     found: dict[str, list[float]] = {}
     for miss in misses:
-        if (miss.kind, miss.knowledge) == (kind, knowledge) and miss.source != without:
+        if miss.knowledge == knowledge and miss.source != without:
             found.setdefault(miss.source, []).append(miss.excess)
     return found
 
@@ -141,21 +148,16 @@ def peak_width(groups: Iterable[Sequence[float]]) -> PeakWidth | None:
 
 
 def peak_width_of(
-    misses: Sequence[PeakMiss], kind: str, knowledge: str, without: str = ""
+    misses: Sequence[PeakMiss], knowledge: str, without: str = ""
 ) -> PeakWidth | None:
-    """Return the width of one cell; the wider of its neighbours for too few sources.
+    """Return the width of one level; None for too few sources.
 
     Args:
         misses: Measured peaks.
-        kind: One of ``KINDS``.
         knowledge: One of ``KNOWLEDGE``.
         without: A source that may not be used.
     """
-
-    def own(kind: str, knowledge: str) -> PeakWidth | None:
-        return peak_width(peaks_by_source(misses, kind, knowledge, without).values())
-
-    return borrowed(kind, knowledge, own, lambda one: float(one.scale))
+    return peak_width(peaks_by_source(misses, knowledge, without).values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,39 +165,55 @@ class PeakCoverage:
     """How many peaks of sources left out lie below what nine tenths should.
 
     Attributes:
-        kind: Of the runs.
         knowledge: What was known of their software.
         peaks: How many.
         below: Share of them below.
-        sources: The same for each source, with how many it has.
+        alike: The same share, every source with a say of its own weighing the same.
+        sources: The share of each source, with how many it has.
+        width: Of all sources together.
     """
 
-    kind: str
     knowledge: str
     peaks: int
     below: float
+    alike: float
     sources: tuple[tuple[str, int, float], ...]
+    width: PeakWidth | None
+
+    @property
+    def scales(self) -> float:
+        """Return how many scales lie below nine tenths."""
+        return logit(SURE_TO_FIT)
 
 
-def peak_coverage(misses: Sequence[PeakMiss], kind: str, knowledge: str) -> PeakCoverage:
+def peak_coverage(misses: Sequence[PeakMiss], knowledge: str) -> PeakCoverage:
     """Return how many peaks lie below, each source's width made without it.
 
     Args:
         misses: Measured peaks.
-        kind: One of ``KINDS``.
         knowledge: One of ``KNOWLEDGE``.
     """
     sources = []
-    for source, values in peaks_by_source(misses, kind, knowledge).items():
-        width = peak_width_of(misses, kind, knowledge, without=source)
+    for source, values in peaks_by_source(misses, knowledge).items():
+        width = peak_width_of(misses, knowledge, without=source)
         if width is not None:
             most = width.middle + width.scale * logit(SURE_TO_FIT)
             sources.append((source, len(values), sum(v <= most for v in values) / len(values)))
     count = sum(number for _, number, _ in sources)
-    below = math.fsum(number * share for _, number, share in sources) / max(count, 1)
+    own = [share for _, number, share in sources if number >= FEWEST_RUNS]
     return PeakCoverage(
-        kind=kind, knowledge=knowledge, peaks=count, below=below, sources=tuple(sources)
+        knowledge=knowledge,
+        peaks=count,
+        below=math.fsum(number * share for _, number, share in sources) / max(count, 1),
+        alike=math.fsum(own) / max(len(own), 1),
+        sources=tuple(sources),
+        width=peak_width_of(misses, knowledge),
     )
+
+
+def published_coverage() -> tuple[PeakCoverage, ...]:
+    """Return the coverage of every level over the published peaks."""
+    return tuple(peak_coverage(published_peaks(), level) for level in KNOWLEDGE)
 
 
 def widths_text(misses: Sequence[PeakMiss]) -> str:
@@ -206,22 +224,19 @@ def widths_text(misses: Sequence[PeakMiss]) -> str:
     """
     lines = [
         "# How measured peaks of memory lie about predicted ones: measured / predicted - 1, about",
-        "# `middle`, logistic with `scale`; a table for each kind of run and what is known of its",
-        "# software. `runs` and `num_sources` are what it rests on. Made from published_runs.csv",
-        "# by `python -m steptime.evidence.memory_widths`; a test compares.",
+        "# `middle`, logistic with `scale`; a table for what is known of the software. `runs` and",
+        "# `num_sources` are what it rests on. Made from published_runs.csv by",
+        "# `python -m steptime.evidence.memory_widths`; a test compares.",
         'source = "fitted: published_runs.csv, the peaks of sources left out"',
     ]
-    for kind in KINDS:
-        for knowledge in KNOWLEDGE:
-            found = peak_width_of(misses, kind, knowledge)
-            if found is not None:
-                lines += ["", f"[{KEYS[kind]}-{knowledge}]"]
-                lines += [f"{name} = {value!r}" for name, value in asdict(found).items()]
+    for knowledge in KNOWLEDGE:
+        found = peak_width_of(misses, knowledge)
+        if found is not None:
+            lines += ["", f"[{knowledge}]"]
+            lines += [f"{name} = {value!r}" for name, value in asdict(found).items()]
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
     write_whole(data_path(MEMORY_WIDTHS), widths_text(published_peaks()))
-    for kind_asked in KINDS:
-        for level_asked in KNOWLEDGE:
-            print(peak_coverage(published_peaks(), kind_asked, level_asked))
+    print(*published_coverage(), sep="\n")

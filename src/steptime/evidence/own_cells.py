@@ -66,6 +66,7 @@ _OTHER_NAMES = {
     "schedule": ("pipelineschedule",),
     "mem_unit": ("memunit", "memoryunit"),
     "mem_rank": ("memrank", "memoryrank"),
+    "mem_reading": ("memreading", "memoryreading"),
 }
 # Columns in another unit or apart, each turned into one of ours by `steptime.evidence.own_rows`.
 OTHER_UNITS = {

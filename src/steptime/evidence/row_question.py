@@ -16,7 +16,7 @@ from steptime.inputs.assumed import Assumed, not_stated, taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import (
-    check_zero_stage,
+    sharding,
     usual_recompute,
     usual_stack,
     usual_zero_stage,
@@ -141,9 +141,9 @@ def question_of_run(run: Run) -> RunQuestion:
     open_fields = {"sp", "zero", "recompute"}
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:
-        era = in_its_time(said, run.accelerator)
-        layout = _filled(run, era, assumed)
-        check_zero_stage(era, layout.zero_stage)
+        if not is_blank(run.row.zero):
+            said = sharding(said, run.accelerator, run.layout.zero_stage)
+        layout = _filled(run, in_its_time(said, run.accelerator), assumed)
         step = TrainingStep(
             model=run.model,
             accelerator=run.accelerator,

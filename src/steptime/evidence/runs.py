@@ -20,8 +20,9 @@ from steptime.evidence.schema import Contradiction, Incomplete, PublishedRow, Un
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import SIZES, Batch, Layout
+from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 

@@ -137,6 +137,7 @@ class PublishedRow(BaseModel):
     dispatcher: Text = ""
     mem_unit: Text = ""
     mem_rank: Text = ""
+    mem_reading: Text = ""
     tokens_rounded: YesNo = None
     facts: Text = ""
     notes: Text = ""

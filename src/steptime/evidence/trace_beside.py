@@ -1,4 +1,4 @@
-"""A measured step beside the predicted one, worst gap first, and what usually causes it."""
+"""A measured step beside the predicted one, part by part, worst gap first."""
 
 from __future__ import annotations
 
@@ -8,25 +8,9 @@ from dataclasses import dataclass
 from steptime.answer.answer import Prediction
 from steptime.answer.kinds import compute_kinds
 from steptime.inputs.constants import RooflineConstants
-from steptime.inputs.datafiles import data_table
 from steptime.readers.kernel_names import parts
 
 _COMPUTING = ("products", "attention", "elementwise", "unknown")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """What usually makes a part differ.
-
-    Attributes:
-        cause: In a few words.
-        remedy: What to try.
-        source: Who says so.
-    """
-
-    cause: str
-    remedy: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +23,6 @@ class Row:
         measured_s: Seconds that it adds to the step.
         predicted_s: Likewise.
         hidden_s: Measured behind other work.
-        cause: Of the gap; None where it is small or nothing is known of it.
     """
 
     part: str
@@ -47,7 +30,6 @@ class Row:
     measured_s: float
     predicted_s: float
     hidden_s: float
-    cause: Cause | None
 
     @property
     def gap_s(self) -> float:
@@ -85,13 +67,11 @@ def beside(
     if "compute" in predicted_s:
         titles["compute"] = "compute"
         seen["compute"] = sum(seen.pop(name, 0.0) for name in _COMPUTING)
-    step_s = sum(predicted_s.values())
     rows = []
     for part in {**seen, **predicted_s, **hidden_s}:
         found, said = seen.get(part, 0.0), predicted_s.get(part, 0.0)
         hidden = hidden_s.get(part, 0.0)
         if found or said or hidden:
-            cause = _cause(part, found - said, step_s)
             rows.append(
                 Row(
                     part=part,
@@ -99,19 +79,6 @@ def beside(
                     measured_s=found,
                     predicted_s=said,
                     hidden_s=hidden,
-                    cause=cause,
                 )
             )
     return tuple(sorted(rows, key=lambda row: -abs(row.gap_s)))
-
-
-def _cause(part: str, gap_s: float, step_s: float) -> Cause | None:
-    table = data_table("trace_causes.toml")
-    if abs(gap_s) < table["least"] * step_s:
-        return None
-    # Where computing is one part, its largest kind speaks for it.
-    words = table.get("products" if part == "compute" else part, {})
-    found = words.get("slower" if gap_s > 0 else "faster")
-    if found is None:
-        return None
-    return Cause(cause=found["cause"], remedy=found["try"], source=found["source"])

@@ -12,6 +12,7 @@ from steptime.formulas.collectives import (
     all_to_all_s,
     permute_s,
 )
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
 from steptime.formulas.layout_terms import key_value_width, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, maximum, minimum, where
@@ -148,9 +149,9 @@ def data_parallel_s(job: Job, constants: BaselineConstants, bytes_per_s: Number)
     """
     value_bytes = 2.0 * weight_copies(job)
     shared = gradient_bytes(unrouted_parameters(job), job.tp, job.pp, value_bytes)
-    routed = gradient_bytes(routed_parameters(job), job.ep * job.etp, job.pp, value_bytes)
-    expert_ranks = maximum(expert_data_ranks(job), 1.0)
-    routed_s = shared_out_s(job, constants, routed, expert_ranks, bytes_per_s)
+    routed = gradient_bytes(routed_parameters(job), expert_ranks(job), job.pp, value_bytes)
+    sharers = maximum(expert_data_ranks(job), 1.0)
+    routed_s = shared_out_s(job, constants, routed, sharers, bytes_per_s)
     shared_s = shared_out_s(job, constants, shared, data_ranks(job), bytes_per_s)
     return shared_s + where(job.num_experts > 0.0, routed_s, 0.0)
 
@@ -230,7 +231,7 @@ def chapter_step(job: Job, constants: BaselineConstants) -> BaselineParts:
     rates: LinkRates = {
         "tensor": near,
         "context": far,
-        "expert": where(job.ep * job.etp <= job.nvlink_domain, near, far),
+        "expert": where(expert_ranks(job) <= job.nvlink_domain, near, far),
         "pipeline": far,
         "data": far,
     }

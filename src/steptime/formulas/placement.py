@@ -5,6 +5,7 @@ Ranks fill the domains in order. A kind of group whose ranks lie within a block 
 groups does not, that group is the slowest and sets the pace of all.
 """
 
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.records import Job, LinkRates
 from steptime.formulas.validity import leaves_rest
@@ -34,7 +35,7 @@ def used_per_domain(
         domain_size: Devices in one NVLink domain, less the spares.
         tp: Tensor-parallel size, t.
         cp: Context-parallel size, c.
-        expert_ranks: Ranks of an expert group, ep etp.
+        expert_ranks: Ranks of an expert group.
         data_inside: 1 where data-parallel ranks are nearer than pipeline ones.
 
     References:
@@ -82,7 +83,7 @@ def group_spans(job: Job) -> LinkRates:
     """
     near = job.tp * job.cp
     devices = near * job.pp * job.dp
-    experts = job.ep * job.etp
+    experts = expert_ranks(job)
     # Expert groups fill the ranks of one pipeline stage in order. With the pipeline nearer
     # than data, a stage has t c neighbours and then leaps over the other stages; a group
     # that does not divide those neighbours leaps somewhere, so it is taken to reach all over.
@@ -122,7 +123,7 @@ def link_bytes_per_s(job: Job) -> LinkRates:
     References:
         derived here, book/hardware.md.
     """
-    spans, experts = group_spans(job), job.ep * job.etp
+    spans, experts = group_spans(job), expert_ranks(job)
     usable = used_per_domain(job.nvlink_domain, job.tp, job.cp, experts, job.data_inside)
     return {
         "tensor": group_bytes_per_s(job, job.tp, spans["tensor"], usable),

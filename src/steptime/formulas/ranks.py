@@ -1,5 +1,6 @@
 """Which ranks hold the same parameter, and which of them share it out among themselves."""
 
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job
 from steptime.formulas.schedule import entry_number
@@ -36,12 +37,12 @@ def sharding_stage(job: Job) -> Number:
 
 
 def expert_data_ranks(job: Job) -> Number:
-    """Return the ranks that train an expert's parameter: t c d / (ep etp), DualPipe twice that.
+    """Return the ranks that train an expert's parameter: t c d over `expert_ranks`.
 
     References:
         singh2023, Sec. 3 (a group of its own for the experts' data parallelism).
     """
-    return job.tp * job.cp * job.dp / (job.ep * job.etp) * weight_copies(job)
+    return job.tp * job.cp * job.dp / expert_ranks(job) * weight_copies(job)
 
 
 def expert_shard_ranks(job: Job) -> Number:

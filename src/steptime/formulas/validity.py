@@ -5,6 +5,7 @@ Rules have numbers, so that one layout, a million of them and the page refuse th
 All values are whole numbers under 2**53, so a division that comes out whole is exact.
 """
 
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, ceil_div, floor, maximum, where
 from steptime.formulas.records import DeviceFault, Fault, Job
 
@@ -99,7 +100,7 @@ def broken_rules(job: Job) -> list[Number]:
         leaves_rest(job.seq_length, job.cp),
         where(job.ep > 1.0, dense, 0.0),
         leaves_rest(job.num_experts, job.ep),
-        leaves_rest(job.tp * job.cp * job.dp, job.ep * job.etp),
+        leaves_rest(job.tp * job.cp * job.dp, expert_ranks(job)),
         leaves_rest(job.dp, job.dp_replicate),
     ]
 

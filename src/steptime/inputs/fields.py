@@ -1,252 +1,280 @@
-"""The fields of a training step as users meet them: one entry each, for every way to ask.
+"""The fields of a training step: one entry each, for every way to ask.
 
-The command line makes its options from these entries, JSON and CSV their keys, the search and the
-sweep their columns, the layout page its labels. Types and defaults stand where Python users read
-them, in the signature of `steptime.inputs.training_step.training_step`; a test holds that both
-have the same fields in the same order.
+An entry is a key of a typed dictionary: its name, its type, and what users meet. Python's
+functions take these dictionaries (`steptime.inputs.signed` makes signatures of them), and of the
+entries are made the command line's options, JSON's keys, columns, and the layout page's labels.
+A search takes several values where a step takes one, so some types are variables.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Generic, TypedDict, TypeVar
 
-from dataclasses import dataclass
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.entries import Field, entries
+from steptime.inputs.fact import Value
+from steptime.inputs.model import ModelShape
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """One field of a training step.
-
-    Attributes:
-        name: As a parameter in Python and as a key in JSON.
-        flags: As options of the command line.
-        help: What it is, in a line.
-        group: asked, batch, cut, choice (of the layout), device or software.
-        label: Short name of a column or a control.
-        tried: What a search tries where nothing is said; empty where it is asked one value only.
-        key: As a key in the address of the layout page; empty where the page does not ask it.
-    """
-
-    name: str
-    flags: tuple[str, ...]
-    help: str
-    group: str
-    label: str = ""
-    tried: str = ""
-    key: str = ""
+Size = TypeVar("Size")
+Open = TypeVar("Open")
+Word = TypeVar("Word")
 
 
-FIELDS = (
-    Field(
-        name="model",
-        flags=("--model", "-m"),
-        help="Preset, or a .toml or config.json file.",
-        group="asked",
-        label="model",
-        key="model",
-    ),
-    Field(
-        name="accelerator",
-        flags=("--accelerator", "-a"),
-        help="Preset such as h100, or a .toml file.",
-        group="asked",
-        label="GPU",
-        key="gpu",
-    ),
-    Field(
-        name="seq_length",
-        flags=("--seq-length", "-s"),
-        help="Tokens per sequence, s.",
-        group="batch",
-        label="sequence",
-        key="seq",
-    ),
-    Field(
-        name="global_batch_size",
-        flags=("--global-batch-size", "-B"),
-        help="Sequences per step, B.",
-        group="batch",
-        label="batch",
-        key="batch",
-    ),
-    Field(
-        name="micro_batch_size",
-        flags=("--micro-batch-size", "-b"),
-        help="Sequences per micro-batch, b; default: 1.",
-        group="batch",
-        label="mb",
-        tried="1, 2, 4, … 64",
-        key="mb",
-    ),
-    Field(
-        name="tp",
-        flags=("--tp",),
-        help="Tensor-parallel size, t.",
-        group="cut",
-        label="tp",
-        tried="all that fit",
-        key="tp",
-    ),
-    Field(
-        name="cp",
-        flags=("--cp",),
-        help="Context-parallel size, c.",
-        group="cut",
-        label="cp",
-        tried="all that fit",
-        key="cp",
-    ),
-    Field(
-        name="pp",
-        flags=("--pp",),
-        help="Pipeline stages, p.",
-        group="cut",
-        label="pp",
-        tried="all that fit",
-        key="pp",
-    ),
-    Field(
-        name="vpp",
-        flags=("--vpp",),
-        help="Model chunks a device, v; default: 1, or by the schedule.",
-        group="cut",
-        label="vpp",
-        tried="all that fit",
-        key="vpp",
-    ),
-    Field(
-        name="dp",
-        flags=("--dp",),
-        help="Data-parallel size, d; default: 1, or what --gpus leaves.",
-        group="cut",
-        label="dp",
-        tried="all that fit",
-    ),
-    Field(
-        name="dp_replicate",
-        flags=("--dp-replicate",),
-        help="Copies of what is sharded over the data-parallel ranks (HSDP); default: 1.",
-        group="cut",
-        label="copies",
-        tried="1",
-        key="copies",
-    ),
-    Field(
-        name="ep",
-        flags=("--ep",),
-        help="Expert-parallel size; takes no devices of its own.",
-        group="cut",
-        label="ep",
-        tried="all that fit",
-        key="ep",
-    ),
-    Field(
-        name="etp",
-        flags=("--etp",),
-        help="Tensor-parallel size inside an expert; default: 1.",
-        group="cut",
-        label="etp",
-        tried="all that fit",
-        key="etp",
-    ),
-    Field(
-        name="sequence_parallel",
-        flags=("--sequence-parallel/--no-sequence-parallel",),
-        help="Split norms over the tensor ranks; default: on where tp > 1.",
-        group="cut",
-        label="SP",
-        key="sp",
-    ),
-    Field(
-        name="zero_stage",
-        flags=("--zero",),
-        help="What data parallelism shards, 0 to 3 (3 is FSDP); default: as reported, or usual.",
-        group="cut",
-        label="ZeRO",
-        tried="0, 1 and 3, where the software has them",
-        key="zero",
-    ),
-    Field(
-        name="recompute",
-        flags=("--recompute",),
-        help="none, selective or full.",
-        group="choice",
-        label="redo",
-        tried="all",
-        key="recompute",
-    ),
-    Field(
-        name="precision",
-        flags=("--precision",),
-        help="bf16, fp16, fp8, mxfp8 or nvfp4, or another usual word for one of them.",
-        group="choice",
-        label="precision",
-        key="precision",
-    ),
-    Field(
-        name="schedule",
-        flags=("--schedule",),
-        help="Pipeline schedule; `steptime schedules` lists them.",
-        group="choice",
-        label="schedule",
-        tried="1f1b and interleaved-1f1b; all tries every one",
-        key="schedule",
-    ),
-    Field(
-        name="order",
-        flags=("--order",),
-        help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp.",
-        group="choice",
-        label="order",
-    ),
-    Field(
-        name="num_gpus",
-        flags=("--gpus", "-n"),
-        help="GPUs in the job; dp is what the other sizes leave of them.",
-        group="device",
-        label="GPUs",
-    ),
-    Field(
-        name="nvlink_domain",
-        flags=("--nvlink-domain",),
-        help="GPUs joined by NVLink; default: as the accelerator is built.",
-        group="device",
-        label="domain",
-        key="domain",
-    ),
-    Field(
-        name="network_gbit",
-        flags=("--network-gbit",),
-        help="Gb/s of a GPU's share of the network, one way; default: as in its row.",
-        group="device",
-        label="network",
-        key="net",
-    ),
-    Field(
-        name="stack",
-        flags=("--stack",),
-        help="Software: an exact stack or a family; `steptime stacks` lists them.",
-        group="software",
-        label="software",
-        key="stack",
-    ),
-    Field(
-        name="date",
-        flags=("--date",),
-        help="Month in which the software was current, YYYY-MM.",
-        group="software",
-        label="date",
-        key="date",
-    ),
-    Field(
-        name="facts",
-        flags=("--fact",),
-        help="One fact of the software, NAME=VALUE such as overlap_dp=0; repeat it.",
-        group="software",
-        label="facts",
-    ),
-)
+def _cut(label: str, help: str, **more: Any) -> Field:
+    """Return a size that a search tries and the page asks, by its label everywhere."""
+    given = {"flags": (f"--{label}",), "tried": "all that fit", "key": label, **more}
+    return Field(group="cut", label=label, help=help, **given)
+
+
+class NeededInputs(TypedDict):
+    """What no question is without."""
+
+    model: Annotated[
+        str | Path | ModelShape,
+        Field(
+            flags=("--model", "-m"),
+            help="Preset, or a .toml or config.json file.",
+            group="asked",
+            label="model",
+            key="model",
+        ),
+    ]
+    accelerator: Annotated[
+        str | Path | Accelerator,
+        Field(
+            flags=("--accelerator", "-a"),
+            help="Preset such as h100, or a .toml file.",
+            group="asked",
+            label="GPU",
+            key="gpu",
+        ),
+    ]
+    seq_length: Annotated[
+        int,
+        Field(
+            flags=("--seq-length", "-s"),
+            help="Tokens per sequence, s.",
+            group="batch",
+            label="sequence",
+            key="seq",
+        ),
+    ]
+    global_batch_size: Annotated[
+        int,
+        Field(
+            flags=("--global-batch-size", "-B"),
+            help="Sequences per step, B.",
+            group="batch",
+            label="batch",
+            key="batch",
+        ),
+    ]
+
+
+class BatchInputs(TypedDict, Generic[Open], total=False):
+    """What may be left open of the batch."""
+
+    micro_batch_size: Annotated[
+        Open,
+        Field(
+            flags=("--micro-batch-size", "-b"),
+            help="Sequences per micro-batch, b; default: 1.",
+            group="batch",
+            label="mb",
+            tried="1, 2, 4, … 64",
+            key="mb",
+            usual=True,
+        ),
+    ]
+
+
+class SizeInputs(TypedDict, Generic[Size, Open], total=False):
+    """How many ranks share what."""
+
+    tp: Annotated[Size, _cut("tp", "Tensor-parallel size, t.", default=1)]
+    cp: Annotated[Size, _cut("cp", "Context-parallel size, c.", default=1)]
+    pp: Annotated[Size, _cut("pp", "Pipeline stages, p.", default=1)]
+    vpp: Annotated[
+        Open, _cut("vpp", "Model chunks a device, v; default: 1, or by the schedule.", usual=True)
+    ]
+    dp: Annotated[
+        Open, _cut("dp", "Data-parallel size, d; default: 1, or what the GPUs leave.", key="")
+    ]
+    dp_replicate: Annotated[
+        Size,
+        _cut(
+            "copies",
+            "Copies of what is sharded over the data-parallel ranks (HSDP); default: 1.",
+            flags=("--dp-replicate",),
+            tried="1",
+            default=1,
+        ),
+    ]
+    ep: Annotated[Size, _cut("ep", "Expert-parallel size; takes no devices of its own.", default=1)]
+    etp: Annotated[
+        Open, _cut("etp", "Tensor-parallel size inside an expert; default: 1.", usual=True)
+    ]
+
+
+class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
+    """What is done besides cutting."""
+
+    sequence_parallel: Annotated[
+        bool | None,
+        Field(
+            flags=("--sequence-parallel/--no-sequence-parallel",),
+            help="Split norms over the tensor ranks; default: on where tp > 1.",
+            group="cut",
+            label="SP",
+            key="sp",
+            usual=True,
+        ),
+    ]
+    zero_stage: Annotated[
+        Open,
+        Field(
+            flags=("--zero",),
+            help="What data parallelism shards, 0 to 3 (FSDP); default: as reported, or usual.",
+            group="cut",
+            label="ZeRO",
+            tried="0, 1 and 3, where the software has them",
+            key="zero",
+            usual=True,
+        ),
+    ]
+    recompute: Annotated[
+        Word,
+        Field(
+            flags=("--recompute",),
+            help="none, selective or full.",
+            group="choice",
+            label="redo",
+            tried="all",
+            key="recompute",
+            usual=True,
+        ),
+    ]
+    precision: Annotated[
+        str,
+        Field(
+            flags=("--precision",),
+            help="bf16, fp16, fp8, mxfp8 or nvfp4, or another usual word for one of them.",
+            group="choice",
+            label="precision",
+            key="precision",
+            default="bf16",
+        ),
+    ]
+    schedule: Annotated[
+        Word,
+        Field(
+            flags=("--schedule",),
+            help="Pipeline schedule; `steptime schedules` lists them.",
+            group="choice",
+            label="schedule",
+            tried="1f1b and interleaved-1f1b; all tries every one",
+            key="schedule",
+            usual=True,
+        ),
+    ]
+    order: Annotated[
+        str,
+        Field(
+            flags=("--order",),
+            help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp.",
+            group="choice",
+            label="order",
+            default="megatron",
+        ),
+    ]
+
+
+class CountInputs(TypedDict, total=False):
+    """How many devices."""
+
+    num_gpus: Annotated[
+        int | None,
+        Field(
+            flags=("--gpus", "-n"),
+            help="GPUs in the job; dp is what the other sizes leave of them.",
+            group="device",
+            label="GPUs",
+        ),
+    ]
+
+
+class HowInputs(TypedDict, total=False):
+    """Links and software, which every question may state."""
+
+    nvlink_domain: Annotated[
+        int | None,
+        Field(
+            flags=("--nvlink-domain",),
+            help="GPUs joined by NVLink; default: as the accelerator is built.",
+            group="device",
+            label="domain",
+            key="domain",
+        ),
+    ]
+    network_gbit: Annotated[
+        float | None,
+        Field(
+            flags=("--network-gbit",),
+            help="Gb/s of a GPU's share of the network, one way; default: as in its row.",
+            group="device",
+            label="network",
+            key="net",
+        ),
+    ]
+    stack: Annotated[
+        str | None,
+        Field(
+            flags=("--stack",),
+            help="Software: an exact stack or a family; `steptime stacks` lists them.",
+            group="software",
+            label="software",
+            key="stack",
+        ),
+    ]
+    date: Annotated[
+        str | None,
+        Field(
+            flags=("--date",),
+            help="Month in which the software was current, YYYY-MM.",
+            group="software",
+            label="date",
+            key="date",
+        ),
+    ]
+    facts: Annotated[
+        Mapping[str, Value] | None,
+        Field(
+            flags=("--fact",),
+            help="One fact of the software, NAME=VALUE such as overlap_dp=0; repeat it.",
+            group="software",
+            label="facts",
+        ),
+    ]
+
+
+class StepInputs(
+    NeededInputs,
+    BatchInputs[int | None],
+    SizeInputs[int, int | None],
+    ChoiceInputs[int | None, str | None],
+    CountInputs,
+    HowInputs,
+):
+    """All that a training step is asked with."""
+
+
+FIELDS = tuple(field for _, field in entries(StepInputs))
 """Every field, in the order of Python's signature."""
 
 BY_NAME = {field.name: field for field in FIELDS}
 LAYOUT_FIELDS = tuple(field.name for field in FIELDS if field.group in ("cut", "choice"))
 """The fields of `steptime.inputs.layout.Layout`, in order."""
-CUT_FIELDS = tuple(field.name for field in FIELDS if field.group == "cut")
+SIZES = tuple(field.name for _, field in entries(SizeInputs[int, int]))
+"""Those that are counts of ranks, or of chunks a rank."""
+USUAL_FIELDS = tuple(field.name for field in FIELDS if field.usual)
+"""Those that may be left open, for what is usual with model and software."""

@@ -56,6 +56,7 @@ class Generation:
     Attributes:
         name: Key in ``data/generations.toml``.
         usual_watt: Power of the part whose rates were measured; 0 where parts are not compared.
+        usual_matmul_flop_per_s: Best measured rate of that part's products; 0 likewise.
         block_formats: Whether it multiplies formats that are scaled in blocks.
         usual_date: Median month of the sources that ran on it: what software is taken for.
         compute_capability: Major number that CUDA reports; 0 where there is none.
@@ -66,6 +67,7 @@ class Generation:
 
     name: str
     usual_watt: float
+    usual_matmul_flop_per_s: float
     block_formats: bool
     usual_date: str
     compute_capability: int
@@ -77,6 +79,7 @@ def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
     return Generation(
         name=name,
         usual_watt=float(entry["usual_watt"]),
+        usual_matmul_flop_per_s=float(entry["usual_matmul_tflop_per_s"]) * 1e12,
         block_formats=bool(entry["block_formats"]),
         usual_date=str(entry["usual_date"]),
         compute_capability=int(entry.get("compute_capability", 0)),

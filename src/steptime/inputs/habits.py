@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from steptime.inputs.errors import ConfigError
+from dataclasses import replace
+
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.model import ModelShape
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.stack import (
     USUAL_FAMILY,
     USUAL_SHARDED,
     Stack,
     family_stack,
+    learnt_to_shard,
     stack_named,
 )
 
@@ -80,6 +84,37 @@ def usual_recompute(said: Said) -> str:
     return stack.recompute
 
 
+def sharding(said: Said, device: Accelerator, *stages: int) -> Said:
+    """Return what is said of software that is stated to have some ways to shard.
+
+    Where nobody gives a date, and its family learnt one of them after the device was usual, it is
+    taken to be as young as that. Who asks makes no difference: options, a row, a launch file.
+
+    Args:
+        said: Of the software; nothing is refused where it is not named.
+        device: Says when it was current where nobody does.
+        *stages: 0 to 3, as they are stated.
+
+    Raises:
+        ConfigError: If one is none, or the software does not have it, with those that it has.
+    """
+    for stage in stages:
+        check_count("zero_stage", stage, least=0, most=3)
+    if said.stack is None:
+        return said
+    if not _has(said, device, stages) and said.date is None:
+        young = replace(said, shards=tuple(dict.fromkeys(stages)))
+        said = young if _has(young, device, stages) else said
+    for stage in stages:
+        check_zero_stage(in_its_time(said, device), stage)
+    return said
+
+
+def _has(said: Said, device: Accelerator, stages: tuple[int, ...]) -> bool:
+    known = chosen_stack(in_its_time(said, device), sharded=False).zero_stages
+    return {*stages} <= {*known}
+
+
 def check_zero_stage(said: Said, stage: int) -> None:
     """Refuse a way to shard that the software does not have.
 
@@ -95,4 +130,8 @@ def check_zero_stage(said: Said, stage: int) -> None:
     stack = chosen_stack(said, sharded=stage > 2)
     if stage not in stack.zero_stages:
         known = ", ".join(map(str, sorted(stack.zero_stages)))
-        raise ConfigError(f"zero_stage={stage}: {stack.title} has no such sharding; use {known}")
+        learnt = said.date and not said.exact and learnt_to_shard(said.stack, (stage,), said.date)
+        later = f", or --date {learnt}, when it came" if learnt else ""
+        raise ConfigError(
+            f"zero_stage={stage}: {stack.title} has no such sharding; use {known}{later}"
+        )

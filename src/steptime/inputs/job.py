@@ -12,7 +12,8 @@ from dataclasses import fields
 from steptime.formulas.records import Job as Job
 from steptime.formulas.validity import layout_rule
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.layout import SCHEDULES, SIZES, Batch, Layout, check_layout
+from steptime.inputs.fields import SIZES
+from steptime.inputs.layout import SCHEDULES, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.rank_order import data_inside

@@ -9,16 +9,13 @@ from typing import Any
 from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
 from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import PRECISIONS as PRECISIONS
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.schedule_name import check_schedule_name
 
 RECOMPUTE = ("none", "selective", "full")
-
-
-SIZES = ("tp", "cp", "pp", "vpp", "dp", "dp_replicate", "ep", "etp")
-"""Fields of `Layout` that are counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +72,16 @@ class Layout:
         check_choice("precision", self.precision, PRECISIONS)
         check_schedule_name(self.schedule)
         rank_order(self.order)
+
+    @property
+    def expert_ranks(self) -> int:
+        """Ranks that hold all experts of a layer once."""
+        return self.ep * self.etp
+
+    @property
+    def shards(self) -> int:
+        """Data-parallel ranks that share one copy of what is sharded."""
+        return self.dp // self.dp_replicate
 
     @property
     def num_devices(self) -> int:
@@ -172,8 +179,6 @@ RULES = (
     ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
-EXPERT_GROUP = next(place for place, rule in enumerate(RULES) if "{group}" in rule.sentence)
-"""The one that needs no model: experts over the ranks of a stage."""
 
 
 def num_microbatches(layout: Layout, batch: Batch) -> int:
@@ -219,6 +224,30 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
         "global_batch_size": batch.global_batch_size,
         "micro_batch_size": batch.micro_batch_size,
     }
+    _check_counts(model.name, layout, counts)
+
+
+def check_ranks(layout: Layout) -> None:
+    """Refuse sizes by which no model could be cut: experts and copies that leave ranks over.
+
+    Args:
+        layout: How ranks are shared out.
+
+    Raises:
+        ConfigError: With the value that does not fit and one that would.
+    """
+    counts = {
+        "num_layers": layout.pp * layout.vpp,
+        "num_attention_heads": layout.tp,
+        "num_experts": layout.ep if layout.ep > 1 else 0,
+        "seq_length": layout.cp,
+        "global_batch_size": layout.dp,
+        "micro_batch_size": 1,
+    }
+    _check_counts("the model", layout, counts)
+
+
+def _check_counts(name: str, layout: Layout, counts: dict[str, int]) -> None:
     counts |= {size: getattr(layout, size) for size in SIZES}
     # Rules read counts alone: no device is needed to check a layout.
     record: Any = SimpleNamespace(**{key: float(value) for key, value in counts.items()})
@@ -227,4 +256,4 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
         group = layout.tp * layout.cp * layout.dp
         sentence = RULES[int(fault["rule"]) - 1].sentence
         nearest = int(fault["nearest"])
-        raise ConfigError(sentence.format(name=model.name, group=group, nearest=nearest, **counts))
+        raise ConfigError(sentence.format(name=name, group=group, nearest=nearest, **counts))

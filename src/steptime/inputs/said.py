@@ -16,6 +16,7 @@ from steptime.inputs.stack import (
     WORD_FACTS,
     check_date,
     families,
+    learnt_to_shard,
     stack_named,
     stack_names,
     stacks,
@@ -35,12 +36,15 @@ class Said:
         date: Month when it was current, as ``2025-02``; None where it is not said.
         facts: Single facts, by name, in the order given: these come before all others.
         unstated: What of the layout nobody stated, of ``UNSTATED``.
+        shards: Ways to shard that it is stated to have and had not when the device was usual:
+            it is no older than they are.
     """
 
     stack: str | None = None
     date: str | None = None
     facts: tuple[tuple[str, Value], ...] = ()
     unstated: tuple[str, ...] = ()
+    shards: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.stack is not None:
@@ -88,7 +92,8 @@ def in_its_time(said: Said, device: Accelerator) -> Said:
     """Return what is said with a date, where it needs one and nobody gives it.
 
     An exact stack needs none. Of a family, or of software that nobody names, what was current
-    when the device was in use is taken: the newest would be too fast for most of its runs.
+    when the device was in use is taken: the newest would be too fast for most of its runs. What
+    is stated to shard as the family learnt only later is as young as that.
 
     Args:
         said: Of the software.
@@ -97,4 +102,7 @@ def in_its_time(said: Said, device: Accelerator) -> Said:
     generation = generations().get(device.generation)
     if said.date is not None or said.exact or generation is None:
         return said
-    return replace(said, date=generation.usual_date)
+    date: str | None = generation.usual_date
+    if said.stack is not None and said.shards:
+        date = learnt_to_shard(said.stack, said.shards, generation.usual_date)
+    return replace(said, date=date or generation.usual_date)

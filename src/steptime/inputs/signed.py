@@ -1,27 +1,39 @@
-"""Functions of the public face: their names are checked, and one may be called like another."""
+"""Functions of the public face: they take what a dictionary of fields lists, and check names."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
+from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError, check_choice
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_REST = re.compile(r"^( *)\*\*(\w+): .*\n", re.MULTILINE)
 
 
 def checked_names(function: Callable[P, R]) -> Callable[P, R]:
     """Return the function, which refuses names that it does not know and offers the nearest.
 
+    ``**inputs: Unpack[Inputs]`` becomes a parameter for each key of ``Inputs``, with the type,
+    the default and the words of its entry: in the signature, in the docstring, and in what the
+    function gets. Type checkers and editors read the same from the dictionary itself.
+
     Args:
-        function: Takes all it takes by name.
+        function: Takes all it takes by name, but for what it may take by place.
     """
-    asked = inspect.signature(function).parameters
+    parameters = _parameters(function)
+    asked = {one.name: one for one in parameters}
     names = frozenset(asked)
-    needs = tuple(one.name for one in asked.values() if one.default is inspect.Parameter.empty)
+    needs = tuple(one.name for one in parameters if one.default is inspect.Parameter.empty)
+    rest = inspect.getfullargspec(function).varkw is not None
+    usual: dict[str, Any] = {
+        one.name: one.default for one in parameters if rest and one.name not in needs
+    }
 
     @functools.wraps(function)
     def called(*args: P.args, **given: P.kwargs) -> R:
@@ -31,23 +43,23 @@ def checked_names(function: Callable[P, R]) -> Callable[P, R]:
         for name in needs[len(args) :]:
             if name not in given:
                 raise ConfigError(f"{function.__name__} needs {name}: give {name}=…")
-        return function(*args, **given)
+        return function(*args, **usual | given)
 
+    signed: Any = called
+    signed.__signature__ = inspect.signature(function).replace(parameters=parameters)
     return called
 
 
-def called_like(other: Callable[P, object]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Return what gives a function the parameters of another, to be read and completed alike.
-
-    Args:
-        other: Has the parameters.
-    """
-    signature = inspect.signature(other)
-
-    def like(function: Callable[..., R]) -> Callable[P, R]:
-        returned = inspect.signature(function).return_annotation
-        named: Any = function
-        named.__signature__ = signature.replace(return_annotation=returned)
-        return cast("Callable[P, R]", checked_names(named))
-
-    return like
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """Return a function's parameters, a dictionary's keys for the dictionary; it says them too."""
+    found: list[inspect.Parameter] = []
+    for one in inspect.signature(function).parameters.values():
+        if one.kind is not inspect.Parameter.VAR_KEYWORD:
+            found.append(one)
+            continue
+        (inputs,) = get_args(get_type_hints(function)[one.name])
+        keys = list(entries(inputs))
+        lines = "".join(rf"\1{field.name}: {field.help}" + "\n" for _, field in keys)
+        function.__doc__ = _REST.sub(lines, function.__doc__ or "")
+        found += (parameter for parameter, _ in keys)
+    return found

@@ -92,9 +92,9 @@ def _assumed(
             taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
     if said.date is None and era.date is not None:
-        found.append(
-            taken("date", era.date, "when most published runs on it were", "--date YYYY-MM")
-        )
+        shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
+        why = f"no older can {shown}" if said.shards else "when most published runs on it were"
+        found.append(taken("date", era.date, why, "--date YYYY-MM"))
     elif said.date is None and stack.dated(conditions):
         found.append(
             taken(
@@ -140,7 +140,8 @@ def _lines(
 def power_scale(device: Accelerator) -> float:
     """Return the rate of a part over that of its kin.
 
-    A part that may draw less power than the one measured runs slower by the square root.
+    A part that may draw less power for each FLOP of its products than the one measured runs
+    slower by the square root.
 
     Args:
         device: Of a known generation.
@@ -149,8 +150,20 @@ def power_scale(device: Accelerator) -> float:
         derived here, book/roofline.md.
     """
     usual = generations()[device.generation].usual_watt
-    power = min(1.0, (device.watt / usual) ** 0.5) if usual and device.watt else 1.0
-    return power * device.product_scale
+    if not usual or not device.watt:
+        return device.product_scale
+    power = device.watt / usual / relative_rate(device)
+    return float(min(1.0, power**0.5) * device.product_scale)
+
+
+def relative_rate(device: Accelerator) -> float:
+    """Return the best rate of a part's products over that of the part whose kernels were measured.
+
+    Args:
+        device: Of a known generation.
+    """
+    usual = generations()[device.generation].usual_matmul_flop_per_s
+    return device.matmul_flop_per_s / usual if usual else 1.0
 
 
 def knows(device: Accelerator) -> bool:
@@ -210,9 +223,10 @@ def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | N
     if not knows(device):
         return None
     kernel = str(lines[KERNEL].value)
+    rate = kernel_named(generations()[device.generation], kernel).flop_per_s
     values: dict[str, Any] = {
         "flash": float(kernel != STORED),
-        "attention_flop_per_s": kernel_named(generations()[device.generation], kernel).flop_per_s,
+        "attention_flop_per_s": rate * relative_rate(device),
         "power_scale": power_scale(device),
     }
     values |= {name: line.value for name, line in lines.items() if name in TIME_FACTS}

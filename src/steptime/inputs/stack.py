@@ -178,6 +178,23 @@ def family_stack(family: str, date: str | None = None) -> Stack:
     return next(stack for stack in members if stack.since == newest)
 
 
+def learnt_to_shard(family: str, stages: tuple[int, ...], date: str) -> str | None:
+    """Return the first month from which on what is current of a family has some ways to shard.
+
+    Args:
+        family: One of `families`.
+        stages: 0 to 3; all are to be had.
+        date: Month to look from.
+
+    Returns:
+        The date itself where it has them then; None where it never has.
+    """
+    later = {one.since for one in stacks().values() if one.family == family and one.since > date}
+    months = (date, *sorted(later))
+    had = (month for month in months if {*stages} <= {*family_stack(family, month).zero_stages})
+    return next(had, None)
+
+
 @functools.cache
 def months() -> tuple[str, str]:
     """Return the first month that software is known of, and the last that may be asked for."""

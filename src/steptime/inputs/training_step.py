@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from typing import Unpack
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError, check_count, check_number
-from steptime.inputs.fact import Value
+from steptime.inputs.fields import USUAL_FIELDS, StepInputs
+from steptime.inputs.habits import sharding
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
@@ -20,22 +22,8 @@ from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.usual import (
-    dp_of,
-    network_taken,
-    recompute_taken,
-    schedule_of,
-    splits_norms,
-    usual_chunks,
-    usual_etp,
-    zero_stage_of,
-)
-
-OPEN = (
-    *("micro_batch_size", "vpp", "schedule", "etp"),
-    *("sequence_parallel", "zero_stage", "recompute"),
-)
-"""The fields of layout and batch that may be left open, in `training_step`'s order."""
+from steptime.inputs.signed import checked_names
+from steptime.inputs.usual import network_taken, usual_layout
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,95 +113,35 @@ def device_named(
     return device
 
 
-def training_step(
-    *,
-    model: str | Path | ModelShape,
-    accelerator: str | Path | Accelerator,
-    seq_length: int,
-    global_batch_size: int,
-    micro_batch_size: int | None = None,
-    tp: int = 1,
-    cp: int = 1,
-    pp: int = 1,
-    vpp: int | None = None,
-    dp: int | None = None,
-    dp_replicate: int = 1,
-    ep: int = 1,
-    etp: int | None = None,
-    sequence_parallel: bool | None = None,
-    zero_stage: int | None = None,
-    recompute: str | None = None,
-    precision: str = "bf16",
-    schedule: str | None = None,
-    order: str = "megatron",
-    num_gpus: int | None = None,
-    nvlink_domain: int | None = None,
-    network_gbit: float | None = None,
-    stack: str | None = None,
-    date: str | None = None,
-    facts: Mapping[str, Value] | None = None,
-) -> TrainingStep:
+@checked_names
+def training_step(**inputs: Unpack[StepInputs]) -> TrainingStep:
     """Return a checked training step.
 
     Without ``vpp`` and ``schedule`` a pipeline runs 1F1B with one chunk a device. An interleaved
     schedule without ``vpp`` takes two, where the layers fall into that many alike.
 
     Args:
-        model: Preset name, file, or shape.
-        accelerator: Preset name, file, or accelerator.
-        seq_length: Tokens per sequence, s.
-        global_batch_size: Sequences per step, B.
-        micro_batch_size: Sequences per micro-batch, b; 1 if None.
-        tp: Tensor-parallel size, t.
-        cp: Context-parallel size, c.
-        pp: Pipeline stages, p.
-        vpp: Model chunks a device, v.
-        dp: Data-parallel size, d; what ``num_gpus`` leaves, or 1, if None.
-        dp_replicate: Copies of what is sharded over data-parallel ranks, r (HSDP).
-        ep: Expert-parallel size.
-        etp: Tensor-parallel size inside an expert; 1 if None.
-        sequence_parallel: As is usual with the software, where tp > 1, if None.
-        zero_stage: 0 to 3; what the model's own report or the software does if None.
-        recompute: none, selective or full; what is usual with the software if None.
-        precision: fp16, bf16, fp8, mxfp8 or nvfp4.
-        schedule: A name of `steptime.inputs.layout.SCHEDULES`.
-        order: Rank order, see `steptime.inputs.rank_order`.
-        num_gpus: Devices in the job, t c p d; what the sizes make if None.
-        nvlink_domain: Devices joined by NVLink; as the accelerator is built if None.
-        network_gbit: Gb/s of a device's share of the network, one way; as in its row if None.
-        stack: Software: an exact name of ``data/stacks.toml``, or a family.
-        date: Month in which the software was current, as ``2025-02``.
-        facts: Single facts of the software, by name.
+        **inputs: As in `steptime.inputs.fields.StepInputs`.
 
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
-    shape, device = shape_named(model), device_named(accelerator, nvlink_domain, network_gbit)
-    precision = precision_word(precision)
+    shape = shape_named(inputs["model"])
+    device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
+    precision = precision_word(inputs["precision"])
     check_precision(device, precision)
-    said = _said(stack, date, facts, recompute)
+    said = _said(inputs, device)
     assumed: list[Assumed] = []
-    _check_cut(tp, cp, pp)
-    dp = dp_of(dp, num_gpus, (tp, cp, pp))
-    chunks = vpp if vpp is not None else usual_chunks(shape, pp, schedule, assumed)
-    era = in_its_time(said, device)
-    layout = Layout(
-        tp=tp,
-        cp=cp,
-        pp=pp,
-        vpp=chunks,
-        dp=dp,
-        dp_replicate=dp_replicate,
-        ep=ep,
-        schedule=schedule_of(schedule, chunks, pp, assumed),
-        zero_stage=zero_stage_of(zero_stage, shape, (pp, dp, cp), era, assumed),
-        etp=etp if etp is not None else usual_etp(shape, tp, assumed),
-        sequence_parallel=splits_norms(sequence_parallel, era, tp),
-        recompute=recompute if recompute is not None else recompute_taken(era, assumed),
-        precision=precision,
-        order=order,
+    chosen = usual_layout(inputs, shape, in_its_time(said, device), assumed)
+    layout = Layout(**{**chosen, "precision": precision})
+    size = inputs["micro_batch_size"]
+    batch = Batch(
+        global_batch_size=inputs["global_batch_size"],
+        seq_length=inputs["seq_length"],
+        micro_batch_size=1 if size is None else size,
     )
-    batch = _batch(global_batch_size, seq_length, micro_batch_size)
+    given: Mapping[str, object] = inputs
+    left_open = tuple(name for name in USUAL_FIELDS if given[name] is None)
     step = TrainingStep(
         model=shape,
         accelerator=device,
@@ -221,39 +149,21 @@ def training_step(
         batch=batch,
         said=said,
         assumed=tuple(assumed) + network_taken(device, layout.num_devices),
-        chunks_given=pp == 1 or vpp is not None or schedule is not None,
-        open=_open(micro_batch_size, vpp, schedule, etp, sequence_parallel, zero_stage, recompute),
+        chunks_given=layout.pp == 1 or not {"vpp", "schedule"} <= {*left_open},
+        open=left_open,
     )
     check_schedule(layout, batch)
     step.job()
     return step
 
 
-def _check_cut(tp: int, cp: int, pp: int) -> None:
-    """Refuse sizes that are no counts before defaults are made from them."""
-    for name, size in (("tp", tp), ("cp", cp), ("pp", pp)):
-        check_count(name, size, most=10**7)
-
-
-def _open(*values: object) -> tuple[str, ...]:
-    """Return which of the fields that may be left open are None, from their values in order."""
-    return tuple(name for name, value in zip(OPEN, values, strict=True) if value is None)
-
-
-def _batch(global_batch_size: int, seq_length: int, micro_batch_size: int | None) -> Batch:
-    return Batch(
-        global_batch_size=global_batch_size,
-        seq_length=seq_length,
-        micro_batch_size=1 if micro_batch_size is None else micro_batch_size,
+def _said(inputs: StepInputs, device: Accelerator) -> Said:
+    """Return what is said of the software; a stated way to shard is one that it has."""
+    said = Said(
+        stack=inputs["stack"],
+        date=inputs["date"],
+        facts=tuple((inputs["facts"] or {}).items()),
+        unstated=() if inputs["recompute"] is not None else UNSTATED,
     )
-
-
-def _said(
-    stack: str | None, date: str | None, facts: Mapping[str, Value] | None, recompute: str | None
-) -> Said:
-    return Said(
-        stack=stack,
-        date=date,
-        facts=tuple((facts or {}).items()),
-        unstated=() if recompute is not None else UNSTATED,
-    )
+    stage = inputs["zero_stage"]
+    return said if stage is None else sharding(said, device, stage)

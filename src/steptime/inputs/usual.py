@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.habits import check_zero_stage, usual_recompute, usual_stack, usual_zero_stage
+from steptime.inputs.fields import LAYOUT_FIELDS, StepInputs
+from steptime.inputs.habits import usual_recompute, usual_stack, usual_zero_stage
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
 
 NO_RECOMPUTATION = "none"
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
+
+
+def usual_layout(
+    inputs: StepInputs, shape: ModelShape, said: Said, assumed: list[Assumed]
+) -> dict[str, Any]:
+    """Return the fields of a layout: what is stated, and what is usual where nothing is.
+
+    Args:
+        inputs: What is stated.
+        shape: The model.
+        said: Of the software, in its time.
+        assumed: Gets what is taken.
+
+    Raises:
+        ConfigError: If sizes are no counts or do not fit the devices.
+    """
+    given: Mapping[str, Any] = inputs
+    found = {name: given[name] for name in LAYOUT_FIELDS}
+    tp, cp, pp = (check_count(name, found[name], most=10**7) for name in ("tp", "cp", "pp"))
+    found["dp"] = dp_of(found["dp"], inputs["num_gpus"], (tp, cp, pp))
+    schedule = found["schedule"]
+    usual: dict[str, Callable[[], Any]] = {
+        "vpp": lambda: usual_chunks(shape, pp, schedule, assumed),
+        "schedule": lambda: usual_schedule(found["vpp"], pp, assumed),
+        "zero_stage": lambda: zero_stage_taken(shape, (pp, found["dp"], cp), said, assumed),
+        "etp": lambda: usual_etp(shape, tp, assumed),
+        "sequence_parallel": lambda: tp > 1 and usual_stack(said).sequence_parallel,
+        "recompute": lambda: recompute_taken(said, assumed),
+    }
+    # In this order: what comes later depends on what was taken before.
+    for name, taking in usual.items():
+        if found[name] is None:
+            found[name] = taking()
+    return found
 
 
 def dp_of(dp: int | None, num_gpus: int | None, sizes: tuple[int, int, int]) -> int:
@@ -57,46 +95,23 @@ def network_taken(device: Accelerator, num_devices: int) -> tuple[Assumed, ...]:
     return (taken("network", share, "", "--network-gbit N"),)
 
 
-def zero_stage_of(
-    stage: int | None,
-    shape: ModelShape,
-    sizes: tuple[int, int, int],
-    said: Said,
-    assumed: list[Assumed],
+def zero_stage_taken(
+    shape: ModelShape, sizes: tuple[int, int, int], said: Said, assumed: list[Assumed]
 ) -> int:
-    """Return what data and context ranks shard: what is stated, or else what is usual.
+    """Return what data and context ranks shard where nobody says it: what is usual.
 
     Args:
-        stage: What is stated.
         shape: Its own report may say.
         sizes: Pipeline, data-parallel and context-parallel size.
         said: Of the software, in its time.
         assumed: Gets what is taken.
-
-    Raises:
-        ConfigError: If the stage is none, or the software does not have it.
     """
-    if stage is not None:
-        check_count("zero_stage", stage, least=0, most=3)
-        check_zero_stage(said, stage)
-        return stage
     pp, dp, cp = sizes
     if dp == cp == 1:
         return 0
     stage, why = usual_zero_stage(said, shape, pp)
     assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
-
-
-def splits_norms(stated: bool | None, said: Said, tp: int) -> bool:
-    """Return whether norms are split over tensor ranks (sequence parallelism).
-
-    Args:
-        stated: What is stated.
-        said: Of the software, in its time.
-        tp: Tensor-parallel size.
-    """
-    return stated if stated is not None else tp > 1 and usual_stack(said).sequence_parallel
 
 
 def recompute_taken(said: Said, assumed: list[Assumed]) -> str:
@@ -130,17 +145,14 @@ def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     return 1
 
 
-def schedule_of(stated: str | None, chunks: int, pp: int, assumed: list[Assumed]) -> str:
-    """Return the schedule of the pipeline: what is stated, or 1F1B with as many chunks.
+def usual_schedule(chunks: int, pp: int, assumed: list[Assumed]) -> str:
+    """Return the schedule of the pipeline where nobody says it: 1F1B with as many chunks.
 
     Args:
-        stated: What is stated.
         chunks: Model chunks a device.
         pp: Pipeline stages.
         assumed: Gets what is taken.
     """
-    if stated is not None:
-        return stated
     usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
     if pp > 1:
         assumed.append(taken("schedule", usual, "", "--schedule NAME"))

@@ -92,7 +92,7 @@ class Asker:
             yield from self._counts(measured_s, gap)
         for name, entry in causes_known().items():
             # A faster run has the better side of a cause, where the answer does not.
-            found = self._changed(entry) if gap > 0.0 else self._mended(entry)
+            found = self.with_cause(entry) if gap > 0.0 else self.without_cause(entry)
             if found is None:
                 continue
             time_s = found if isinstance(found, float) else found.step_time_s
@@ -132,8 +132,15 @@ class Asker:
         step = self.own.step
         return self._again(replace(step, layout=replace(step.layout, recompute=word)))
 
-    def _changed(self, entry: Mapping[str, Any]) -> Prediction | float | None:
-        """Return the step with a cause; None where it does not apply."""
+    def with_cause(self, entry: Mapping[str, Any]) -> Prediction | float | None:
+        """Return the step with a cause; None where it does not apply.
+
+        Args:
+            entry: Of ``causes_known``.
+
+        Returns:
+            The answer; its seconds alone for products in 32 bits.
+        """
         step = self.own.step
         if entry.get("wide"):
             return wide_time_s(self.own)
@@ -145,8 +152,12 @@ class Asker:
             return self._again(replace(step, accelerator=device))
         return self._recomputing(entry["recompute"])
 
-    def _mended(self, entry: Mapping[str, Any]) -> Prediction | None:
-        """Return the answer where a cause is mended; None where there is nothing to mend."""
+    def without_cause(self, entry: Mapping[str, Any]) -> Prediction | None:
+        """Return the answer where a cause is mended; None where there is nothing to mend.
+
+        Args:
+            entry: Of ``causes_known``.
+        """
         if "better" in entry:
             return self._with_facts(entry["better"])
         if self.own.step.layout.recompute == entry.get("recompute"):
@@ -157,13 +168,29 @@ class Asker:
         """Return the one flag that saves most of the predicted step and fits, and that share."""
         best, gain = "", 0.0
         for name, entry in causes_known().items():
-            found = self._mended(entry)
+            found = self.without_cause(entry)
             if found is None or (self.own.fits and not found.fits):
                 continue
             saved = 1.0 - found.step_time_s / self.own.step_time_s
             if saved > max(gain, _LEAST):
                 best, gain = flag_of(name, self.software), saved
         return best, gain
+
+
+def wide_slowdown(own: Prediction) -> float | None:
+    """Return how many times longer products take in 32 bits; None if no rate is known.
+
+    Args:
+        own: The answer in 16 bits.
+
+    References:
+        derived here, from the rates of ``data/causes.toml``.
+    """
+    device = own.step.accelerator
+    rates = data_table(FILE)["wide"].get(device.generation)
+    if rates is None or own.step.layout.precision not in ("bf16", "fp16"):
+        return None
+    return device.peak_flop_per_s / float(rates["tflop_per_s"] * 1e12)
 
 
 def wide_time_s(own: Prediction) -> float | None:
@@ -176,13 +203,11 @@ def wide_time_s(own: Prediction) -> float | None:
         own: The answer in 16 bits.
 
     References:
-        derived here, from the rates of ``data/causes.toml``.
+        derived here.
     """
-    device = own.step.accelerator
-    rates = data_table(FILE)["wide"].get(device.generation)
-    if rates is None or own.step.layout.precision not in ("bf16", "fp16"):
+    slower = wide_slowdown(own)
+    if slower is None:
         return None
-    slower = device.peak_flop_per_s / (rates["tflop_per_s"] * 1e12)
     factor = {
         **dict.fromkeys(("compute", "recompute", "bubble"), slower),
         **dict.fromkeys(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedule_rules import chunks_held
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import SIZES
 
 SIZE_FIELDS = tuple(size for size in SIZES if size != "vpp")
 """In the order in which `sizes_for` lists them."""
@@ -108,7 +108,7 @@ def runs_for(
 
 
 def expert_splits(num_experts: int, tp: int, stage_ranks: int) -> list[list[int]]:
-    """Return the pairs of ep and etp to try for a tensor-parallel size.
+    """Return the ranks of experts, and of each expert, to try for a tensor-parallel size.
 
     Args:
         num_experts: Experts of a layer; 0 in a dense model.
@@ -138,7 +138,7 @@ def sizes_of(
         pp: Stages, p.
         tp: Tensor-parallel size, a divisor of a stage's ranks.
         copies: Copies of what is sharded, to try.
-        splits: Pairs of ep and etp, from `expert_splits`.
+        splits: Of experts, from `expert_splits`.
     """
     found: list[list[int]] = []
     for cp in divisors(stage_ranks // tp):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
+from steptime.formulas.roofline.context import heads_left_over
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.software import Software
@@ -23,8 +24,11 @@ REASONS = (
     *(f"{rule.field}: {rule.short}" for rule in RULES),
     "vpp: micro-batches are no multiple of the stages",
     "schedule: too few micro-batches, or an odd number of them or of stages",
+    "cp: the software cuts attention by heads, and they do not fall to the ranks",
 )
 """Why a row is dropped before it is timed, by the rule's number less one."""
+HEADS_LEFT = float(len(REASONS))
+"""Number of the one rule that the software makes: no mixture of the page's cuts by heads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,19 @@ def bytes_of(record: Job, one: Software) -> Number:
         one: The software that they run on.
     """
     return memory_total_bytes(record, one.memory)
+
+
+def heads_rule(question: Question, record: Job) -> Number:
+    """Return the number of the rule that heads of attention break, 0 where they break none.
+
+    Args:
+        question: Gives the software: one of two kinds, which cut attention alike.
+        record: Rows or a grid.
+    """
+    facts = question.known().plain.time
+    if facts is None or facts.cp_head_ranks == 1.0:
+        return 0.0
+    return HEADS_LEFT * heads_left_over(record, facts)
 
 
 def layout_of(

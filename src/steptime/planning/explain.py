@@ -12,10 +12,10 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.habits import check_zero_stage
+from steptime.inputs.habits import sharding
 from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
-from steptime.inputs.said import Said, in_its_time
+from steptime.inputs.said import Said
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.shown import Row, Shown
 from steptime.inputs.training_step import TrainingStep
@@ -85,10 +85,9 @@ def step_of(
     check_schedule(layout, batch)
     check_precision(accelerator, layout.precision)
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
-    # What the file says of its own software comes before what is known of its family's dates.
-    check_zero_stage(in_its_time(said, accelerator), layout.zero_stage)
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
+    said = sharding(said, accelerator, layout.zero_stage)
     # What its user says comes last, and so before what the file says.
     own = tuple((one.name, one.value) for one in reading.software_facts)
     said = replace(said, facts=(*own, *said.facts))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from steptime.inputs.layout import SIZES
+from steptime.inputs.fields import SIZES
 
 Rows = NDArray[np.float64]
 Mask = NDArray[np.bool_]

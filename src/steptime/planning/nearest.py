@@ -50,7 +50,7 @@ def nearest(result: SearchResult) -> Nearest:
         part, size = max(parts.items(), key=lambda item: item[1])
         reason = (
             f"the leanest layout needs {lean.memory_bytes / 1e9:.1f} GB of "
-            f"{question.fitting_bytes / 1e9:.1f} GB, {size / 1e9:.1f} GB of it {part}"
+            f"{question.memory_limit_bytes / 1e9:.1f} GB, {size / 1e9:.1f} GB of it {part}"
         )
     devices, found = _more_devices(question)
     return Nearest(reason=reason, leanest=lean, more_devices=devices, found=found, batch=batch)

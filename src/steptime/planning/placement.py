@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.formulas.placement import used_per_domain
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.layout import EXPERT_GROUP, RULES, Layout
+from steptime.inputs.layout import Layout, check_ranks
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
 from steptime.planning.groups import expert_counts, group_counts, hop_counts
@@ -114,7 +114,7 @@ def domains_needed(layout: Layout, domain_size: int, axes: list[str]) -> tuple[i
         float(domain_size),
         float(layout.tp),
         float(layout.cp),
-        float(layout.ep * layout.etp) if layout.ep > 1 else 1.0,
+        float(layout.expert_ranks) if layout.ep > 1 else 1.0,
         float(axes.index("dp") < axes.index("pp")),
     )
     return -(-layout.num_devices // int(used)), min(int(used), layout.num_devices)
@@ -165,7 +165,7 @@ def place(
             f"spares_per_domain={spares_per_domain} leaves no GPU of domain_size={domain_size}; "
             f"use at most {domain_size - 1}"
         )
-    _check_experts(layout)
+    check_ranks(layout)
     axes = rank_order(order)
     domains, used = domains_needed(layout, free, axes)
     sizes = {"tp": layout.tp, "cp": layout.cp, "pp": layout.pp, "dp": layout.dp}
@@ -183,37 +183,29 @@ def place(
     )
 
 
-def _check_experts(layout: Layout) -> None:
-    """Refuse experts on ranks that they do not divide, in the words that all answers have."""
-    group = layout.tp * layout.cp * layout.dp
-    block = layout.ep * layout.etp
-    if layout.ep == 1 or group % block == 0:
-        return
-    sizes = range(1, layout.ep)
-    nearest = max((ep for ep in sizes if group % (ep * layout.etp) == 0), default=1)
-    sentence = RULES[EXPERT_GROUP].sentence
-    raise ConfigError(sentence.format(ep=layout.ep, etp=layout.etp, group=group, nearest=nearest))
-
-
 def _counts(layout: Layout, axes: list[str], sizes: dict[str, int], used: int) -> list[GroupCount]:
     """Return the counts of every kind of group that has two ranks or more."""
     found = []
+    # Ranks that share one copy are neighbours among the data-parallel ones (HSDP).
+    split = [name for axis in axes for name in (("shard", "copy") if axis == "dp" else (axis,))]
+    sizes = sizes | {"shard": layout.shards, "copy": layout.dp // layout.shards}
     for kind, along in (
         ("tensor", ["tp"]),
         ("context", ["cp"]),
         ("pipeline", ["pp"]),
-        ("data", ["cp", "dp"]),
+        ("data", ["cp", "shard", "copy"]),
+        *((("shards", ["cp", "shard"]), ("copies", ["copy"])) if sizes["copy"] > 1 else ()),
     ):
         size = 1
         for axis in along:
             size *= sizes[axis]
         if size > 1:
-            stay, cross = group_counts(axes, sizes, along, used)
+            stay, cross = group_counts(split, sizes, along, used)
             found.append(GroupCount(kind=kind, size=size, inside=stay, crossing=cross))
     places = layout.tp * layout.cp * layout.dp
-    block = layout.ep * layout.etp
+    block = layout.expert_ranks
     if layout.ep > 1:
-        stay, cross = expert_counts(axes, sizes, layout.etp, layout.ep, used)
+        stay, cross = expert_counts(axes, sizes, block // layout.ep, layout.ep, used)
         found.append(GroupCount(kind="expert", size=layout.ep, inside=stay, crossing=cross))
         if places > block:
             stay, cross = expert_counts(axes, sizes, block, places // block, used)

@@ -9,7 +9,9 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice, check_count
-from steptime.inputs.habits import zero_stages
+from steptime.inputs.face import FITS_WITH
+from steptime.inputs.fields import SIZES
+from steptime.inputs.habits import sharding, zero_stages
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
@@ -19,15 +21,9 @@ from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
-PINNED = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp")
-"""Sizes that a question may pin; the first five multiply to the devices, but for chunks."""
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
-
-FITS_WITH = 0.0
-"""Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
-counted bytes fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +40,10 @@ class Question:
         micro_batch_sizes: To try; empty for powers of two up to 64.
         recompute: To try.
         zero_stages: To try; empty for those of ``TRIED_ZERO`` that the software has.
-        dp_replicates: Copies of what is sharded, to try where they divide dp.
         sequence_parallel: To try, where tp > 1.
         schedules: To try where stages hold one chunk, or several, as each allows.
-        pinned: Sizes that may take some values alone, by name of ``PINNED``.
+        pinned: Sizes that may take some values alone, by name of ``SIZES``. Copies of what is
+            sharded are tried where they are named, and divide dp.
         order: Rank order: see `steptime.inputs.rank_order`.
         predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         said: What is said of the software.
@@ -65,7 +61,6 @@ class Question:
     micro_batch_sizes: tuple[int, ...] = ()
     recompute: tuple[str, ...] = RECOMPUTE
     zero_stages: tuple[int, ...] = ()
-    dp_replicates: tuple[int, ...] = (1,)
     sequence_parallel: tuple[bool, ...] = (False, True)
     schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
     pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -83,26 +78,20 @@ class Question:
         check_choice("precision", self.precision, PRECISIONS)
         name = self.predictor or default_predictor(self.accelerator)
         object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
-        era = in_its_time(self.said, self.accelerator)
+        said = sharding(self.said, self.accelerator, *self.zero_stages)
+        object.__setattr__(self, "said", said)
         if not self.zero_stages:
+            era = in_its_time(said, self.accelerator)
             object.__setattr__(self, "zero_stages", zero_stages(era, TRIED_ZERO))
-        for field in ("recompute", "dp_replicates", "sequence_parallel", "schedules"):
+        for field in ("recompute", "sequence_parallel", "schedules"):
             if not getattr(self, field):
                 raise ConfigError(f"{field} is empty: give at least one value to try")
         for value in self.recompute:
             check_choice("recompute", value, RECOMPUTE)
         for value in self.schedules:
             check_schedule_name(value)
-        for stage in self.zero_stages:
-            check_count("zero_stage", stage, least=0, most=3)
-        if zero_stages(era, self.zero_stages) != self.zero_stages:
-            raise ConfigError(
-                f"zero_stages={self.zero_stages}: {self.said.stack} lacks one of them"
-            )
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
-        for copies in self.dp_replicates:
-            check_count("dp_replicate", copies, most=10**6)
         self._check_pinned()
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
@@ -114,7 +103,7 @@ class Question:
 
     def _check_pinned(self) -> None:
         for name, sizes in self.pinned:
-            check_choice("pinned size", name, PINNED)
+            check_choice("pinned size", name, SIZES)
             for size in sizes:
                 check_count(name, size, most=10**7)
             experts = self.model.experts.num_experts if self.model.experts else 1
@@ -130,7 +119,7 @@ class Question:
         """Return whether a size may be tried: any may where its name is not pinned.
 
         Args:
-            name: Of ``PINNED``.
+            name: Of ``SIZES``.
             size: Its value.
         """
         return all(size in sizes for pinned, sizes in self.pinned if pinned == name)
@@ -139,7 +128,7 @@ class Question:
         """Return the values that a size is pinned to; none where it is free.
 
         Args:
-            name: Of ``PINNED``.
+            name: Of ``SIZES``.
         """
         return dict(self.pinned).get(name, ())
 

@@ -8,7 +8,8 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
-from steptime.inputs.layout import SIZES, Batch, Layout
+from steptime.inputs.fields import SIZES
+from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
 from steptime.planning.cost import Run, run_cost
@@ -69,12 +70,25 @@ class SearchResult(Shown):
     leanest: Candidate | None
     elapsed_s: float
 
+    @property
+    def caution(self) -> str | None:
+        """Return what is to be said where no layout fits with the chance asked; None else."""
+        if not self.best or self.num_fitting:
+            return None
+        asked, chance = self.question.fits_with, self.best[0].fit_probability or 0.0
+        return (
+            f"no layout fits with {asked:.0%}: the one that needs the least fits with {chance:.0%} "
+            "and stands alone; --fits-with 0 ranks all whose counted bytes fit"
+        )
+
     def title(self) -> str:
         """Return what was asked, and the fastest layout's time."""
         asked = self.question
         told = f"{asked.model.name} on {asked.num_devices} x {asked.accelerator.name}"
         if not self.best:
             return f"{told}: no layout fits"
+        if self.caution:
+            return f"{told}: {self.best[0].step_time_s:.4g} s a step; {self.caution}"
         ties = f"{self.num_ties:,} of {self.num_fitting:,} layouts tie with it"
         return f"{told}: {self.best[0].step_time_s:.4g} s a step at best; {ties}"
 
@@ -238,13 +252,16 @@ def finished(
 ) -> SearchResult:
     """Return the result of a search that has taken in all blocks."""
     share = tie_fraction_of(str(question.predictor)) if tie_fraction is None else tie_fraction
-    best = candidates(question, selection.best)
-    ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
+    best, front = candidates(question, selection.best), candidates(question, selection.front)
     lean = candidates(question, tally.leanest)
+    if not best and lean and lean[0].memory_bytes <= question.memory_limit_bytes:
+        # No layout is as sure as asked: what needs the least is the most likely to fit.
+        best = front = lean
+    ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
     return SearchResult(
         question=question,
         best=best,
-        front=candidates(question, selection.front),
+        front=front,
         num_ties=ties,
         tie_fraction=share,
         num_evaluated=tally.evaluated,

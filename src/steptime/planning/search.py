@@ -19,6 +19,7 @@ from steptime.planning.evaluate import (
     bytes_of,
     crossed_job,
     grid_job,
+    heads_rule,
     over_software,
     step_function,
     switches,
@@ -98,7 +99,10 @@ class Search:
 
     def _valid(self, grid: Grid) -> Mask:
         """Return which combinations break no rule, and count the rest."""
-        rules = np.broadcast_to(row_rule(replace(self.base, **grid.columns(0))), grid.shape)
+        record = replace(self.base, **grid.columns(0))
+        layout = row_rule(record)
+        either = np.where(layout > 0.0, layout, heads_rule(self.question, record))
+        rules = np.broadcast_to(either, grid.shape)
         switches = self._distinct(grid.first_rows()).reshape(len(grid.outer), -1).sum(axis=1)
         for number, reason in enumerate(REASONS, 1):
             self._drop(reason, int((rules == number).sum(axis=(1, 2)) @ switches))

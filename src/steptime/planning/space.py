@@ -22,6 +22,8 @@ from steptime.planning.grid import ROW_FIELDS as ROW_FIELDS
 from steptime.planning.grid import Grid, Rows
 from steptime.planning.question import Question
 
+COPIES = (1,)
+"""Of what is sharded, tried where nobody names any."""
 Drop = Callable[[int, list[int], int], None]
 
 
@@ -129,7 +131,7 @@ def row_blocks(question: Question, most_rows: int, drop: Drop | None = None) -> 
 
 def _sizes(question: Question, devices: int, pp: int) -> Iterator[list[int]]:
     """Yield the sizes asked for that take up all devices, in the order of `SIZE_FIELDS`."""
-    copies = list(question.dp_replicates)
+    copies = list(question.sizes("dp_replicate") or COPIES)
     for tp in divisors(devices // pp):
         if not question.allows("tp", tp):
             continue

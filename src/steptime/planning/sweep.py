@@ -17,6 +17,7 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.parquet import all_keys, finished_keys, write_rows
 from steptime.inputs.said import NOTHING_SAID, Said
@@ -25,7 +26,7 @@ from steptime.planning.search import search
 from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
 
 KEPT = 20
-LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp", "ep", "etp", "zero_stage", "recompute", "schedule")
+COLUMNS = (*SIZES, "zero_stage", "recompute", "schedule", "sequence_parallel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +108,11 @@ def answer(task: Task) -> list[dict[str, Any]]:
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
     }
-    empty = dict.fromkeys((*LAYOUT_FIELDS, "sequence_parallel", "micro_batch_size"))
+    empty = dict.fromkeys((*COLUMNS, "micro_batch_size"))
     rows = [
         asked
         | {"rank": place}
-        | {name: getattr(one.layout, name) for name in (*LAYOUT_FIELDS, "sequence_parallel")}
+        | {name: getattr(one.layout, name) for name in COLUMNS}
         | {
             "micro_batch_size": one.batch.micro_batch_size,
             "step_time_s": one.step_time_s,

@@ -43,8 +43,10 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
                     f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: "
                     f"{why}; without it, ask: {predict_line()}"
                 )
-    for entry in _on(entries):
-        why = _class_of(entry, dict(form.refused))
+    tells = dict(form.tells)
+    named = [one for one in entries.unused() if _class_of(one, tells)] if tells else []
+    for entry in (*named, *_on(entries)):
+        why = _class_of(entry, tells | dict(form.refused))
         if why is not None:
             raise ConfigError(
                 f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: {why}; "

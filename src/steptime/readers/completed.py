@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import PRECISIONS, Batch, Layout
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
+from steptime.readers.shared_out import copies_of
 
-LAYOUT_FIELDS = ("tp", "cp", "pp", "vpp", "dp_replicate", "ep", "etp")
+LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
 _OPTIONS = {
     "num_gpus": "--gpus",
@@ -47,10 +49,7 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     else:
         total = whole.need("global_batch_size")
     choices = _choices(reading, given)
-    if not choices.get("zero_stage"):
-        # Where nothing is sharded every rank is a copy, which software may count or not.
-        sizes["dp_replicate"] = 1
-    layout = Layout(**sizes, dp=dp, **choices)  # type: ignore[arg-type]
+    layout = Layout(**copies_of(sizes, choices.get("zero_stage")), dp=dp, **choices)  # type: ignore[arg-type]
     length = whole.need("seq_length")
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     check_framework(reading, layout, batch)

@@ -35,6 +35,7 @@ class Format:
         harmless: Names that change nothing in the answer; ``*`` stands for anything.
         told: Names that change the answer and are not modelled, and what is taken instead.
         refused: Names that change the answer too much, and why.
+        tells: Names that only files of what is not modelled have, whatever their value, and why.
         refused_words: Words of a key, by our name, that change the answer too much, and why.
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
@@ -55,6 +56,7 @@ class Format:
     harmless: tuple[str, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    tells: Mapping[str, str] = field(default_factory=dict)
     refused_words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -97,6 +99,7 @@ def _format(kind: str) -> Format:
         "facts",
         "widths",
         "refused_words",
+        "tells",
     ):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
     keys = dict(base.keys) if base else {}
@@ -122,6 +125,12 @@ def _format(kind: str) -> Format:
 def formats() -> tuple[Format, ...]:
     """Return every format, in the order in which their signatures are tried."""
     return tuple(_format(kind) for kind in data_table(f"{FOLDER}/order.toml")["order"])
+
+
+@functools.cache
+def wrappers() -> frozenset[str]:
+    """Return the names under which another program keeps a framework's keys."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["wrappers"])
 
 
 def format_named(kind: str) -> Format:

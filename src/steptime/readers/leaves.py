@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format
+from steptime.readers.formats import Format, wrappers
 from steptime.readers.resolve import Resolver
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, json_object, line_of, toml_object
 from steptime.readers.yaml_lines import MOST_LEAVES, Leaf, yaml_leaves
@@ -79,6 +79,21 @@ def _toml_leaves(table: Mapping[str, Any], text: str) -> Iterator[Leaf]:
         # A line costs a walk over the file, and no real file has so many keys.
         line = line_of(text, leaf.path[-1], after=start) if place < 500 else 0
         yield Leaf(leaf.path, leaf.value, line)
+
+
+def unwrapped_keys(leaves: list[Leaf]) -> list[Leaf]:
+    """Return the leaves with a framework's own keys at the top, whatever program keeps them.
+
+    Args:
+        leaves: Of the file.
+    """
+    around = wrappers()
+    return [
+        Leaf(leaf.path[1:], leaf.value, leaf.line)
+        if len(leaf.path) > 1 and leaf.path[0].lower() in around
+        else leaf
+        for leaf in leaves
+    ]
 
 
 def plain_name(path: tuple[str, ...]) -> str:

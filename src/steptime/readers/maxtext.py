@@ -10,16 +10,10 @@ from steptime.readers.launch_batch import devices
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import LONG_NAMES, note_copies
 
 _AXES = ("data", "fsdp", "tensor", "pipeline", "context", "expert")
 _OURS = {"tensor": "tp", "pipeline": "pp", "context": "cp", "expert": "ep"}
-_SAID = {
-    "tp": "tensor_model_parallel_size",
-    "pp": "pipeline_model_parallel_size",
-    "cp": "context_parallel_size",
-    "ep": "expert_model_parallel_size",
-}
-"""Names under which a user sets an axis that the file leaves open."""
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -101,7 +95,7 @@ def _mesh(entries: Entries) -> None:
     reading = entries.reading
     sizes, is_open = _axes(entries)
     for axis, ours in _OURS.items():
-        key, names = f"ici or dcn {axis}", _SAID[ours]
+        key, names = f"ici or dcn {axis}", LONG_NAMES[ours]
         if entries.count(ours, names) is None and sizes[axis] > 1:
             reading.state(ours, sizes[axis], written=key)
         elif any(name.endswith(axis) for name in is_open) and entries.entry(names) is None:
@@ -114,8 +108,8 @@ def _mesh(entries: Entries) -> None:
     reading.assume("zero_stage", 3 if shards else 0, why)
     if reading.value("tp", 1) > 1:
         reading.assume("sequence_parallel", False, "the tensor axis does not cut the sequence")
-    if sizes["data"] > 1 and shards and not any(name.endswith("data") for name in is_open):
-        reading.state("dp_replicate", sizes["data"], written="ici x dcn data")
+    if shards and not any(name.endswith("data") for name in is_open):
+        note_copies(reading, sizes["data"], written="ici x dcn data")
     if is_open or open_fsdp:
         if reading.value("num_gpus") is None:
             entries.ask("num_gpus", "an axis of the mesh takes what the launcher gives")

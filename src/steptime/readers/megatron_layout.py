@@ -9,6 +9,7 @@ from steptime.readers.megatron_stages import stages
 from steptime.readers.precision import precision
 from steptime.readers.reading import Fact
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import megatron_experts, note_copies
 
 SIZES = (
     ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp", "model_parallel_size")),
@@ -43,18 +44,7 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
             reading.assume(name, 1, "the software's default")
         elif not steps_known:
             reading.assume(name, 1, "not in this file; a recipe's may differ")
-    if entries.flag("moe_tp_extend_ep") and reading.value("tp", 1) > 1:
-        # Tensor ranks hold experts of their own there, not slices.
-        extended = reading.value("ep", 1) * reading.value("tp", 1)
-        reading.facts.pop("ep", None)
-        line = entries.line("moe_tp_extend_ep")
-        reading.state("ep", extended, line=line, written="moe_tp_extend_ep")
-        reading.state("etp", 1, line=line, written="moe_tp_extend_ep")
-    elif entries.count("etp", "expert_tensor_parallel_size", "etp") is None:
-        tp = reading.value("tp", 1)
-        experts = reading.value("ep", 1) > 1 or entries.entry(*NUMBER) is not None
-        if experts and tp > 1:
-            reading.assume("etp", tp, "Megatron-LM's default is tp")
+    megatron_experts(entries, entries.entry(*NUMBER) is not None)
     stages(entries)
     sharding(entries)
     recompute(entries)
@@ -110,10 +100,7 @@ def sharding(entries: Entries) -> None:
         return
     reading.state("zero_stage", stage, line=entries.line(written), written=written)
     parts = entries.count("optimizer_instances", "num_distributed_optimizer_instances")
-    if parts and parts > 1:
-        reading.state(
-            "dp_replicate", parts, line=entries.line("num_distributed_optimizer_instances")
-        )
+    note_copies(reading, parts, entries.line("num_distributed_optimizer_instances"))
 
 
 def recompute(entries: Entries) -> None:
@@ -126,19 +113,22 @@ def recompute(entries: Entries) -> None:
         ConfigError: If a word is not understood.
     """
     reading = entries.reading
-    keys = ("recompute_granularity", "activations_checkpoint_granularity")
+    keys = ("recompute_granularity", "activations_checkpoint_granularity", "recompute")
     kind, key = entries.word(*keys), keys[0]
     method = entries.word("recompute_method", "activations_checkpoint_method")
     number = entries.entry("recompute_num_layers", "activations_checkpoint_num_layers")
-    old = ("checkpoint_activations", "deepspeed_activation_checkpointing")
+    # --deepspeed-activation-checkpointing alone says how checkpoints are kept, not that any are.
+    old, how = "checkpoint_activations", "deepspeed_activation_checkpointing"
+    keeps_ways = entries.flag(how)
     if not kind and entries.flag("recompute_activations"):
         kind, key = "selective", "recompute_activations"
-    if not kind and any([entries.flag(name) for name in old]):
-        kind, key = "full", old[0]
+    if not kind and entries.flag(old):
+        kind, key = "full", old
     modules = entries.entry("recompute_modules")
     if not kind:
         if not any(gap.startswith(keys) for gap in reading.missing):
-            reading.assume("recompute", "none", "nothing in the file asks for it")
+            why = f"{how} without {old}" if keeps_ways else "nothing in the file asks for it"
+            reading.assume("recompute", "none", why)
         return
     line = entries.line(key, *keys)
     if kind not in _GRANULARITY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers import own_defaults
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES, recompute
@@ -12,6 +13,7 @@ from steptime.readers.megatron_model import megatron_model
 from steptime.readers.precision import precision
 from steptime.readers.safe import shown
 from steptime.readers.sharded import bf16_shards, recomputed
+from steptime.readers.shared_out import LONG_NAMES, stated
 
 
 def prepare(entries: Entries) -> None:
@@ -140,8 +142,7 @@ def _megatron_adapter(entries: Entries) -> None:
     entries.by_key.pop("recompute", None)
     if not entries.by_key.get("recompute_granularity"):
         entries.put("recompute", "none", "nothing in the file asks for it")
-    entries.count("etp", "expert_tensor_parallel_size")
-    entries.count("vpp", "virtual_pipeline_model_parallel_size")
+    stated(entries, *(name for name in LONG_NAMES if name not in dict(SIZES)))
     if entries.flag("sequence_parallel"):
         line = entries.line("sequence_parallel")
         reading.state("sequence_parallel", True, line=line, written="sequence_parallel")
@@ -160,6 +161,8 @@ _PREPARE = {
     "olmo": _olmo,
     "olmo-core": _olmo_core,
     "llama-factory": _llama_factory,
+    "llama-factory-1": own_defaults.llama_factory,
+    "litgpt": own_defaults.litgpt,
     "trainer": _trainer,
     "axolotl": _trainer,
 }

@@ -17,6 +17,9 @@ FRAMEWORKS = {
 }
 """Whose keys a framework's overrides have; Megatron-LM's are read as those of a recipe."""
 
+EIGHT_BITS = "-fp8"
+"""How the name of a file of a model ends whose products are in 8 bits."""
+
 _SOFTWARE = {"megatron": "megatron"}
 _OWN_WORDS = ("megatron", "torchtitan")
 
@@ -46,6 +49,10 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
         if leaf.path[2] == "model":
             # llama3.1_8B.yaml is a file of Primus; its name tells the model.
             named = str(leaf.value).removesuffix(".yaml")
+            if named.endswith(EIGHT_BITS):
+                named = named.removesuffix(EIGHT_BITS)
+                converter = Leaf(("model", "converters"), "quantize.linear.float8", leaf.line)
+                out.extend([converter] if word == "torchtitan" else [])
             out.append(Leaf(("primus_model",), named, leaf.line))
         elif leaf.path[2] == "overrides":
             out.append(Leaf(leaf.path[3:], leaf.value, leaf.line))

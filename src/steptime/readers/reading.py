@@ -121,4 +121,6 @@ def where(line: int) -> str:
     Args:
         line: Of a `Fact` or an entry.
     """
+    if line == DEFAULT:
+        return "the software's default"
     return "the command line" if line == COMMAND_LINE else f"line {line}"

@@ -11,19 +11,10 @@ from steptime.readers.entries import Entry
 from steptime.readers.formats import Format
 from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.safe import short
+from steptime.readers.shared_out import LONG_NAMES
 
 ARGUMENT = re.compile(r"\d{1,3}|@")
 """An argument of a script by its position, or all of them."""
-
-SHORT = {
-    "tp": "tensor_model_parallel_size",
-    "pp": "pipeline_model_parallel_size",
-    "cp": "context_parallel_size",
-    "ep": "expert_model_parallel_size",
-    "etp": "expert_tensor_parallel_size",
-    "vpp": "virtual_pipeline_model_parallel_size",
-}
-"""The project's own short names, by the names that the readers ask for."""
 
 _WORD = re.compile(r"[A-Za-z_][\w.]*")
 
@@ -44,7 +35,7 @@ def check_settings(
     """
     if not given:
         return
-    asked = {*arguments, *SHORT}
+    asked = {*arguments, *LONG_NAMES}
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     words = {word for line in lines for word in _WORD.findall(line.replace("-", "_"))}
     words |= {word.lstrip("_") for word in words}
@@ -71,4 +62,4 @@ def set_entries(given: Mapping[str, str], form: Format) -> list[Entry]:
 
 def _ours(key: str, form: Format) -> str:
     own = form.keys.get(key.lower())
-    return own if own is not None else SHORT.get(key, key)
+    return own if own is not None else LONG_NAMES.get(key, key)

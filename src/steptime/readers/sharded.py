@@ -12,6 +12,7 @@ from steptime.readers.megatron_layout import SIZES
 from steptime.readers.precision import precision
 from steptime.readers.reading import DEFAULT, Fact
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import COPIES, stated_copies
 
 _STAGES = {"full_shard": 3, "shard_grad_op": 2, "no_shard": 0}
 _HYBRID = {"hybrid": 3, "hybrid2": 2, "hybrid_shard": 3, "hybrid_shard_zero2": 2}
@@ -164,11 +165,11 @@ def _strategy(entries: Entries, value: object, line: int, written: str) -> None:
     if word in _HYBRID:
         nodes = entries.count("num_nodes", "nnodes", "num_nodes", "num_machines")
         if nodes:
-            reading.state("dp_replicate", nodes, line=line, written=written)
+            reading.state(COPIES, nodes, line=line, written=written)
         else:
             reading.notes.append(
                 f"{written} = {shown(value)}: states are sharded inside a server only; add "
-                "--set dp_replicate=SERVERS"
+                f"--set {COPIES}=SERVERS"
             )
 
 
@@ -179,13 +180,13 @@ def replicas(entries: Entries) -> None:
         entries: The file's keys.
     """
     reading = entries.reading
-    copies = entries.count("dp_replicate", "dp_replicate")
+    copies = stated_copies(entries)
     shards = entries.entry("dp_shard")
     if shards is None or str(shards.value).strip() == "-1":
         return
     count = entries.count("dp_shard", "dp_shard")
     if count is not None:
-        reading.state("dp", count * (copies or 1), written="replicas x shards")
+        reading.state("dp", count * copies, written="replicas x shards")
         if count > 1 and reading.value("zero_stage") in (None, 0):
             reading.facts.pop("zero_stage", None)
             reading.assume("zero_stage", 3, "shards hold weights too")
@@ -214,7 +215,7 @@ def recomputed(entries: Entries) -> None:
             f"known: {', '.join(_RECOMPUTE)}"
         )
     if entry.line == DEFAULT:
-        reading.assume("recompute", word, "the software's default")
+        reading.assume("recompute", word, entry.written)
     else:
         reading.state("recompute", word, line=entry.line, written=entry.written)
 

@@ -14,6 +14,7 @@ from steptime.inputs.presets import model_from_entry
 from steptime.readers.entries import Entries
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -26,6 +27,7 @@ def rules(entries: Entries, folder: Path) -> None:
     Raises:
         ConfigError: If a word is not understood or sizes are absurd.
     """
+    _registry(entries)
     parts = entries.entry("compiled_parts")
     if parts is not None and "model" not in str(parts.value) and entries.flag("compiled"):
         entries.by_key.pop("compiled")
@@ -36,6 +38,33 @@ def rules(entries: Entries, folder: Path) -> None:
     _recompute(entries)
     _precision(entries)
     _batch(entries)
+
+
+def _registry(entries: Entries) -> None:
+    """Put the words of torchtitan's registry in Python into those of its TOML files.
+
+    Its batches are counted in tokens, a micro-batch of the pipeline apart from the others.
+    """
+    kind = entries.entry("recompute_kind")
+    if kind is not None:
+        entries.put("recompute_mode", kind.value, kind.written, kind.line)
+        if kind.value == "selective":
+            why = "every second product is computed again"
+            entries.put("recompute_option", "op", why, kind.line)
+    tokens, length = entries.entry("micro_tokens"), entries.entry("seq_length")
+    if tokens is None or length is None or not (tokens.known and length.known):
+        return
+    each, whole = int(str(length.value)), int(str(tokens.value))
+    micro = max(1, whole // each)
+    if whole % each:
+        entries.reading.notes.append(f"{tokens.written} = {whole} is no whole sequence; cut down")
+    stages = entries.entry("pipeline_model_parallel_size")
+    count = entries.entry("pipeline_count") if stages is not None and stages.value != 1 else None
+    passes = int(str(count.value)) if count is not None and count.known else 1
+    entries.put("local_batch_size", micro * passes, f"{tokens.written} / the context length")
+    total = entries.entry("step_tokens")
+    if total is not None and total.known and str(total.value).isdigit():
+        entries.put("global_batch_size", int(str(total.value)) // each, total.written)
 
 
 def _of_assets(entries: Entries, folder: Path) -> Any:
@@ -51,6 +80,12 @@ def _of_flavor(entries: Entries) -> Any:
     family, flavor = entries.word("model_name"), entries.word("flavor")
     if not family and entries.entry("primus_model") is not None:
         return named_model(entries, Path(), "primus_model")
+    if entries.entry("hf_model_id") is not None:
+        # A backend for any model of transformers, whose flavor says how much of it is built.
+        if flavor in ("", "full"):
+            return named_model(entries, Path(), "hf_model_id")
+        entries.ask("model", f"flavor {flavor} builds a part of a model")
+        return None
     if not family:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
@@ -72,12 +107,9 @@ def _of_flavor(entries: Entries) -> Any:
 
 def _layout(entries: Entries) -> None:
     reading = entries.reading
-    tp = entries.count("tp", "tensor_model_parallel_size") or 1
-    cp = entries.count("cp", "context_parallel_size") or 1
-    pp = entries.count("pp", "pipeline_model_parallel_size") or 1
-    entries.count("ep", "expert_model_parallel_size")
-    entries.count("etp", "expert_tensor_parallel_size")
-    copies = entries.count("dp_replicate", "dp_replicate") or 1
+    sizes = stated(entries, *(name for name in LONG_NAMES if name != "vpp"))
+    tp, cp, pp = sizes["tp"], sizes["cp"], sizes["pp"]
+    copies = stated_copies(entries)
     shards = entries.entry("dp_shard")
     gpus = entries.count("num_gpus", "num_gpus")
     if shards is None or str(shards.value).strip() == "-1":
@@ -105,12 +137,9 @@ def _layout(entries: Entries) -> None:
 def _experts(entries: Entries) -> None:
     """Cut experts as the rest is cut where they are not shared out over ranks."""
     reading = entries.reading
-    tp = reading.value("tp", 1)
     if reading.model is None or reading.model.experts is None or reading.value("ep", 1) > 1:
         return
-    if tp > 1 and reading.value("etp", 1) != tp:
-        reading.facts.pop("etp", None)
-        reading.assume("etp", tp, "expert_tensor_parallel_degree has no effect where ep = 1")
+    cut_as_tensors(reading, "expert_tensor_parallel_degree has no effect where ep = 1")
 
 
 def _schedule(entries: Entries) -> None:
@@ -177,6 +206,9 @@ def _precision(entries: Entries) -> None:
         text += " float8"
     precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
+    if precision != "fp8":
+        # What is cast before it is gathered counts with such products alone.
+        entries.by_key.pop("gather_8_bits", None)
     if precision == "fp32":
         entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
 

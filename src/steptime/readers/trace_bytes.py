@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from steptime.inputs.bounded import open_regular
@@ -15,23 +15,34 @@ MOST_BYTES = 64 * 2**30
 """A trace that is larger, unpacked, is not read to its end."""
 _PACKED = b"\x1f\x8b"
 
+Seen = Callable[[int], None]
+"""Called with the bytes of a file, as it lies there, that were just read."""
 
-def pieces(path: str | Path) -> Iterator[bytes]:
+
+def pieces(path: str | Path, seen: Seen | None = None) -> Iterator[bytes]:
     """Yield what a regular file holds, unpacked if it is packed.
 
     Args:
         path: The file.
+        seen: Told how far it is.
 
     Raises:
         ConfigError: If it is no regular file, is cut short, or has no end.
     """
     with open_regular(path) as file:
-        raw = iter(lambda: file.read(PIECE_BYTES), b"")
+        raw = _told(iter(lambda: file.read(PIECE_BYTES), b""), seen)
         first = next(raw, b"")
         if not first.startswith(_PACKED):
             yield from _bounded(path, first, raw)
             return
         yield from _bounded(path, b"", _unpacked(path, first, raw))
+
+
+def _told(raw: Iterator[bytes], seen: Seen | None) -> Iterator[bytes]:
+    for piece in raw:
+        if seen is not None:
+            seen(len(piece))
+        yield piece
 
 
 def _bounded(path: str | Path, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

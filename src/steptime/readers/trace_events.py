@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.trace_bytes import pieces
+from steptime.readers.trace_bytes import Seen, pieces
 
 Event = dict[str, Any]
 
@@ -39,11 +39,13 @@ class Trace:
         path: Of the file.
         header: What stood before the events, such as the rank of the process.
         events: Read so far.
+        seen: Told how far the file is.
     """
 
     path: str
     header: Event = field(default_factory=dict)
     events: int = 0
+    seen: Seen | None = None
 
     def batches(self) -> Iterator[list[Event]]:
         """Yield the events of the file in its order, in lists.
@@ -51,7 +53,7 @@ class Trace:
         Raises:
             ConfigError: If it cannot be read, is cut short, or is no trace.
         """
-        source = pieces(self.path)
+        source = pieces(self.path, self.seen)
         rest = self._opened(source)
         tried = 0
         for piece in source:

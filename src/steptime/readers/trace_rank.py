@@ -16,6 +16,7 @@ from steptime.readers.kernel_names import (
     message_does,
     scopes,
 )
+from steptime.readers.trace_bytes import Seen
 from steptime.readers.trace_events import Event, Trace
 
 _US = 1e-6
@@ -128,17 +129,18 @@ class RankTrace:
         return len(self.kernels) > 0
 
 
-def read_rank(path: str | Path, launches: bool = False) -> RankTrace:
+def read_rank(path: str | Path, launches: bool = False, seen: Seen | None = None) -> RankTrace:
     """Return what one trace holds.
 
     Args:
         path: Chrome trace of the PyTorch profiler, packed with gzip or not.
         launches: Whether to keep which thread launched each kernel.
+        seen: Told how many bytes of the file were just read.
 
     Raises:
         ConfigError: If it is none, is cut short, or has times that are no times.
     """
-    trace, found = Trace(str(path)), RankTrace(str(path))
+    trace, found = Trace(str(path), seen=seen), RankTrace(str(path))
     reader = _Reader(found, launches)
     for batch in trace.batches():
         for event in batch:
@@ -158,17 +160,20 @@ def read_rank(path: str | Path, launches: bool = False) -> RankTrace:
     return found
 
 
-def read_ranks(paths: Iterable[str | Path], launches: bool = False) -> list[RankTrace]:
+def read_ranks(
+    paths: Iterable[str | Path], launches: bool = False, seen: Seen | None = None
+) -> list[RankTrace]:
     """Return the traces of some ranks, in the order of their ranks where they say them.
 
     Args:
         paths: One trace a rank.
         launches: As in `read_rank`.
+        seen: Likewise.
 
     Raises:
         ConfigError: If two are of one rank, or one cannot be read.
     """
-    found = [read_rank(path, launches) for path in paths]
+    found = [read_rank(path, launches, seen) for path in paths]
     stated: dict[int, str] = {}
     for one in found:
         if one.rank is not None:

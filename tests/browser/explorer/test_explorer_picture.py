@@ -50,7 +50,7 @@ def test_all_that_is_loaded_stays_under_100_kb(
     open_explorer: Open, explorer_folder: Path, site: str
 ) -> None:
     page = open_explorer().page
-    page.click("[data-number=mfu]")
+    page.click("[data-number=optimizer]")
     page.wait_for_selector("dialog[open]")
     loaded = page.evaluate("performance.getEntriesByType('resource').map(e => e.name)")
     own = [name.removeprefix(f"{site}/") for name in loaded if name.startswith(site)]

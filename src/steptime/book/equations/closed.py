@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from steptime.formulas.number import Number
-from steptime.formulas.roofline import experts
+from steptime.formulas.roofline import exchanges
 
 
 def groups_reached(groups: Number, picks: Number) -> Number:
@@ -21,4 +21,4 @@ def groups_reached(groups: Number, picks: Number) -> Number:
     return groups * (1.0 - (1.0 - 1.0 / groups) ** picks)
 
 
-CLOSED: dict[FunctionType, FunctionType] = {experts.groups_reached: groups_reached}  # type: ignore[dict-item]
+CLOSED: dict[FunctionType, FunctionType] = {exchanges.groups_reached: groups_reached}  # type: ignore[dict-item]

@@ -88,7 +88,7 @@ def step_parts(study: BaselineStudy) -> Figure:
 
 
 def sensitivity(base: Summary, changed: Sequence[Sensitivity]) -> Figure:
-    """Return the mean error under each changed assumption.
+    """Return by how much each changed assumption moves the mean error, the farthest on top.
 
     Args:
         base: Errors as the chapter has it.
@@ -96,11 +96,19 @@ def sensitivity(base: Summary, changed: Sequence[Sensitivity]) -> Figure:
     """
     figure = figures.new(6.4, 4.6)
     axes = figure.add_subplot()
-    ordered = sorted(changed, key=lambda item: item.summary.mean_abs_error_fraction or 0.0)
-    values = [100.0 * (item.summary.mean_abs_error_fraction or 0.0) for item in ordered]
-    axes.barh([item.assumption.name for item in ordered], values, color=colours.SKY)
     mean = 100.0 * (base.mean_abs_error_fraction or 0.0)
+    moved = {
+        item.assumption.name: 100.0 * (item.summary.mean_abs_error_fraction or 0.0) - mean
+        for item in changed
+    }
+    names = sorted(moved, key=lambda name: abs(moved[name]))
+    for word, colour, sign in (
+        ("error grows", colours.BACKWARD, 1.0),
+        ("error shrinks", colours.FORWARD, -1.0),
+    ):
+        lengths = [moved[name] if sign * moved[name] > 0.0 else 0.0 for name in names]
+        axes.barh(names, lengths, left=mean, color=colour, label=word)
     axes.axvline(mean, color=colours.OTHER, label="nothing changed")
     axes.set_xlabel("mean error of the 12 predictions (%)")
-    figure.legend(loc="outside upper left")
+    figure.legend(loc="outside upper left", ncols=3)
     return figure

@@ -32,6 +32,11 @@ WEB_STEPS = (
     "steptime.book.schedule_page:write_schedule",
     "steptime.book.accuracy_page:write_accuracy",
     "steptime.book.placement_page:write_placement",
+    "steptime.book.home_page:write_home",
+    "steptime.book.memory_page:write_memory",
+    "steptime.book.split_page:write_split",
+    "steptime.book.frames_page:write_frames",
+    "steptime.book.cube_page:write_cube",
     "steptime.book.site.your_run_page:write_drawing",
     "steptime.book.site.card:write_card",
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib
 import io
+import json
 import os
 import shlex
 import tempfile
@@ -12,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
+
+from steptime.book.site.your_run_page import made_trace
 
 COLUMNS = "100"
 
@@ -49,6 +53,11 @@ llama3-8b,H100,64,2,2,1,128,8192,none,bf16,Megatron-Core,3.9
 """,
 }
 """What the days' commands read; the runs' times are made up, to have one that stands out."""
+
+TRACE = "rank0.json.gz"
+"""A made-up trace that a command reads; too long to show."""
+UNFUSED = {"eager": 1.0}
+"""What its run did, which the question does not say."""
 
 PLANS = (
     Scene(
@@ -99,6 +108,15 @@ DEBUGS = (
         words=("validate my_runs.csv",),
     ),
     Scene(
+        wish="A profile of another run, recorded with the PyTorch profiler: which part is slow, "
+        "and why? This trace is made up too, of the predicted parts of a run whose element-wise "
+        "work is not fused, so that the answer is known.",
+        words=(
+            "trace rank0.json.gz -m llama3-8b -a h100 --tp 2 -s 4k -B 8",
+            "--stack megatron",
+        ),
+    ),
+    Scene(
         wish="How much of a step may a pipeline of two idle, and where?",
         words=("schedule 1f1b --stages 2 --micro-batches 4",),
     ),
@@ -143,6 +161,8 @@ def _folder() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as name, mock.patch.dict(os.environ, settings):
         for file, text in FILES.items():
             (Path(name) / file).write_text(text, encoding="utf-8")
+        trace = json.dumps(made_trace(0.0, stack="megatron", facts=UNFUSED)).encode()
+        (Path(name) / TRACE).write_bytes(gzip.compress(trace, mtime=0))
         with contextlib.chdir(name):
             yield
 

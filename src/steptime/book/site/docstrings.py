@@ -1,8 +1,9 @@
-"""Read modules and their Google docstrings without importing them."""
+"""Read modules and their Google docstrings, without importing them where the source says all."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -150,6 +151,29 @@ def _split(text: str) -> list[str]:
     return [part for part in [*parts, text[start:].strip()] if part]
 
 
+def _of_fields(node: ast.FunctionDef | ast.ClassDef, path: Path) -> Member | None:
+    """Return a function that takes a dictionary of fields with what it then takes, by name.
+
+    Its signature and its words are made when it is imported.
+    """
+    rest = node.args.kwarg if isinstance(node, ast.FunctionDef) else None
+    if rest is None or rest.annotation is None or "Unpack" not in ast.unparse(rest.annotation):
+        return None
+    parts = path.with_suffix("").parts
+    module = ".".join(parts[len(parts) - parts[::-1].index("steptime") - 1 :])
+    function = getattr(importlib.import_module(module), node.name)
+    asked = inspect.signature(function)
+    lines = [f"    {_plain(str(one))},\n" for one in asked.parameters.values()]
+    after = f" -> {asked.return_annotation}"
+    signature = f"{node.name}(\n{''.join(lines)}){after}"
+    return Member(name=node.name, signature=signature, doc=parsed(function.__doc__ or ""))
+
+
+def _plain(text: str) -> str:
+    """Return a parameter with the names of types alone, not where they are from."""
+    return re.sub(r"\b[a-z_]+\.(?:[a-z_]+\.)*(?=[A-Z])", "", text)
+
+
 def public_members(path: Path) -> Iterator[Member]:
     """Yield the public functions and classes that a module defines, in its order.
 
@@ -158,6 +182,10 @@ def public_members(path: Path) -> Iterator[Member]:
     """
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        asked = _of_fields(node, path)
+        if asked is not None:
+            yield asked
             continue
         methods = tuple(
             Member(

@@ -13,7 +13,6 @@ from steptime.book.site import (
     notebook_table,
     polish,
     results_page,
-    still,
     values,
     widget,
 )
@@ -38,7 +37,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         notebook_page,
         notebook_table,
         results_page,
-        still,
         polish,
     )
     for part in parts:
@@ -46,7 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Counted up when pages read with an older version must be read again.
     return {
         "version": "1",
-        "env_version": 4,
+        "env_version": 5,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -67,14 +67,20 @@ def _ran(command: str, made: dict[str, Path]) -> str:
     return f"```console\n$ {command}{done.stdout.rstrip()}\n```"
 
 
-def made_trace(gap_s: float) -> dict[str, Any]:
+def made_trace(gap_s: float, **software: Any) -> dict[str, Any]:
     """Return a made-up trace: four steps of Llama 3 8B as predicted, each with one more gap.
 
     Args:
         gap_s: Seconds in which nothing runs, at the end of each step.
+        software: What is said of it, as ``predict`` takes it.
     """
     told = predict(
-        model="llama3-8b", accelerator="h100", tp=2, seq_length=4096, global_batch_size=8
+        model="llama3-8b",
+        accelerator="h100",
+        tp=2,
+        seq_length=4096,
+        global_batch_size=8,
+        **software,
     )
     parts = {name: value for name, value in predicted_parts(told).items() if value}
     events: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from typing import Any
 from steptime.answer import predict
 from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.formulas.memory.total import PARTS, memory_bytes
-from steptime.formulas.roofline import experts, layer, rates
+from steptime.formulas.roofline import exchanges, experts, layer, rates
 from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.matmul import product_s
 from steptime.formulas.roofline.stages import head_s
@@ -96,8 +96,8 @@ def _expert_values(run: Run) -> dict[str, float]:
     job, facts, constants, tokens = run.job, run.facts, run.constants, run.tokens
     rate = rates.product_flop_per_s(job, facts, constants)
     rows = experts.routed_rows(job, tokens)
-    one = experts.exchange_s(job, facts, constants, tokens)
-    plain = experts.exchange_s(job, replace(facts, plain_exchange=1.0), constants, tokens)
+    one = exchanges.exchange_s(job, facts, constants, tokens)
+    plain = exchanges.exchange_s(job, replace(facts, plain_exchange=1.0), constants, tokens)
     waits = replace(facts, old_experts=1.0)
     return {
         "ex_rl_exchange": one["shown"] + one["covered"],
@@ -140,9 +140,9 @@ def _reached_values(run: Run) -> dict[str, str]:
     inside = rates.ranks_inside(job, job.ep, job.etp)
     free = replace(job, max_groups=0.0)
     return {
-        "ex_rl_nodes": fixed(float(experts.reached(job, job.ep / inside)), 1),
-        "ex_rl_nodes_free": fixed(float(experts.reached(free, job.ep / inside)), 1),
-        "ex_rl_ranks": fixed(float(experts.reached(job, job.ep)), 1),
+        "ex_rl_nodes": fixed(float(exchanges.reached(job, job.ep / inside)), 1),
+        "ex_rl_nodes_free": fixed(float(exchanges.reached(free, job.ep / inside)), 1),
+        "ex_rl_ranks": fixed(float(exchanges.reached(job, job.ep)), 1),
     }
 
 

@@ -162,14 +162,18 @@ def layout_values() -> dict[str, str]:
     }
 
 
+MAKERS = (
+    effect_values,
+    dualpipe_values,
+    pipeline_values,
+    tensor_values,
+    context_values,
+    expert_values,
+    layout_values,
+)
+"""What makes the values, each for a page or two."""
+
+
 def example_values() -> dict[str, str]:
     """Return every value of every page, by its name."""
-    return {
-        **effect_values(),
-        **dualpipe_values(),
-        **pipeline_values(),
-        **tensor_values(),
-        **context_values(),
-        **expert_values(),
-        **layout_values(),
-    }
+    return {name: value for maker in MAKERS for name, value in maker().items()}

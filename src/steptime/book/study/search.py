@@ -102,6 +102,8 @@ def question_of(run: RunQuestion) -> Question:
         seq_length=step.batch.seq_length,
         precision=step.layout.precision,
         said=replace(step.said, unstated=()),
+        # The authors' own run is held to no chance, so neither is what is set beside it.
+        fits_with=0.0,
     )
 
 

@@ -5,6 +5,7 @@ sequence parallelism splits by t where that is on. For GPT these add up to Korth
 ``h (10 + 24/t + 5 a s / (h t))``, and to ``h (34 + 5 a s / h) / t`` with sequence parallelism.
 """
 
+from steptime.formulas.experts import of_copies
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts, TokenBytes
 
@@ -172,7 +173,7 @@ def expert_token_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:
     width = job.expert_ffn_hidden_size / t
     product = read * (1.0 - facts.recompute_expert_activation)
     copies = job.top_k * facts.expert_imbalance
-    dispatched = copies * read * h * job.etp / t
+    dispatched = of_copies(copies * read * h, job)
     gate = activated_bytes(job, facts) * (values - 1.0)
     experts = copies * (gate + product) * width
     shared = job.num_shared_experts * (gate + read) * width
@@ -207,5 +208,5 @@ def token_bytes(job: Job, facts: MemoryFacts) -> TokenBytes:
         "norms": norm_token_bytes(job, facts, split) + gathered_token_bytes(job, facts, split),
         "feed_forward": feed_forward_token_bytes(job, facts, split),
         "experts": expert_token_bytes(job, facts, split),
-        "boundary": 2.0 * job.hidden_size / split,
+        "boundary": facts.norm_input_bytes * job.hidden_size / split,
     }

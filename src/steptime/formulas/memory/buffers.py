@@ -1,7 +1,8 @@
 """What is held for a moment: logits, messages, gathered weights, work space."""
 
+from steptime.formulas.experts import of_copies
 from steptime.formulas.layout_terms import key_value_width
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import Job, MemoryFacts
 from steptime.formulas.traffic import key_value_bytes
 
@@ -9,6 +10,16 @@ from steptime.formulas.traffic import key_value_bytes
 def tokens(job: Job) -> Number:
     """Return the tokens of one micro-batch on one rank: b s / c."""
     return job.micro_batch_size * job.seq_length / job.cp
+
+
+def tile_share(job: Job, facts: MemoryFacts) -> Number:
+    """Return the share of a micro-batch's tokens that a feed-forward network takes at a time.
+
+    References:
+        trl2026, docs/source/distributing_training.md (the MLP in tiles of the sequence).
+    """
+    tiled = facts.tile_tokens > 0.0
+    return where(tiled, minimum(facts.tile_tokens / tokens(job), 1.0), 1.0)
 
 
 def logit_bytes(job: Job, facts: MemoryFacts) -> Number:
@@ -69,18 +80,20 @@ def dispatch_bytes(job: Job, facts: MemoryFacts) -> Number:
     """
     copies = tokens(job) * job.top_k * facts.expert_imbalance
     both = (facts.dispatch_bytes + 2.0) * copies * job.hidden_size
-    return where(job.ep > 1.0, both * job.etp / job.tp, 0.0)
+    return where(job.ep > 1.0, of_copies(both, job), 0.0)
 
 
-def work_bytes(job: Job) -> Number:
+def work_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the gradients of one feed-forward network's inner values, in its backward pass.
+
+    A network that takes its tokens in tiles has those of one tile.
 
     References:
         derived here: the inner widths once more, in 16 bits, while the layer's own wait.
     """
     routed = job.top_k * job.expert_ffn_hidden_size
     width = maximum(where(job.num_experts > 0.0, routed, 0.0), job.ffn_hidden_size)
-    return tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
+    return tile_share(job, facts) * tokens(job) * 2.0 * (1.0 + job.gated) * width / job.tp
 
 
 def moment_bytes(job: Job, facts: MemoryFacts, split: Number) -> Number:

@@ -1,5 +1,6 @@
 """Parameters that one rank holds: its layers' slices, its experts, embedding and head."""
 
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job
 
@@ -65,10 +66,10 @@ def expert_layer_slice(job: Job) -> Number:
     """Return the routed-expert parameters of one mixture layer on one rank.
 
     References:
-        lepikhin2020, Sec. 3.2: experts divide over ep ranks, and each over etp.
+        lepikhin2020, Sec. 3.2: experts divide over ranks, and each expert too.
     """
     one = (2.0 + job.gated) * job.hidden_size * job.expert_ffn_hidden_size
-    return one * (job.num_experts / (job.ep * job.etp))
+    return one * (job.num_experts / expert_ranks(job))
 
 
 def embedding_slice(job: Job) -> Number:

@@ -30,8 +30,6 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
     cut = stage_cut(job, facts)
     line = flight_line(job)
     states = state_terms(job, facts)
-    mixture = mixture_layer_slice(job)
-    expert = expert_layer_slice(job)
     return {
         "slots": cut["slots"],
         "stage_slots": cut["stage_slots"],
@@ -42,7 +40,7 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "split": per_token["split"],
         "boundary": per_token["boundary"],
         "checkpoint": checkpoint_token_bytes(job, facts, per_token),
-        "embedded": facts.dropout * per_token["boundary"] / 2.0,
+        "embedded": facts.dropout * job.hidden_size / per_token["split"],
         "sent": facts.stage_outputs * where(job.pp > 1.0, per_token["boundary"], 0.0),
         "dense_token": layer["dense"],
         "experts_token": layer["experts"],
@@ -51,17 +49,18 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "tokens": tokens(job),
         "micro_batches": micro_batches(job),
         "dense_slice": dense_layer_slice(job),
-        "mixture_slice": mixture,
-        "expert_slice": expert,
-        "largest_mixture": mixture + expert,
+        "mixture_slice": mixture_layer_slice(job),
+        "expert_slice": expert_layer_slice(job),
         "embedding_slice": embedding_slice(job),
         "state": states["all"],
         "routed_state": states["routed_all"],
+        "freed": states["freed"],
+        "routed_freed": states["routed_freed"],
         "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
         "moment": moment_bytes(job, facts, per_token["split"]),
         "dispatch": dispatch_bytes(job, facts),
-        "work": work_bytes(job),
+        "work": work_bytes(job, facts),
         "vee": vee_shape(job),
         "twice": entry_number("copies", job.schedule) - 1.0,
     }

@@ -33,6 +33,22 @@ def scatters_gradients(job: Job, facts: MemoryFacts) -> Number:
     return each * (1.0 - where(job.pp > 1.0, facts.keep_in_pipeline, 0.0))
 
 
+def freed_gradients(job: Job, facts: MemoryFacts) -> Number:
+    """Return 1 where no gradient is there before the step's only backward pass makes it.
+
+    Activations go as sharded gradients come, so the larger of both counts. With several
+    micro-batches, those of the first stay.
+
+    Args:
+        facts: ``gradients_freed``: the optimizer gives them back once they are used.
+
+    References:
+        torch2026, optim/optimizer.py (zero_grad sets gradients to none).
+    """
+    count = job.global_batch_size / (job.dp * job.micro_batch_size)
+    return facts.gradients_freed * where(count > 1.0, 0.0, scatters_gradients(job, facts))
+
+
 def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     """Return bytes per parameter held as weights.
 
@@ -112,7 +128,13 @@ def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
 
 
 def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
-    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others."""
+    """Return bytes per parameter of each kind: ``routed`` ones of experts, and all others.
+
+    What waits in the host's memory is not counted.
+
+    References:
+        zhao2023, Sec. 4 (parameters and optimizer may be offloaded).
+    """
     ranks, routed = shard_ranks(job), expert_shard_ranks(job)
     sent = exchange_bytes(facts, data_ranks(job))
     routed_sent = exchange_bytes(facts, expert_data_ranks(job))
@@ -122,13 +144,17 @@ def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:
     routed_weight = weight_bytes(job, facts, routed)
     routed_gradient = gradient_bytes(job, facts, routed) + routed_sent
     routed_optimizer = optimizer_bytes(job, facts, routed)
+    here = 1.0 - facts.offloaded_states
+    freed = freed_gradients(job, facts)
     return {
-        "weight": weight,
-        "gradient": gradient,
-        "optimizer": optimizer,
-        "all": weight + gradient + optimizer,
-        "routed_weight": routed_weight,
-        "routed_gradient": routed_gradient,
-        "routed_optimizer": routed_optimizer,
-        "routed_all": routed_weight + routed_gradient + routed_optimizer,
+        "weight": weight * here,
+        "gradient": gradient * here,
+        "optimizer": optimizer * here,
+        "freed": gradient * here * freed,
+        "all": (weight + gradient + optimizer) * here,
+        "routed_weight": routed_weight * here,
+        "routed_gradient": routed_gradient * here,
+        "routed_optimizer": routed_optimizer * here,
+        "routed_freed": routed_gradient * here * freed,
+        "routed_all": (routed_weight + routed_gradient + routed_optimizer) * here,
     }

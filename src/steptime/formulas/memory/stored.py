@@ -1,5 +1,6 @@
 """Activations that one micro-batch leaves on a rank, with and without recomputation."""
 
+from steptime.formulas.layout_terms import key_value_width
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import (
     Job,
@@ -72,11 +73,15 @@ def recomputed_share(job: Job, facts: MemoryFacts, layers: Number) -> Number:
 def checkpoint_token_bytes(job: Job, facts: MemoryFacts, per_token: TokenBytes) -> Number:
     """Return what full recomputation keeps per token and layer: an input for so many layers.
 
+    A model that fills a cache, as plain ones do unless told, keeps keys and values of every layer.
+
     References:
-        korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices).
+        korthikanti2022, Sec. 5 (2 s b h a layer, or over t if saved in slices); transformers2026,
+        models/llama/modeling_llama.py (use_cache).
     """
     slices = where(facts.sliced_checkpoints > 0.0, job.tp / per_token["split"], 1.0)
-    return per_token["boundary"] / (facts.recompute_group * slices)
+    cached = facts.kept_keys * (4.0 * key_value_width(job, job.tp) / job.tp)
+    return per_token["boundary"] / (facts.recompute_group * slices) + cached
 
 
 def stored_token_bytes(

@@ -6,7 +6,7 @@ from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
-from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import (
     Job,
     MemoryFacts,
@@ -98,7 +98,9 @@ def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits
         logits: Bytes of the rank's logits, 0 if it has no head.
     """
     has_experts = stage["experts"] > 0.0
-    layer = where(has_experts, shared["largest_mixture"], shared["dense_slice"])
+    layer = where(
+        has_experts, shared["mixture_slice"] + shared["expert_slice"], shared["dense_slice"]
+    )
     matrix = maximum(ends["first"], ends["last"]) * shared["embedding_slice"]
     gathered = shared["transient"] * maximum(layer, matrix)
     work = maximum(shared["work"] - logits, 0.0)
@@ -120,6 +122,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
     buffers = rank_buffers(shared, stage, ends, logits)
     moving = activations + logits + buffers
     state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
+    freed = count["other"] * shared["freed"] + count["routed"] * shared["routed_freed"]
+    spared = minimum(freed, activations + logits)
     reserve = facts.reserve_bytes + facts.fragmentation * moving
     return {
         "num_layers": stage["layers"],
@@ -130,7 +134,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
         "logits": logits,
         "buffers": buffers,
         "reserve": reserve,
-        "total": state + moving + reserve,
+        "spared": spared,
+        "total": state - spared + moving + reserve,
     }
 
 
@@ -151,7 +156,9 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
         "num_layers": terms["num_layers"],
         "in_flight": terms["in_flight"],
         "weights": other * states["weight"] + routed * states["routed_weight"],
-        "gradients": other * states["gradient"] + routed * states["routed_gradient"],
+        "gradients": other * states["gradient"]
+        + routed * states["routed_gradient"]
+        - terms["spared"],
         "optimizer": other * states["optimizer"] + routed * states["routed_optimizer"],
         "activations": terms["activations"],
         "logits": terms["logits"],

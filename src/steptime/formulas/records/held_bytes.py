@@ -39,15 +39,20 @@ class StoredTokens(TypedDict):
 
 
 class StateTerms(TypedDict):
-    """Bytes per parameter of weights, gradients and optimizer; ``routed`` are experts'."""
+    """Bytes per parameter of weights, gradients and optimizer; ``routed`` are experts'.
+
+    ``freed`` are gradients that are not there before the last backward pass.
+    """
 
     weight: Number
     gradient: Number
     optimizer: Number
+    freed: Number
     all: Number
     routed_weight: Number
     routed_gradient: Number
     routed_optimizer: Number
+    routed_freed: Number
     routed_all: Number
 
 
@@ -77,10 +82,11 @@ class SharedTerms(StageCut):
     dense_slice: Number
     mixture_slice: Number
     expert_slice: Number
-    largest_mixture: Number
     embedding_slice: Number
     state: Number
     routed_state: Number
+    freed: Number
+    routed_freed: Number
     transient: Number
     logits: Number
     moment: Number
@@ -123,6 +129,7 @@ class RankTerms(RankParameters):
     logits: Number
     buffers: Number
     reserve: Number
+    spared: Number
     total: Number
 
 

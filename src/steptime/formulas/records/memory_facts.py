@@ -24,7 +24,7 @@ class MemoryFacts:
         flash: 1 if attention never stores its scores.
         dropout: 1 if dropout is on.
         gated_values: Values kept per inner width of a gated network: 3 fused, 4 not.
-        norm_input_bytes: Bytes per value of a norm's stored input.
+        norm_input_bytes: Bytes per value of what runs past the blocks: a norm's stored input.
         logit_bytes: Bytes per logit, with its 32-bit copies.
         dispatch_bytes: Bytes of a value on its way to an expert; back it always has two.
         expert_imbalance: Tokens of the busiest rank's experts over the mean.
@@ -43,6 +43,11 @@ class MemoryFacts:
         recompute_activation: 1 if a dense network's product of gate and activation is.
         recompute_per_op: 1 if selective recomputation keeps every second product alone.
         offloaded_layers: Layers of a rank whose activations wait in the host's memory.
+        offloaded_states: Share of weights, gradients and optimizer that waits there.
+        kept_keys: 1 if keys and values of every layer stay beside what is recomputed from.
+        tile_tokens: Tokens that a feed-forward network takes at a time; 0 for all. Their
+            inner values stay for the backward pass, their gradients do not.
+        gradients_freed: 1 if a step's gradients are given back with its update.
         recompute_group: Layers recomputed from one saved input.
         reshard_after_forward: 1 if fully sharded weights are dropped after the forward pass.
         reduce_each_microbatch: 1 if sharded gradients are scattered after each micro-batch.
@@ -89,6 +94,10 @@ class MemoryFacts:
     recompute_activation: Number = 0.0
     recompute_per_op: Number = 0.0
     offloaded_layers: Number = 0.0
+    offloaded_states: Number = 0.0
+    kept_keys: Number = 0.0
+    tile_tokens: Number = 0.0
+    gradients_freed: Number = 0.0
     recompute_group: Number = 1.0
     reshard_after_forward: Number = 1.0
     reduce_each_microbatch: Number = 1.0

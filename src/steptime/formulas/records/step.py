@@ -134,6 +134,13 @@ class Exchange(TypedDict):
     covered: Number
 
 
+class LinkTimes(TypedDict):
+    """What a message keeps each kind of link at work for, inside a domain and beyond it."""
+
+    near: Number
+    far: Number
+
+
 class Ends(TypedDict):
     """A quantity of the embedding (``first``) and of the output head (``last``)."""
 

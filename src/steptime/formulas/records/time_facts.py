@@ -31,6 +31,7 @@ class TimeFacts:
         overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
         cp_head_ranks: Context-parallel ranks over which attention is cut by heads (Ulysses): 1
             for none, 0 for as many as share an NVLink domain.
+        cp_copies_heads: Such ranks beyond the heads of keys and values get copies of them.
         cp_ring: Keys and values go round a ring, block by block; else one collective moves them.
         overlap_cp: They do so while attention works on the blocks that are there.
         cp_gradient_bytes: Bytes of a gradient of keys and values as it travels.
@@ -87,6 +88,7 @@ class TimeFacts:
     overlap_tp: Number = 0.0
     overlap_tp_backward: Number = 0.0
     cp_head_ranks: Number = 1.0
+    cp_copies_heads: Number = 0.0
     cp_ring: Number = 1.0
     overlap_cp: Number = 1.0
     cp_gradient_bytes: Number = 2.0

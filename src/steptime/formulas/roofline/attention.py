@@ -31,6 +31,13 @@ def output_width(job: Job) -> Number:
     return where(job.kv_lora_rank > 0.0, latent, job.num_attention_heads * job.head_dim)
 
 
+def scores_width(job: Job) -> Number:
+    """Return the width over which scores and weighted sums of all heads multiply, per key."""
+    latent = query_width(job) + output_width(job)
+    ordinary = 2.0 * job.num_attention_heads * job.head_dim
+    return where(job.kv_lora_rank > 0.0, latent, ordinary)
+
+
 def score_flop(job: Job, tokens: Number) -> Number:
     """Return the forward FLOP of one layer's attention on one device, masked half included.
 
@@ -42,10 +49,7 @@ def score_flop(job: Job, tokens: Number) -> Number:
     windowed = job.windowed_layers / job.num_layers
     near = 2.0 * windowed_keys(job.seq_length, job.window_size)
     keys = (1.0 - windowed) * job.seq_length + windowed * near
-    latent = job.kv_lora_rank > 0.0
-    both = query_width(job) + output_width(job)
-    width = where(latent, both, 2.0 * job.num_attention_heads * job.head_dim)
-    return 2.0 * tokens * keys * width / job.tp
+    return 2.0 * tokens * keys * scores_width(job) / job.tp
 
 
 def flash_forward_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
@@ -78,7 +82,7 @@ def stored_s(
     product reads 2; dropout reads 2, writes 2 and a mask. Backward: two products read the result
     and write its gradient, softmax reads two and writes one, two products read; dropout as
     before. Products take the larger of arithmetic and traffic. Heads whose width is no multiple
-    of eight keep tensor cores from full use.
+    of eight keep tensor cores from full use. All scores are made, whatever a window leaves.
 
     Args:
         stack: ``dropout`` is 1 or 0.
@@ -90,12 +94,15 @@ def stored_s(
         ``forward`` and ``backward``.
 
     References:
-        korthikanti2022, Sec. 4.1 (what is stored); nvidia2023matmul, tensor core requirements.
+        korthikanti2022, Sec. 4.1 (what is stored); transformers2026,
+        models/gemma2/modeling_gemma2.py (a window is a mask over all scores);
+        nvidia2023matmul, tensor core requirements.
     """
     scores = tokens * job.seq_length * job.num_attention_heads / job.tp
     one_s = scores / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     thin = 1.0 + FILL_VALUES / job.head_dim
-    products_s = score_flop(job, tokens) * thin / flop_per_s
+    products = 2.0 * tokens * job.seq_length * scores_width(job) / job.tp
+    products_s = products * thin / flop_per_s
     eighths = job.head_dim / 8.0
     slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
     dropout_s = 5.0 * stack.dropout * one_s

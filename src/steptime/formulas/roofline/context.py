@@ -1,23 +1,48 @@
 """What context parallelism sends for one layer and micro-batch, and what attention hides of it."""
 
 from steptime.formulas.layout_terms import key_value_width
-from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 from steptime.formulas.roofline.attention import output_width, query_width
 from steptime.formulas.roofline.links import all_ranks_exchange_s, gather_s, ring_s, shown_s
 from steptime.formulas.roofline.rates import ranks_inside
 from steptime.formulas.traffic import activation_bytes, key_value_bytes
+from steptime.formulas.validity import leaves_rest
+
+
+def key_heads(job: Job) -> Number:
+    """Return the heads of keys and values that a tensor-parallel rank holds, copies included."""
+    heads = where(job.kv_lora_rank > 0.0, job.num_attention_heads, job.num_query_groups)
+    return maximum(heads / job.tp, 1.0)
 
 
 def head_ranks(job: Job, stack: TimeFacts) -> Number:
     """Return over how many of the context-parallel ranks attention is cut by heads: 1 for none.
 
     Args:
-        stack: ``cp_head_ranks``; 0 stands for as many as share an NVLink domain.
+        stack: ``cp_head_ranks``; 0 stands for as many as share an NVLink domain and can each
+            have a head of keys and values.
     """
-    near = ranks_inside(job, job.cp, job.tp)
+    near = minimum(floor(ranks_inside(job, job.cp, job.tp)), key_heads(job))
+    usual = where(leaves_rest(key_heads(job), near) > 0.0, 1.0, near)
     stated = minimum(stack.cp_head_ranks, job.cp)
-    return maximum(where(stack.cp_head_ranks > 0.0, stated, near), 1.0)
+    return maximum(where(stack.cp_head_ranks > 0.0, stated, usual), 1.0)
+
+
+def heads_left_over(job: Job, stack: TimeFacts) -> Number:
+    """Return 1 where the heads of a tensor-parallel rank do not fall to its context ranks, else 0.
+
+    Args:
+        stack: ``cp_copies_heads`` is 1 where ranks beyond the heads of keys and values get copies.
+
+    References:
+        transformerengine2026, attention/dot_product_attention/context_parallel.py (heads of
+        queries, keys and values are all whole multiples); deepspeed2026, ulysses_sp.py (copies).
+    """
+    ranks, keys = head_ranks(job, stack), key_heads(job)
+    copied = where(leaves_rest(ranks, keys) > 0.0, 0.0, stack.cp_copies_heads)
+    keys_left = minimum(leaves_rest(keys, ranks), 1.0 - copied)
+    return maximum(leaves_rest(job.num_attention_heads / job.tp, ranks), keys_left)
 
 
 def moved_s(

@@ -1,5 +1,6 @@
 """One layer and one micro-batch on one device: what each part of it takes."""
 
+from steptime.formulas.experts import expert_width
 from steptime.formulas.number import Number, where
 from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, TimeFacts
 from steptime.formulas.roofline.attention import (
@@ -9,10 +10,10 @@ from steptime.formulas.roofline.attention import (
     stored_s,
 )
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value, layer_traffic_bytes
+from steptime.formulas.roofline.exchanges import exchange_s
 from steptime.formulas.roofline.experts import (
     dense_backward_s,
     dense_forward_s,
-    exchange_s,
     mixture_forward_s,
     mixture_share,
     routed_rows,
@@ -120,10 +121,9 @@ def elementwise_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Numb
     h, gates = job.hidden_size, 1.0 + job.gated
     dense, rows = job.ffn_hidden_size * (1.0 - share), share * routed_rows(job, tokens)
     inputs = tokens * (h + (output_width(job) + h + dense) / job.tp)
-    expert = job.expert_ffn_hidden_size / job.etp
-    inputs = inputs + rows * (h + expert)
+    inputs = inputs + rows * (h + expert_width(job))
     grads = tokens * (h + (input_outputs(job) + gates * dense + h) / job.tp)
-    grads = grads + rows * (h + gates * expert)
+    grads = grads + rows * (h + gates * expert_width(job))
     return {
         "forward": (traffic["forward"] + cast * inputs) / hbm,
         "backward": (traffic["backward"] + cast * grads) / hbm,

@@ -5,7 +5,6 @@ from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.experts import (
     mixture_forward_s,
     mixture_share,
-    routed_rows,
     shared_products_s,
 )
 from steptime.formulas.roofline.rates import product_flop_per_s
@@ -29,7 +28,7 @@ def modules_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Nu
         moe_act; maxtext2024, remat_policy minimal.
     """
     norms = stack.recompute_norms * 2.0 * NORM_BYTES * tokens * job.hidden_size / job.tp
-    copies = routed_rows(job, tokens) / job.etp + tokens * job.num_shared_experts / job.tp
+    copies = tokens * job.top_k / job.tp + tokens * job.num_shared_experts / job.tp
     each = 2.0 * (2.0 + job.gated)
     mixtures = mixture_share(job)
     routed = mixtures * copies * each * job.expert_ffn_hidden_size

@@ -1,5 +1,6 @@
 """What data parallelism sends with each micro-batch, and the groups that it sends over."""
 
+from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, anywhere, maximum, where
 from steptime.formulas.ranks import (
     data_ranks,
@@ -37,7 +38,7 @@ def shared_layer_parameters(job: Job) -> Number:
 def routed_layer_parameters(job: Job) -> Number:
     """Return the parameters of routed experts of one average layer on one device."""
     one = (2.0 + job.gated) * job.expert_ffn_hidden_size * job.hidden_size
-    return mixture_share(job) * job.num_experts / (job.ep * job.etp) * one
+    return mixture_share(job) * job.num_experts / expert_ranks(job) * one
 
 
 def near_ranks(job: Job, ranks: Number, inner: Number) -> Number:
@@ -78,7 +79,8 @@ def exchanges_s(
         job, constants, value_bytes * common, data_ranks(job), shard_ranks(job), job.tp
     )
     ranks, sharing = maximum(expert_data_ranks(job), 1.0), expert_shard_ranks(job)
-    second = _group_s(job, constants, value_bytes * routed, ranks, sharing, job.ep * job.etp)
+    inner = expert_ranks(job)
+    second = _group_s(job, constants, value_bytes * routed, ranks, sharing, inner)
     return {
         "shards": first["shards"] + second["shards"],
         "copies": first["copies"] + second["copies"],

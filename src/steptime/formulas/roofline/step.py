@@ -4,7 +4,7 @@ from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
 from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.elementwise import accumulation_s
-from steptime.formulas.roofline.experts import pairs
+from steptime.formulas.roofline.exchanges import pairs
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,

@@ -18,7 +18,7 @@ DUALPIPE = {
     "splits_backward": True,
     "bubble": "(p/2 - 1)(F&B + B - 3W)",
     "activations": "p + 1",
-    "idea": "Micro-batches enter at both ends: a forward beside a backward hides what is sent.",
+    "idea": "Micro-batches enter at both ends; a forward beside a backward hides messages.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,

@@ -18,7 +18,7 @@ DUALPIPE_V = {
     "splits_backward": True,
     "bubble": "(p - 1)(F&B + B - 3W) / 2",
     "activations": "p + 1/2",
-    "idea": "DualPipe folded into a V: one direction, and the weights are held once.",
+    "idea": "DualPipe folded into a V: the weights are held once.",
     "torchtitan": "DualPipeV",
     "chunks": 2.0,
     "whole_rounds": 0.0,

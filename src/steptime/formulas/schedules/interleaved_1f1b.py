@@ -19,7 +19,7 @@ INTERLEAVED_1F1B = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
     "activations": "p (1 + (p - 1) / (p v))",
-    "idea": "A rank holds v smaller chunks: a v-th of the bubble, v times as many sends.",
+    "idea": "Each GPU holds v smaller chunks: a v-th of the idle time, v times the messages.",
     "torchtitan": "Interleaved1F1B",
     "chunks": 0.0,
     "whole_rounds": 1.0,

@@ -17,7 +17,7 @@ LOOPED_BFS = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
     "activations": "m",
-    "idea": "All micro-batches pass one chunk after another: GPipe's bubble, divided by v.",
+    "idea": "All micro-batches pass one chunk, then the next: GPipe's idle time over v.",
     "torchtitan": "LoopedBFS",
     "chunks": 0.0,
     "whole_rounds": 0.0,

@@ -18,7 +18,7 @@ ONE_F_ONE_B = {
     "splits_backward": False,
     "bubble": "(p - 1)(F + B)",
     "activations": "p",
-    "idea": "In a full pipeline, forwards and backwards alternate: GPipe's bubble, less memory.",
+    "idea": "Forwards and backwards take turns: GPipe's idle time, less memory.",
     "torchtitan": "1F1B",
     "chunks": 1.0,
     "whole_rounds": 0.0,

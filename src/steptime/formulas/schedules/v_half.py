@@ -20,7 +20,7 @@ V_HALF = {
     "splits_backward": True,
     "bubble": "(3p - 4) F of a chunk for odd p, (3p - 7) F for even p > 2, where F = I = W",
     "activations": "floor((p + 2) / 2)",
-    "idea": "A V whose actions are spaced so that it needs half of the memory.",
+    "idea": "A V spaced so that it needs half of the memory.",
     "torchtitan": "",
     "chunks": 2.0,
     "whole_rounds": 0.0,

@@ -20,7 +20,7 @@ V_MIN = {
     "splits_backward": True,
     "bubble": "(4p - 5) F of a chunk, (4p - 7) F where 3 divides p, where F = I = W",
     "activations": "floor((p + 4) / 3)",
-    "idea": "A V whose actions are spaced so that it needs a third of the memory.",
+    "idea": "A V spaced so that it needs a third of the memory.",
     "torchtitan": "",
     "chunks": 2.0,
     "whole_rounds": 0.0,

@@ -18,7 +18,7 @@ ZB_H1 = {
     "splits_backward": True,
     "bubble": "(p - 1)(F + I - W)",
     "activations": "p",
-    "idea": "1F1B with the backward cut in two: the part for weights fills the bubble.",
+    "idea": "The backward is cut in two; the half for weights fills idle time.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,

@@ -18,7 +18,7 @@ ZB_H2 = {
     "splits_backward": True,
     "bubble": "(p - 1)(F + I - 2W) on each rank's own span",
     "activations": "2p - 1",
-    "idea": "Twice the micro-batches under way: no rank waits between its first and last action.",
+    "idea": "Twice the micro-batches under way, so no GPU waits once it has begun.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,

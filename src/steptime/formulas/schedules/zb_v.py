@@ -17,7 +17,7 @@ ZB_V = {
     "splits_backward": True,
     "bubble": "0 on each rank's own span where F = I = W",
     "activations": "p",
-    "idea": "Two chunks a rank, down and up again in a V: no bubble in 1F1B's memory.",
+    "idea": "Two chunks a GPU, folded into a V: no idle time in 1F1B's memory.",
     "torchtitan": "ZBVZeroBubble",
     "chunks": 2.0,
     "whole_rounds": 0.0,

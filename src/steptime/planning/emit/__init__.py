@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 from steptime.inputs.errors import check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.names import headline
+from steptime.planning.emit.words import unsaid, words_for
 
-Writer = Callable[[ModelShape, Layout, Batch], str]
+Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any]], str]
 
 WRITERS: Mapping[str, tuple[str, str]] = {
     "megatron": ("megatron", "megatron_script"),
@@ -24,14 +27,24 @@ WRITERS: Mapping[str, tuple[str, str]] = {
 FORMATS = tuple(WRITERS)
 
 
-def emitted(kind: str, model: ModelShape, layout: Layout, batch: Batch) -> str:
+def emitted(
+    kind: str,
+    model: ModelShape,
+    layout: Layout,
+    batch: Batch,
+    facts: Mapping[str, Any] | None = None,
+) -> str:
     """Return the file that trains ``model`` with this layout.
+
+    Without facts a file asks for the overlap that the time of its framework takes for granted.
 
     Args:
         kind: One of ``FORMATS``.
         model: The shape.
         layout: The layout.
         batch: The batch.
+        facts: What is said of the software, by name: the file asks for it, as far as the framework
+            has words, and tells the rest.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
@@ -39,4 +52,11 @@ def emitted(kind: str, model: ModelShape, layout: Layout, batch: Batch) -> str:
     check_choice("format", kind, FORMATS)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
-    return writer(model, layout, batch)
+    wanted = facts or {}
+    text = writer(model, layout, batch, words_for(kind, wanted))
+    rest = unsaid(kind, wanted)
+    if not rest:
+        return text
+    start, _, more = text.partition(headline(model, layout) + "\n")
+    told = f"# no key of it says: {', '.join(rest)}\n"
+    return f"{start}{headline(model, layout)}\n{told}{more}"

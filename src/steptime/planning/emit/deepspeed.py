@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
@@ -10,16 +11,20 @@ from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.names import check_one_copy, headline, servers
 
+_WORDS = {"attention_kernel": "attn_implementation", "compiled": "torch_compile"}
 _PRECISIONS = ("bf16", "fp16")
 
 
-def deepspeed_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def deepspeed_script(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+) -> str:
     """Return a script that writes the model's and DeepSpeed's files, and starts the training.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If the trainer cannot run the layout, or there is no such architecture.
@@ -51,6 +56,7 @@ def deepspeed_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
         f"    --gradient_accumulation_steps {num_microbatches(layout, batch)} \\",
         f"    --block_size {batch.seq_length} \\",
         f"    --{layout.precision} true \\",
+        *(f"    --{_WORDS[key]} {str(word).lower()} \\" for key, word in words.items()),
         f"    --gradient_checkpointing {str(layout.recompute == 'full').lower()}",
     ]
     return "\n".join(lines) + "\n"

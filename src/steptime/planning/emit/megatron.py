@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
@@ -15,7 +17,9 @@ from steptime.planning.emit.names import (
     optimizer_copies,
     servers,
 )
+from steptime.planning.emit.words import context_names, loss_names
 
+_SEVERAL = ("hierarchical_context_parallel_sizes",)
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
 _PRECISION: dict[str, Names] = {
     "fp16": {"fp16": True},
@@ -26,13 +30,16 @@ _PRECISION: dict[str, Names] = {
 }
 
 
-def megatron_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def megatron_script(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+) -> str:
     """Return the script.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If Megatron-LM cannot run the layout.
@@ -40,20 +47,23 @@ def megatron_script(model: ModelShape, layout: Layout, batch: Batch) -> str:
     nodes, each = servers(layout)
     lines = [
         f"torchrun --nnodes {nodes} --nproc_per_node {each} pretrain_gpt.py",
-        *megatron_flags(model, layout, batch),
+        *megatron_flags(model, layout, batch, words),
         "--tokenizer-type NullTokenizer",
         "--mock-data",
     ]
     return f"#!/bin/bash\n# {headline(model, layout)}\n" + " \\\n    ".join(lines) + "\n"
 
 
-def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
+def megatron_flags(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+) -> list[str]:
     """Return Megatron-LM's flags, one a line.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If Megatron-LM cannot run the layout.
@@ -71,7 +81,12 @@ def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]
         "untie_embeddings_and_output_weights": not model.tied,
         "disable_bias_linear": not model.linear_bias,
         "use_mcore_models": True,
+        **_own(words),
+        **context_names(words, layout),
     }
+    if not names.get("overlap_grad_reduce"):
+        # Megatron-LM overlaps no gathers without reductions.
+        names.pop("overlap_param_gather", None)
     chunks = names.pop("virtual_pipeline_model_parallel_size", None)
     if chunks:
         names["num_virtual_stages_per_pipeline_rank"] = chunks
@@ -81,10 +96,20 @@ def megatron_flags(model: ModelShape, layout: Layout, batch: Batch) -> list[str]
     return [_flag(name, value) for name, value in names.items() if value is not False]
 
 
-def _flag(name: str, value: object) -> str:
+def _own(words: Mapping[str, Any]) -> Names:
+    """Return the words that stand in the file as they are; what Megatron-LM has is left out."""
+    spread = ("cp_comm_type", "loss_kind")
+    own = {name: word for name, word in words.items() if name not in spread}
+    # The time takes a fused loss for granted.
+    return own | loss_names(words.get("loss_kind", "te"))
+
+
+def _flag(name: str, value: Any) -> str:
     flag = "--" + name.replace("_", "-")
     if value is True:
         return flag
+    if name in _SEVERAL:
+        return f"{flag} {' '.join(map(str, value))}"
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"{flag} {shlex.quote(text)}"
 

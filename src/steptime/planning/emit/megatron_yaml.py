@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
@@ -9,6 +10,7 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.names import (
     Names,
+    check_expert_slices,
     check_megatron,
     check_one_copy,
     headline,
@@ -18,6 +20,7 @@ from steptime.planning.emit.names import (
     optimizer_copies,
     servers,
 )
+from steptime.planning.emit.words import context_names, loss_names, only
 
 _BRIDGE_PRECISION = {
     "bf16": "bf16_mixed",
@@ -27,22 +30,39 @@ _BRIDGE_PRECISION = {
     "nvfp4": "bf16_with_nvfp4_mixed",
 }
 _SHARDING = {0: "no_shard", 1: "optim", 2: "optim_grads", 3: "optim_grads_params"}
+_TENSOR = ("tp_comm_overlap",)
+_DDP = ("overlap_grad_reduce", "grad_reduce_in_fp32")
+_BRIDGE_MODEL = (
+    "overlap_p2p_comm",
+    "gradient_accumulation_fusion",
+    "attention_backend",
+    "moe_token_dispatcher_type",
+)
+_NEMO = {"tp_comm_overlap": "ub_tp_comm_overlap"}
+_NEMO_MODEL = (
+    "tp_comm_overlap",
+    "overlap_p2p_comm",
+    "gradient_accumulation_fusion",
+    "moe_token_dispatcher_type",
+)
 _RENAMED = {"num_experts": "num_moe_experts"}
 
 
-def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
     """Return the overrides of a container of Megatron-Bridge.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If Megatron-Bridge cannot run the layout.
     """
     check_megatron("Megatron-Bridge", model, layout, batch)
     many = layout.dp * layout.cp > 1
+    overlaps = many and words.get("overlap_grad_reduce", True)
     return _yaml(
         headline(model, layout),
         {
@@ -51,6 +71,9 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
                 "gated_linear_unit": model.gated,
                 "add_bias_linear": model.linear_bias,
                 "seq_length": batch.seq_length,
+                **only(words, _BRIDGE_MODEL),
+                **loss_names(words.get("loss_kind", "")),
+                **context_names(words, layout),
             },
             "train": {
                 "micro_batch_size": batch.micro_batch_size,
@@ -62,21 +85,24 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
                 "use_megatron_fsdp": layout.zero_stage > 1,
                 "data_parallel_sharding_strategy": _SHARDING[layout.zero_stage],
                 "overlap_grad_reduce": many,
-                "overlap_param_gather": many and layout.zero_stage > 0,
+                "overlap_param_gather": overlaps and layout.zero_stage > 0,
                 **optimizer_copies(layout),
+                **only(words, _DDP),
             },
+            **({"comm_overlap": only(words, _TENSOR)} if only(words, _TENSOR) else {}),
             "mixed_precision": _BRIDGE_PRECISION[layout.precision],
         },
     )
 
 
-def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
     """Return a training file of NeMo 1.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If NeMo 1 cannot run the layout, or has no such model.
@@ -111,16 +137,22 @@ def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
                 "ub_tp_comm_overlap": layout.tp > 1 and model.experts is None,
                 "overlap_p2p_comm": True,
                 "gradient_accumulation_fusion": True,
+                **{_NEMO.get(name, name): word for name, word in only(words, _NEMO_MODEL).items()},
                 "fp8": layout.precision == "fp8",
                 "fsdp": layout.zero_stage == 3,
-                "optim": {
-                    "name": "distributed_fused_adam" if layout.zero_stage == 1 else "fused_adam",
-                    "overlap_grad_sync": True,
-                    "overlap_param_sync": True,
-                },
+                "optim": _nemo_optimizer(layout, words),
             },
         },
     )
+
+
+def _nemo_optimizer(layout: Layout, words: Mapping[str, Any]) -> Names:
+    """Return NeMo 1's optimizer, which shares its states and overlaps by its own keys."""
+    return {
+        "name": "distributed_fused_adam" if layout.zero_stage == 1 else "fused_adam",
+        "overlap_grad_sync": words.get("overlap_grad_reduce", True),
+        "overlap_param_sync": True,
+    }
 
 
 _KEPT = "activations_checkpoint_"
@@ -135,11 +167,7 @@ def _check_nemo(model: ModelShape, layout: Layout) -> None:
         raise ConfigError(f"NeMo 1 has no precision={layout.precision!r}; use fp8 or bf16")
     if layout.zero_stage == 2:
         raise ConfigError("NeMo 1 shares no gradients without weights; choose --zero 1 or --zero 3")
-    if model.experts is not None and layout.etp != layout.tp:
-        raise ConfigError(
-            f"NeMo 1 cuts experts over tp={layout.tp} ranks, not over etp={layout.etp}; "
-            "emit megatron"
-        )
+    check_expert_slices("NeMo 1", model, layout, "emit megatron")
 
 
 def _model(model: ModelShape, layout: Layout, batch: Batch) -> Names:

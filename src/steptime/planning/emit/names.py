@@ -54,6 +54,34 @@ def check_one_copy(title: str, layout: Layout, instead: str) -> None:
         )
 
 
+def shared_copies(layout: Layout, least: int) -> int:
+    """Return the copies of what is sharded; all ranks are where it is not.
+
+    Args:
+        layout: The layout.
+        least: The first stage of sharding that counts.
+    """
+    return layout.dp_replicate if layout.zero_stage >= least else layout.dp
+
+
+def check_expert_slices(title: str, model: ModelShape, layout: Layout, instead: str) -> None:
+    """Refuse slices of experts where a framework cuts them over the tensor ranks, as all else.
+
+    Args:
+        title: What to call the framework, and when it does so.
+        model: The shape; a dense one has none.
+        layout: The layout.
+        instead: What would do.
+
+    Raises:
+        ConfigError: If experts are cut otherwise.
+    """
+    if model.experts is not None and layout.etp != layout.tp:
+        raise ConfigError(
+            f"{title} cuts experts over tp={layout.tp} ranks, not over etp={layout.etp}; {instead}"
+        )
+
+
 def optimizer_copies(layout: Layout) -> Names:
     """Return Megatron-LM's name for the copies of what is sharded, where there are any.
 

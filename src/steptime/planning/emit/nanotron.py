@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
@@ -10,13 +13,14 @@ from steptime.planning.emit.names import check_one_copy, headline, norm_of, voca
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
 
 
-def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
     """Return the file.
 
     Args:
         model: The shape.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If nanotron cannot run the layout, or has no such model.

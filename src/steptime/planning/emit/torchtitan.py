@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.formulas.schedules.registry import place_of
@@ -13,19 +15,29 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.pipeline.schedules import SCHEDULES as ALL
-from steptime.planning.emit.names import headline
+from steptime.planning.emit.names import check_expert_slices, headline, shared_copies
+from steptime.planning.emit.words import only
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
+_WORDS = {
+    "reduce_type": "mixed_precision_reduce",
+    "async_tp": "enable_async_tensor_parallel",
+    "cp_rotate": "context_parallel_rotate_method",
+    "dispatcher": "expert_parallel_comm_backend",
+}
 _CONVERTERS = {"bf16": "", "fp8": "float8", "mxfp8": "mx"}
 
 
-def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
+def torchtitan_toml(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+) -> str:
     """Return the file.
 
     Args:
         model: The shape; one that torchtitan's registry has is named by its flavor.
         layout: The layout.
         batch: The batch.
+        words: What the file says of its software, by our name of the key.
 
     Raises:
         ConfigError: If torchtitan has no such schedule, sharding or precision.
@@ -33,7 +45,9 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
     _check(layout)
     _check_chunks(model, layout)
     _check_shared(model, layout)
-    _check_experts(model, layout)
+    if layout.ep == 1:
+        instead = f"choose a layout with --etp {layout.tp}, or with ep > 1"
+        check_expert_slices("torchtitan without expert ranks", model, layout, instead)
     local = batch.micro_batch_size
     if layout.pp > 1:
         local = batch.global_batch_size // layout.dp
@@ -49,18 +63,29 @@ def torchtitan_toml(model: ModelShape, layout: Layout, batch: Batch) -> str:
         f"local_batch_size = {local}",
         f"global_batch_size = {batch.global_batch_size}",
         f"seq_len = {batch.seq_length}",
+        *_said(words, "reduce_type"),
         "",
         "[parallelism]",
         *_parallelism(model, layout, batch),
+        *_said(words, "async_tp", "cp_rotate", "dispatcher"),
         "",
         "[activation_checkpoint]",
         f'mode = "{layout.recompute}"',
         *kept,
         "",
         "[compile]",
-        "enable = true",
+        f"enable = {str(words.get('compiled', True)).lower()}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _said(words: Mapping[str, Any], *keys: str) -> list[str]:
+    """Return the lines of some keys that say something of the software."""
+    lines = []
+    for key, word in only(words, keys).items():
+        shown = str(word).lower() if isinstance(word, bool) else f'"{word}"'
+        lines.append(f"{_WORDS[key]} = {shown}")
+    return lines
 
 
 def _check(layout: Layout) -> None:
@@ -73,10 +98,10 @@ def _check(layout: Layout) -> None:
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
             "choose a layout with --zero 3, or with --zero 0 where it fits"
         )
-    if layout.zero_stage > 1 and layout.dp_replicate == layout.dp > 1 and layout.cp == 1:
+    if layout.zero_stage > 1 and layout.shards == layout.cp == 1 < layout.dp:
         raise ConfigError(
-            f"torchtitan shards nothing where dp_replicate={layout.dp_replicate} takes up all of "
-            "dp; choose a smaller one, or --zero 0"
+            f"torchtitan shards nothing where copies take up all of dp={layout.dp}; choose fewer, "
+            "or --zero 0"
         )
     if layout.tp > 1 and not layout.sequence_parallel:
         raise ConfigError(
@@ -85,15 +110,6 @@ def _check(layout: Layout) -> None:
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
-
-
-def _check_experts(model: ModelShape, layout: Layout) -> None:
-    """Refuse slices of experts that torchtitan does not make."""
-    if model.experts is not None and layout.ep == 1 and layout.etp != layout.tp:
-        raise ConfigError(
-            f"torchtitan cuts experts over tp={layout.tp} where ep=1, whatever etp is; choose a "
-            f"layout with --etp {layout.tp}, or with ep > 1"
-        )
 
 
 def _check_chunks(model: ModelShape, layout: Layout) -> None:
@@ -174,7 +190,7 @@ def _flavor_lines(model: ModelShape) -> list[str]:
 
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
     """Return the lines of the section that cuts the model."""
-    copies = layout.dp_replicate if layout.zero_stage > 1 else layout.dp
+    copies = shared_copies(layout, least=2)
     lines = [
         f"data_parallel_replicate_degree = {copies}",
         f"data_parallel_shard_degree = {layout.dp // copies}",

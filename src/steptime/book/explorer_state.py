@@ -1,0 +1,40 @@
+"""A training step as the choices of the layout page, by the keys of the table of fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
+from steptime.inputs.training_step import TrainingStep
+
+UNNAMED = ("stack", "date", "network_gbit")
+"""Fields that the page does not ask: it answers for what is usual."""
+FIELD_KEYS = {field.name: field.key for field in FIELDS if field.key and field.name not in UNNAMED}
+"""Where the page keeps each field; it keeps devices in place of the data-parallel size."""
+SIZE_KEYS = {name: BY_NAME[name].key for name in SIZES if BY_NAME[name].key}
+
+
+def state_of(step: TrainingStep) -> dict[str, Any]:
+    """Return a step as the choices of the page, its model and domain apart.
+
+    Args:
+        step: What is asked.
+    """
+    layout, batch = step.layout, step.batch
+    found = {"gpu": step.accelerator.name, "n": layout.num_devices}
+    for name, key in FIELD_KEYS.items():
+        for part in (layout, batch):
+            if hasattr(part, name):
+                found[key] = getattr(part, name)
+    return found | {"sp": int(layout.sequence_parallel)}
+
+
+def asked_of(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the choices of the page as `steptime.predict` takes them.
+
+    Args:
+        state: Of the page; its devices divide into the other sizes.
+    """
+    found = {name: state[key] for name, key in FIELD_KEYS.items() if key in state}
+    found |= {"num_gpus": state["n"], "sequence_parallel": bool(state["sp"])}
+    return found | {"nvlink_domain": state.get("domain") or None}

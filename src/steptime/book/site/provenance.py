@@ -1,0 +1,79 @@
+"""Where a number on a page comes from: what made it, from what, and how to make it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from steptime.book.results.notebooks import Notebook
+
+_CITED = re.compile(r"\{cite(?::\w)?\}`([^`]+)`")
+LONGEST = 90
+"""Letters of parameters that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What made a number.
+
+    Attributes:
+        page: The page that tells of it, from the site's root, without its ending.
+        made_by: The notebook or the function.
+        parameters: With which it ran; empty where there are none.
+        sources: Keys of the works that it cites; empty where there are none.
+        command: What makes it again.
+    """
+
+    page: str
+    made_by: str
+    parameters: str
+    sources: str
+    command: str
+
+    def lines(self) -> list[str]:
+        """Return what a reader is told, a line each."""
+        told = [f"From {self.made_by}"]
+        if self.parameters:
+            told.append(f"Parameters: {self.parameters}")
+        if self.sources:
+            told.append(f"Sources: {self.sources}")
+        return [*told, f"Again: {self.command}"]
+
+
+def notebook_origin(notebook: Notebook) -> Origin:
+    """Return where the numbers of a notebook come from.
+
+    Args:
+        notebook: The notebook.
+    """
+    pairs = [f"{name} = {value}" for name, value in notebook.all_parameters().items()]
+    text = ", ".join(pairs)
+    prose = "\n".join(
+        cell["source"] for cell in notebook.cells() if cell["cell_type"] == "markdown"
+    )
+    keys = dict.fromkeys(key for hit in _CITED.findall(prose) for key in hit.split(","))
+    return Origin(
+        page=f"build/notebooks/{notebook.name}",
+        made_by=f"notebook {notebook.name}",
+        parameters=text if len(text) <= LONGEST else f"{text[:LONGEST]} …",
+        sources=", ".join(keys),
+        command=f"python -m steptime.book.results --only {notebook.section}",
+    )
+
+
+def example_origin(maker: Callable[[], dict[str, str]]) -> Origin:
+    """Return where the numbers of worked examples come from.
+
+    Args:
+        maker: The function that gives them all.
+    """
+    module = maker.__module__
+    call = f"from {module} import {maker.__name__} as f; print(f())"
+    return Origin(
+        page="book/rerun",
+        made_by=f"{module}.{maker.__name__}",
+        parameters="",
+        sources="",
+        command=f'python -c "{call}"',
+    )

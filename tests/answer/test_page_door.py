@@ -1,0 +1,107 @@
+"""The same random questions put to the page: its JavaScript says what everybody else says.
+
+The page asks for no software, date, network or single fact, so these are left open for all.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from door_questions import Asked, by_candidate, by_row, by_search, by_step, drawn
+from explain_questions import as_read
+from page_node import bits, page_answers
+
+from steptime.answer import Question, answer, predict
+from steptime.book.explorer_state import FIELD_KEYS, asked_of
+from steptime.inputs.errors import ConfigError
+
+NUM_QUESTIONS = 2000
+VERDICTS = ("over", "tight", "fits")
+OPEN: Asked = {"stack": None, "date": None, "network_gbit": None, "facts": {}}
+
+
+def state(asked: Asked) -> dict[str, Any]:
+    """Return a question as the choices of the page."""
+    found = {key: asked[name] for name, key in FIELD_KEYS.items()}
+    devices = asked["tp"] * asked["cp"] * asked["pp"] * asked["dp"]
+    by = asked["predictor"] or "roofline"
+    more = {"n": devices, "own": "", "by": by, "tokens": 1e12}
+    return (
+        found
+        | more
+        | {"domain": asked["nvlink_domain"] or 0, "sp": int(asked["sequence_parallel"])}
+    )
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Asked, Any]]:
+    """Give random questions, legal or not, with what the page says."""
+    draw = random.Random(11)
+    questions = [drawn(draw) | OPEN for _ in range(4 * NUM_QUESTIONS)]
+    answers = page_answers([state(asked) for asked in questions], tmp_path_factory.mktemp("page"))
+    return list(zip(questions, answers, strict=True))
+
+
+def test_the_page_answers_as_all_others_do(told: list[tuple[Asked, Any]]) -> None:
+    compared = 0
+    for asked, page in told:
+        if "refused" in page:
+            continue
+        name = asked["predictor"] or next(iter(page["models"]))
+        if name not in page["models"]:
+            # The page shows the other model where the one asked for says nothing.
+            with pytest.raises(ConfigError):
+                predict(**asked)
+            continue
+        compared += 1
+        found = predict(**asked | {"predictor": name})
+        parts = {part: bits(value) for part, value in found.breakdown_s.items()}
+        assert page["models"][name] == parts, asked
+        assert page["totals"][name] == bits(found.step_time_s), asked
+        assert page["scalars"]["total"] == bits(found.total_bytes), asked
+        ends = (found.step_time_low_s, found.step_time_high_s)
+        assert page["bands"][name] == (None if None in ends else [bits(end) for end in ends])
+        assert page["software"] == found.software.stack.name, asked
+        assert page["verdict"] == VERDICTS[found.verdict], asked
+        everybody(asked | {"predictor": name}, found.step_time_s, found.total_bytes)
+    assert compared > NUM_QUESTIONS / 2
+
+
+def everybody(asked: Asked, time_s: float, total_bytes: float) -> None:
+    """Hold an answer to the search, a launch file, a step from elsewhere and a row."""
+    both = (time_s, total_bytes)
+    assert by_search(asked) == both, asked
+    assert by_candidate(asked)[:2] == both, asked
+    file = answer(Question(step=as_read(asked), predictor=asked["predictor"]))
+    step = by_step(asked)
+    assert (file.step_time_s, file.total_bytes) == (step.step_time_s, step.total_bytes) == both
+    if asked["nvlink_domain"] is None:
+        row, judged = by_row(asked)
+        assert (row.step_time_s, row.total_bytes, judged.step_time_s) == (*both, time_s), asked
+
+
+def test_the_page_refuses_what_all_others_refuse(told: list[tuple[Asked, Any]]) -> None:
+    refused = 0
+    for asked, page in told:
+        said = None
+        try:
+            predict(**asked | {"predictor": None})
+        except ConfigError as error:
+            said = str(error)
+        on_page = page["refused"]["text"] if "refused" in page else None
+        if said is None or on_page is None:
+            # Products in 8 bits that nobody measured: the page says so in words of its own.
+            assert (said is None) == (on_page is None), (asked, said, on_page)
+            continue
+        refused += 1
+        assert on_page == said or "no model tells the time" in on_page, asked
+    assert refused > NUM_QUESTIONS / 2
+
+
+def test_the_page_is_asked_as_python_is(told: list[tuple[Asked, Any]]) -> None:
+    for asked, page in told[:500]:
+        if "refused" not in page:
+            again = predict(**asked_of(state(asked)))
+            assert again.step == predict(**asked | {"predictor": None}).step
