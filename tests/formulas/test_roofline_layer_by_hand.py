@@ -172,8 +172,8 @@ def test_scores_by_hand() -> None:
 def test_stored_scores_are_all_made_within_a_window_too() -> None:
     narrow = record(window_size=4.0, windowed_layers=4.0, tp=2.0)
     facts = time_facts()
-    whole = attention.stored_forward_s(record(tp=2.0), facts, CONSTANTS, 10.0, 1e3)
-    assert attention.stored_forward_s(narrow, facts, CONSTANTS, 10.0, 1e3) == whole
+    whole = attention.stored_s(record(tp=2.0), facts, CONSTANTS, 10.0, 1e3)
+    assert attention.stored_s(narrow, facts, CONSTANTS, 10.0, 1e3) == whole
 
 
 # --- invariant: nothing of a layer is lost or counted twice

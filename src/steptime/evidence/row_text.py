@@ -122,6 +122,16 @@ def zero_stage(text: str) -> tuple[int, Assumed | None]:
     return (0 if word is None else int(word.value)), record
 
 
+def shard_ranks(text: str) -> int | None:
+    """Return over how many ranks a cell says that sharding goes; None for all of them.
+
+    Args:
+        text: The cell, such as ``FSDP shard group 8``.
+    """
+    word = word_of("zero", text)
+    return None if word is None else word.more.get("shard_ranks")
+
+
 _OWN_NAMES = {folded(name): name for name in SCHEDULES}
 """A column takes the package's own names; other words for them stand in ``data/run_words.toml``."""
 
