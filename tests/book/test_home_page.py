@@ -84,4 +84,4 @@ def test_the_first_answer_stands_in_the_page_before_any_script() -> None:
     html = home_page.fragment(home_answers.answer_of(*home_answers.FIRST))
     assert "<b>Fits:</b>" in html
     assert "l.model=llama3-70b&amp;l.gpu=h100" in html
-    assert "data-play hidden" in html
+    assert "needs-script" in html

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -151,3 +152,22 @@ def test_a_round_top_is_the_next_round_number() -> None:
         200,
         8,
     ]
+
+
+def test_the_command_under_a_figure_asks_for_its_step() -> None:
+    from typer.testing import CliRunner
+
+    from steptime.cli.main import every_command
+
+    words = idea_page.command(LLAMA).split()[1:]
+    shown = CliRunner().invoke(every_command(), words)
+    assert shown.exit_code == 0, shown.output
+    assert f"{predict(**LLAMA).step_time_s:.4g} s a step" in shown.output
+
+
+def test_a_figures_own_page_leads_into_the_book(tmp_path: Path) -> None:
+    split_page.write_split(tmp_path)
+    alone = (tmp_path / "split" / "index.html").read_text(encoding="utf-8")
+    assert 'href="../book/notation.html"' in alone
+    assert 'href="style.css"' in alone
+    assert 'href="notation.html"' in (tmp_path / "split.html").read_text(encoding="utf-8")

@@ -8,12 +8,11 @@ pytest.importorskip("scipy")
 
 from steptime.book.tables.memory_fit import fit_cases_table, fit_prose
 from steptime.evidence.fit_cases import FILE, OUTCOMES, brier, fit_cases
-from steptime.evidence.memory_widths import SURE_TO_FIT, peak_coverage, published_peaks
+from steptime.evidence.memory_widths import SURE_TO_FIT, published_coverage
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.text_table import text_rows
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.said import KNOWLEDGE
 
 CASES = {one.id: one for one in fit_cases()}
 
@@ -72,9 +71,7 @@ def test_a_line_holds_a_configuration_and_its_outcome_alone() -> None:
 
 
 def test_the_table_and_the_text_count_alike() -> None:
-    peaks = published_peaks()
-    found = [peak_coverage(peaks, level) for level in KNOWLEDGE]
-    said = fit_prose(found, tuple(CASES.values()))
+    said = fit_prose(published_coverage(), tuple(CASES.values()))
     table = str(fit_cases_table(tuple(CASES.values())))
     assert table.count("ran out of memory") == int(said["fit_cases"]) - int(said["fit_ran"])
     assert table.count("| yes |") == int(said["fit_likelier"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from steptime.evidence.memory_ran import ran
@@ -49,12 +51,10 @@ def test_the_two_sources_that_memory_was_first_read_from() -> None:
 @pytest.mark.parametrize(
     ("source", "count", "mean", "largest"),
     [
-        # Measured: 5.8 and 11.2 %; 3.1 and 10.0 %.
-        ("qi2023", 48, 0.06, 0.12),
+        # Measured: 3.8 and 8.2 %; 2.8 and 8.5 %; 4.3 and 7.3 %.
+        ("qi2023", 48, 0.04, 0.085),
         ("simumax2025", 43, 0.035, 0.105),
-        # Measured: 25.2 and 36.0 %: its FSDP runs need 9 to 15 GB more than is counted, its
-        # pipelines of DeepSpeed 3 to 11 GB less. Of both it prints next to nothing.
-        ("atorch2023", 10, 0.26, 0.37),
+        ("atorch2023", 10, 0.045, 0.075),
     ],
 )
 def test_other_sources_of_peaks(source: str, count: int, mean: float, largest: float) -> None:
@@ -68,22 +68,30 @@ def test_other_sources_of_peaks(source: str, count: int, mean: float, largest: f
 
 
 def test_a_million_tokens_with_activations_on_the_host() -> None:
-    """trl2026: inputs of recomputed layers wait on the host; 2 to 16 % off on three models.
-
-    Its two models of 30B and over ran with levers that it does not put in numbers: the states of
-    their parameters alone, kept in 32 bits, are more than their peaks.
-    """
+    """trl2026: inputs of recomputed layers wait on the host, and from 30B on the states too."""
     rows, _ = memory_rows(row for row in published_rows() if row.source == "trl2026")
     found = {row.id: row for row in rows}
-    assert {name for name, row in found.items() if abs(row.error_fraction) < 0.17} == {
-        "cp-039",
-        "cp-040",
-        "cp-043",
-    }
+    errors = [abs(row.error_fraction) for row in rows]
+    assert len(errors) == 5
+    assert max(errors) < 0.18
+    assert math.fsum(errors) / len(errors) < 0.125
     for name in ("cp-041", "cp-042"):
         parts = found[name].counted.parts_bytes
-        states = parts["weights"] + parts["gradients"] + parts["optimizer"]
-        assert states > found[name].published_gb * 1e9
+        assert parts["weights"] + parts["gradients"] + parts["optimizer"] == 0.0
+        assert found[name].job.zero_stage == 3.0
+
+
+def test_autocast_shards_whose_shape_over_the_devices_is_right() -> None:
+    """atorch2023: from 8 to 64 devices the peak falls by 12 bytes a parameter over them."""
+    rows, _ = memory_rows(
+        row
+        for row in published_rows()
+        if row.id.startswith("atorch") and row.zero.startswith("FSDP")
+    )
+    errors = [row.error_fraction for row in rows]
+    assert len(errors) == 4
+    assert max(map(abs, errors)) < 0.03
+    assert max(errors) - min(errors) < 0.01
 
 
 def test_nanotron_sweep() -> None:
@@ -103,16 +111,16 @@ def test_nanotron_sweep() -> None:
 
 
 def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
-    """But the two whose states are over it, and one that contradicts its device itself."""
+    """But one that contradicts its device itself."""
     rows, _ = memory_rows(published_rows())
     over = {row.id for row in rows if row.memory.total_bytes > 1.1 * row.memory.limit_bytes}
-    assert over == {"cp-041", "cp-042", "colossal-097"}
+    assert over == {"colossal-097"}
     assert "exceeds the card" in BY_ID["colossal-097"].check
 
 
 # Compilers for TPUs free a layer's weights and logits before they hold others; what Paxml keeps
 # of GPT-3 is less than its policy's products. Rows, those said to fit, the most over the device.
-COMPILED = {"maxtext2024": (16, 4, 1.28), "dgxc2025": (113, 108, 1.24), "trl2026": (7, 5, 1.56)}
+COMPILED = {"maxtext2024": (16, 4, 1.28), "dgxc2025": (113, 108, 1.24), "trl2026": (7, 7, 1.0)}
 
 
 def test_runs_that_ran_are_said_to_fit() -> None:

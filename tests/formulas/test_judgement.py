@@ -68,9 +68,12 @@ def test_from_nine_tenths_on_a_fit_is_tight(total: float, verdict: float) -> Non
 @pytest.mark.parametrize(
     ("total", "chance", "word"),
     [
-        (80.0, 0.5, "fits"),
+        (80.0, 0.9, "fits"),
+        (80.0, 0.899, "fits tightly"),
+        (80.0, 0.5, "fits tightly"),
         (80.0, 0.499, "likely does not fit"),
         (95.0, 0.5, "fits tightly"),
+        (95.0, 0.99, "fits tightly"),
         (95.0, 0.31, "likely does not fit"),
         (100.1, 0.9, "does not fit"),
         (100.1, 0.1, "does not fit"),

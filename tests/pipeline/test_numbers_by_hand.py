@@ -1,4 +1,4 @@
-"""Waits, chains and drawings whose numbers were worked out on paper."""
+"""Waits and drawings whose numbers were worked out on paper."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 from steptime.formulas.messages.pipeline import tensor_in_pipeline
 from steptime.inputs.errors import ConfigError
-from steptime.pipeline import chains
 from steptime.pipeline.draw import drawing
 from steptime.pipeline.durations import crossing_rows, stage_ranks
 from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
@@ -108,40 +107,6 @@ def test_a_chunk_takes_its_part_of_a_rank() -> None:
     work = StageTimes(forward=8.0, input=4.0, weight=2.0, **entry).work(chunks=2, share=0.5)
     assert (work.forward, work.backward_input, work.backward_weight) == (2.0, 1.0, 0.5)
     assert work.send_latency == 0.5
-
-
-# --- by hand: chains
-
-
-def test_the_longest_chain_of_two_ranks() -> None:
-    orders = schedule_orders("1f1b", 2, 2)
-    # Rank 1 is busy with two of each once the first F reaches it, then rank 0's last backward.
-    assert chains.chain(orders, 2, 2, (1000, 1000, 1000)) == (3, 3, 3)
-    assert chains.idle_chains("1f1b", 2, 2, 1, [(1000, 1200, 900)]) == [(1, 1, 1)]
-    assert chains.idle_chains("1f1b", 4, 4, 1, [(1000, 1200, 900)]) == [(3, 3, 3)]
-
-
-def test_ratios_are_as_far_apart_as_they_may_be() -> None:
-    near, wide = chains.ratios(300), chains.ratios(300, 2, 10.0)
-    assert near[:3] == [(1000, 1000, 1000), (1000, 1200, 900), (1000, 2000, 1000)]
-    assert 3.5 < max(max(one) / min(one) for one in near) <= 4.0
-    assert 4.0 < max(max(one) / min(one) for one in wide) <= 10.0
-
-
-@pytest.mark.parametrize("name", ["v-half", "v-min"])
-def test_few_forms_stay_within_their_tolerance(name: str) -> None:
-    # Three ranks: each number of micro-batches that is too few to settle, at fresh ratios.
-    fresh = chains.ratios(60, 7)
-    for m, row in enumerate(chains.few_rows(name, 3), 1):
-        forms = [tuple(row[at + 1 : at + 4]) for at in range(0, len(row), 4)]
-        assert set(row[::4]) == {0}
-        truth = chains.idle_chains(name, 3, m, 2, fresh)
-        for lengths, best in zip(fresh, truth, strict=True):
-            idle = sum(a * b for a, b in zip(best, lengths, strict=True))
-            found = max(sum(a * b for a, b in zip(one, lengths, strict=True)) for one in forms)
-            step = idle + 2 * m * sum(lengths)
-            assert found <= idle
-            assert idle - found <= (0.0 if lengths in chains.EXACT else 0.005) * step
 
 
 # --- by hand: a drawing of more slots than columns

@@ -9,13 +9,17 @@ import pytest
 
 from steptime.answer import Question, predict
 from steptime.cli.main import run
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.training_step import training_step
 from steptime.planning.faster import LEAST_GAIN, SHOWN, faster
 from steptime.planning.search import search
 
 STEPS: list[dict[str, Any]] = [
     {"model": "llama3-70b", "accelerator": "h100", "tp": 8, "pp": 4, "dp": 16},
-    {"model": "qwen3-30b-a3b", "accelerator": "h100", "ep": 8, "dp": 32, "recompute": "full"},
+    {
+        **{"model": "qwen3-30b-a3b", "accelerator": "h100", "ep": 8, "dp": 32},
+        **{"recompute": "full", "stack": "megatron-core"},
+    },
     {"model": "gpt3-175b", "accelerator": "a100", "tp": 8, "pp": 8, "dp": 8, "cp": 2},
 ]
 
@@ -28,8 +32,11 @@ def test_each_change_is_faster_fits_and_takes_as_many_devices(sizes: dict[str, A
     assert 0 < len(helps) <= SHOWN
     gains = [one.gain_fraction for one in helps]
     assert gains == sorted(gains, reverse=True)
+    own = found.fit_probability
+    assert own is not None
     for one in helps:
         assert one.found.fits
+        assert (one.found.fit_probability or 0.0) >= min(FITS_WITH, own)
         assert one.found.step.layout.num_devices == found.step.layout.num_devices
         assert one.gain_fraction >= LEAST_GAIN
         assert one.found.step_time_s == pytest.approx(found.step_time_s * (1 - one.gain_fraction))

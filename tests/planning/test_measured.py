@@ -108,6 +108,23 @@ def test_a_7b_on_40_gb_does_not_fit_whatever_the_sequence(tmp_path: Path) -> Non
     assert max(parts, key=lambda name: parts[name]) == "optimizer"
 
 
+def test_five_chunks_and_ten_cannot_be_told_apart_by_one_step(tmp_path: Path) -> None:
+    """80 layers on 8 stages: ten chunks of one layer are the most that Megatron-LM takes."""
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
+    words += "--world-size 128 --recompute-activations --num-virtual-stages-per-pipeline-rank "
+    _, five = told(tmp_path, words + "5")
+    _, ten = told(tmp_path, words + "10")
+    # Idle time goes by the chunks (narayanan2021, Sec. 2.2): half of it, of what it was.
+    idle = [one.breakdown_s["bubble"] for one in (five, ten)]
+    assert idle[1] == pytest.approx(idle[0] / 2, rel=1e-9)
+    sent = [one.breakdown_s["pipeline_sends"] for one in (five, ten)]
+    assert sent[1] >= sent[0]
+    # What one of them measured lies in the other's interval.
+    assert compared(measured(f"{five.step_time_s}s", ten), ten).inside is True
+    with pytest.raises(ConfigError, match="80 layers on pp=8 stages x 20 chunks"):
+        told(tmp_path, words + "20")
+
+
 # --- invariant
 
 

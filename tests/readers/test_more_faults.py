@@ -245,3 +245,38 @@ def test_what_the_software_takes_is_no_line(tmp_path: Path) -> None:
     )
     stage = read(tmp_path, "run.yaml", text).facts["zero_stage"]
     assert where(stage.line) == "the software's default"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (
+            "python scripts/training/run_recipe.py --recipe llama3_8b_pretrain_config "
+            "model.tensor_model_parallel_size=2 model.pipeline_model_parallel_size=1 "
+            "train.global_batch_size=64 train.micro_batch_size=1 model.seq_length=8192\n",
+            "Llama 3 8B",
+        ),
+        (
+            "python3 launcher_scripts/main.py training=gpt3/175b stages=[training] "
+            "training.trainer.num_nodes=16 training.trainer.devices=8 "
+            "training.model.global_batch_size=256 training.model.micro_batch_size=1 "
+            "training.model.tensor_model_parallel_size=4 "
+            "training.model.pipeline_model_parallel_size=8\n",
+            "GPT-3 175B",
+        ),
+    ],
+)
+def test_a_recipe_s_name_tells_the_model(command: str, name: str, tmp_path: Path) -> None:
+    reading = read(tmp_path, "run.sh", command)
+    assert reading.model is not None
+    assert reading.model.name == name
+    # What else the recipe has is asked for, not taken as its framework's default.
+    with pytest.raises(ConfigError, match=r"zero_stage, recompute, .*may have its own"):
+        completed(reading, {"num_gpus": 128, "seq_length": 2048})
+    own = {"zero_stage": "1", "recompute": "none", "sequence_parallel": "true"}
+    layout, _ = completed(
+        read(tmp_path, "run.sh", command, **own), {"num_gpus": 128, "seq_length": 2048}
+    )
+    assert (layout.zero_stage, layout.recompute, layout.sequence_parallel) == (1, "none", True)
+    full = read(tmp_path, "run.sh", command, **(own | {"recompute": "full"}))
+    assert completed(full, {"num_gpus": 128, "seq_length": 2048})[0].recompute == "full"

@@ -37,7 +37,6 @@ export function mount(root) {
   }
 
   figure.classList.add("live");
-  root.querySelector(".keys-row").hidden = false;
   for (const button of root.querySelectorAll("[data-step]")) {
     button.addEventListener("click", () => choose(rank + Number(button.dataset.step)));
   }

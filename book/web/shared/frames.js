@@ -8,7 +8,7 @@ const HOLD = 2.6;
 /** Take over an element; return what a test may ask for. */
 export function frames(root, data) {
   const find = (name) => root.querySelector(name);
-  const [told, row, play, back, next] = [".told", ".keys-row", "[data-play]", "[data-back]", "[data-next]"].map(find);
+  const [told, play, back, next] = [".told", "[data-play]", "[data-back]", "[data-next]"].map(find);
   const tiles = [...root.querySelectorAll("[data-tile]")];
   const last = data.frames.length - 1;
   let at = 0;
@@ -51,9 +51,6 @@ export function frames(root, data) {
     return show();
   }
 
-  find(".all").hidden = true;
-  told.hidden = false;
-  row.hidden = false;
   play.addEventListener("click", toggle);
   back.addEventListener("click", () => go(at - 1));
   next.addEventListener("click", () => go(at + 1));

@@ -14,6 +14,7 @@ from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
 from steptime.answer.unstated import Unstated, ranked
+from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -154,6 +155,11 @@ class Prediction(Shown):
         Every choice is a question of its own, so this takes a few hundred answers.
         """
         return ranked(self, answer)
+
+    @cached_property
+    def unstated_of_memory(self) -> tuple[OpenPeak, ...]:
+        """Return what was left open, that which could change the peak most first."""
+        return ranked_peaks(self, answer)
 
     @property
     def beyond(self) -> tuple[Assumed, ...]:

@@ -105,12 +105,12 @@ def _likely(step: TrainingStep) -> Iterator[Said]:
             yield replace(named, date=month)
 
 
-def _fact_values(step: TrainingStep, one: Software) -> dict[str, dict[Value, None]]:
+def _fact_values(step: TrainingStep, one: Software, group: str) -> dict[str, dict[Value, None]]:
     """Return the values that each fact has in software that may be the step's."""
     told: set[str] = {name for name, _ in step.said.facts}
     stated = {fact.name: fact for fact in one.lines.values() if fact.kind == "stated"}
     told |= set(context_facts(stated))
-    asked = [name for name in data_table("open_things.toml")["facts"] if name not in told]
+    asked = [name for name in data_table("open_things.toml")[group] if name not in told]
     values: dict[str, dict[Value, None]] = {name: {} for name in asked}
     sharded = step.layout.zero_stage > 2
     for said in _likely(step):
@@ -120,13 +120,17 @@ def _fact_values(step: TrainingStep, one: Software) -> dict[str, dict[Value, Non
                 values[name][like.lines[name].value] = None
             elif name in TIME_FACTS:
                 values[name][float(getattr(like.time, name))] = None
+            else:
+                values[name][float(getattr(like.memory, name))] = None
     return values
 
 
-def _fact_choices(step: TrainingStep, one: Software) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+def _fact_choices(
+    step: TrainingStep, one: Software, group: str
+) -> Iterator[tuple[str, tuple[Choice, ...]]]:
     if step.said.exact or one.time is None:
         return
-    for name, values in _fact_values(step, one).items():
+    for name, values in _fact_values(step, one, group).items():
         if name == CONTEXT_KIND and step.layout.cp == 1:
             continue
         how = f"--fact {name}={'NAME' if name in WORD_FACTS else 'NUMBER'}"
@@ -139,14 +143,15 @@ def _fact_choices(step: TrainingStep, one: Software) -> Iterator[tuple[str, tupl
         )
 
 
-def choices_of(step: TrainingStep, one: Software) -> Choices:
+def choices_of(step: TrainingStep, one: Software, group: str = "facts") -> Choices:
     """Return the choices of each thing that a step leaves open.
 
     Args:
         step: What is asked.
         one: The software that it is taken to run on.
+        group: Table of ``open_things.toml`` with the facts to ask for.
     """
     found = dict(_layout_choices(step))
     found |= dict(_software_choices(step))
-    found |= dict(_fact_choices(step, one))
+    found |= dict(_fact_choices(step, one, group))
     return {name: choices for name, choices in found.items() if choices}

@@ -65,6 +65,10 @@ class Told(Protocol):
         """Return the seconds of a step."""
 
     @property
+    def total_bytes(self) -> float:
+        """Return the bytes on the fullest device."""
+
+    @property
     def fits(self) -> bool:
         """Return whether it fits."""
 
@@ -72,8 +76,14 @@ class Told(Protocol):
 Ask = Callable[[Question], Told]
 
 
-def _asked(question: Question, choice: Choice, ask: Ask) -> Told | None:
-    """Return the answer with a choice stated; None where that is no possible question."""
+def asked_with(question: Question, choice: Choice, ask: Ask) -> Told | None:
+    """Return the answer with a choice stated; None where that is no possible question.
+
+    Args:
+        question: What was asked.
+        choice: A value of a thing that is open.
+        ask: Gives the answer of a question.
+    """
     try:
         step = asked_again(question.step, **choice.stated)
         return ask(Question(step=step, predictor=question.predictor, constants=question.constants))
@@ -83,7 +93,7 @@ def _asked(question: Question, choice: Choice, ask: Ask) -> Told | None:
 
 def _outcomes(found: Told, choices: Iterable[Choice], ask: Ask) -> Iterator[tuple[float, str]]:
     for choice in choices:
-        told = _asked(found.question, choice, ask)
+        told = asked_with(found.question, choice, ask)
         if told is not None and (told.fits or not found.fits):
             yield told.step_time_s, choice.word
 

@@ -124,8 +124,9 @@ def fragment(film: Film) -> str:
     told = "".join(f"<li>{escape(frame.says)}</li>" for frame in film.frames)
     return (
         f'<div class="st-idea frames">{picture(film)}<ol class="all">{told}</ol>'
-        '<p class="told" aria-live="polite" hidden></p>'
-        '<p class="keys-row" hidden><button type="button" class="primary" data-play>▶ Play</button>'
+        f'<p class="told" aria-live="polite">1 of {len(film.frames)}: '
+        f"{escape(film.frames[0].says)}</p>"
+        '<p class="keys-row"><button type="button" class="primary" data-play>▶ Play</button>'
         '<button type="button" data-back aria-label="Step back">◂ Back</button>'
         '<button type="button" data-next aria-label="Step on">Step ▸</button></p></div>'
     )

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from steptime.book.figure_page import FigurePage
+from steptime.book.alone_page import AlonePage
 from steptime.book.home_answers import (
     BATCH,
     CLUSTERS,
@@ -18,13 +18,13 @@ from steptime.book.home_answers import (
     answer_of,
     cluster_name,
 )
-from steptime.book.home_picture import RANKS, picture_data, pictures
+from steptime.book.home_picture import picture_data, pictures
 from steptime.book.idea_page import data_module, write_idea
-from steptime.book.schedule_page import MICRO_BATCHES, timeline
+from steptime.book.schedule_page import MICRO_BATCHES, RANKS, timeline
 from steptime.inputs.presets import model
 
-PAGE = FigurePage(
-    name="home",
+PAGE = AlonePage(
+    name="front",
     element="home",
     title="Where a training step waits",
     heading="Where a training step waits",
@@ -97,13 +97,14 @@ def fragment(first: Answer) -> str:
     idle = f"{100 * line['bubble_fraction']:.1f} %"
     return (
         f'<div class="st-idea home"><div class="play">{pictures()}'
-        '<p class="keys-row"><button type="button" class="primary" data-play hidden>▶ Play</button>'
+        '<p class="keys-row">'
+        '<button type="button" class="primary needs-script" data-play>▶ Play</button>'
         '<span class="key"><i class="f"></i>forward</span><span class="key"><i class="b"></i>'
         'backward</span><span class="key"><i class="i"></i>waits</span></p>'
         f'<p class="claim"><b class="figure" data-out="idle">{idle}</b> of all GPU time is spent '
         f"waiting when {RANKS} GPUs pass {MICRO_BATCHES} micro-batches down the line and back. "
         'This is the <em>bubble</em>. <a href="pipeline.html">See what shrinks it</a>.</p></div>'
-        '<div class="card" role="group" aria-labelledby="home-yours"><h2 id="home-yours">And on '
+        '<div class="yours" role="group" aria-labelledby="home-yours"><h2 id="home-yours">And on '
         f"your GPUs?</h2>{controls()}{verdict(first)}</div></div>"
     )
 

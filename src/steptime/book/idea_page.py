@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from steptime.book.alone_page import AlonePage
 from steptime.book.explorer_page import whole_numbers
-from steptime.book.figure_page import WEB, FigurePage, write_figure
+from steptime.book.figure_page import WEB, write_figure
 from steptime.book.minify import small_style
+
+_CHAPTER = re.compile(r'href="([a-z-]+\.html)')
 
 
 def data_module(source: str, value: Any) -> str:
@@ -31,7 +35,7 @@ def data_module(source: str, value: Any) -> str:
     return f"// Made from {source}; change that, not this.\nexport const DATA = {text};\n"
 
 
-def write_idea(out: Path, page: FigurePage, stand_in: str, modules: Mapping[str, str]) -> None:
+def write_idea(out: Path, page: AlonePage, stand_in: str, modules: Mapping[str, str]) -> None:
     """Write all files of a small figure, the common style before its own.
 
     Args:
@@ -44,6 +48,10 @@ def write_idea(out: Path, page: FigurePage, stand_in: str, modules: Mapping[str,
     styles = (WEB / "shared" / "idea.css", WEB / page.name / "style.css")
     text = "\n".join(path.read_text(encoding="utf-8") for path in styles)
     (out / page.name / "style.css").write_text(small_style(text), encoding="utf-8")
+    # Its own page stands beside the book, not in it.
+    alone = out / page.name / "index.html"
+    led = _CHAPTER.sub(r'href="../book/\1', alone.read_text(encoding="utf-8"))
+    alone.write_text(led, encoding="utf-8")
 
 
 def hatch(name: str) -> str:
@@ -66,3 +74,21 @@ def round_top(value: float) -> float:
     """
     power: float = 10.0 ** math.floor(math.log10(value))
     return next(one * power for one in (1.0, 1.2, 1.6, 2.0, 4.0, 8.0, 10.0) if one * power >= value)
+
+
+SHORT = {"model": "-m", "accelerator": "-a", "seq_length": "-s", "global_batch_size": "-B"}
+"""Inputs whose option is a letter."""
+
+
+def command(inputs: Mapping[str, Any]) -> str:
+    """Return the command that asks what a figure was asked.
+
+    Args:
+        inputs: As `steptime.predict` takes them; a switch is on.
+    """
+    words = ["steptime predict"]
+    for name, value in inputs.items():
+        words.append(SHORT.get(name) or f"--{name.replace('_', '-')}")
+        if value is not True:
+            words.append(str(value))
+    return " ".join(words)

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from steptime.answer import predict
-from steptime.book.figure_page import FigurePage
-from steptime.book.idea_page import data_module, round_top, write_idea
+from steptime.book.alone_page import AlonePage
+from steptime.book.idea_page import command, data_module, round_top, write_idea
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.memory.total import PARTS
+from steptime.inputs.presets import model
 
 CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("as trained", {}),
@@ -21,10 +22,11 @@ CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("8 stages instead of 16", {"pp": 8, "dp": 128}),
 )
 """What a reader may change, and how it is asked; the first is the run."""
+MODEL = model(LLAMA["model"]).name
 GB = 1e9
 COLOURS = ("k5", "k4", "k1", "k6", "k3", "k7", "none")
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="memory",
     element="memory",
     title="What the fullest GPU holds",
@@ -99,9 +101,9 @@ def fragment() -> str:
         f'<div class="ticks" aria-hidden="true">{ticks}</div></div>'
         f'<ul class="keys">{keys}</ul><fieldset class="opts needs-script"><legend>Change one thing'
         f"</legend>{options}</fieldset>"
-        '<p class="small">The fullest of 16 pipeline ranks of Llama 3 405B on 8,192 H100, by the '
-        "model. <code>steptime predict -m llama3-405b -a h100 --tp 8 --pp 16 --dp 64 -s 8192 "
-        "-B 2048 --sequence-parallel</code></p></div>"
+        f'<p class="small">The fullest of {LLAMA["pp"]} pipeline ranks of {MODEL} on '
+        f"{LLAMA['tp'] * LLAMA['pp'] * LLAMA['dp']:,} H100, by the model. "
+        f"<code>{command(LLAMA)}</code></p></div>"
     )
 
 

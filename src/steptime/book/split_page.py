@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from steptime.answer import predict
+from steptime.book.alone_page import AlonePage
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.statements import LIMIT, formula_of
-from steptime.book.figure_page import FigurePage
-from steptime.book.idea_page import write_idea
+from steptime.book.idea_page import command, write_idea
 from steptime.book.site.mathml import to_mathml
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.roofline.matmul import product_s
@@ -66,7 +66,7 @@ PARTS: tuple[tuple[str, str, str, Callable[..., Any], str], ...] = (
 )
 """Part, its word, its colour, the formula behind it, and a sentence."""
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="split",
     element="split",
     title="One step, part by part",
@@ -81,7 +81,8 @@ def equation(function: Callable[..., Any]) -> str:
     Args:
         function: The formula.
     """
-    formula = formula_of(CLOSED.get(function, function))  # type: ignore[arg-type]
+    closed: Mapping[Any, Any] = CLOSED
+    formula = formula_of(closed.get(function, function))
     return to_mathml(formula.equations[-1].latex(LIMIT), display=True)
 
 
@@ -123,13 +124,13 @@ def fragment() -> str:
     low, high = told.step_time_low_s, told.step_time_high_s
     likely = "" if low is None or high is None else f", likely {low:.1f} to {high:.1f} s"
     return (
-        f'<div class="st-idea split"><p><b class="figure">{step_s:.1f} s</b> a step{likely}: Llama '
-        "3 405B on 8,192 H100, by the model. Choose a part.</p>"
+        f'<div class="st-idea split"><p><b class="figure">{step_s:.1f} s</b> a step{likely}: '
+        f"{told.step.model.name} on {told.step.layout.num_devices:,} H100, by the model. Choose a "
+        "part.</p>"
         f'<div class="stack" aria-hidden="true">{"".join(blocks)}</div>'
         f'<ul class="parts">{"".join(keys)}</ul>{"".join(panels)}'
         '<p class="small">Letters are those of <a href="notation.html">terms and symbols</a>. '
-        "<code>steptime predict -m llama3-405b -a h100 --tp 8 --pp 16 --dp 64 -s 8192 -B 2048 "
-        "--sequence-parallel</code></p></div>"
+        f"<code>{command(LLAMA)}</code></p></div>"
     )
 
 

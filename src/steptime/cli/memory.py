@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import typer
@@ -9,10 +11,11 @@ import typer
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import RankMemory
 from steptime.answer.question import Question
+from steptime.answer.unstated_peak import OpenPeak
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table
-from steptime.cli.predict import assumptions, verdict
+from steptime.cli.predict import MOST_NAMED, assumptions, verdict
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs.precision import precision_named
@@ -114,6 +117,7 @@ def as_dict(found: Prediction, helps: tuple[Remedy, ...]) -> dict[str, Any]:
         "facts": {name: getattr(result.facts, name) for name in MEMORY_FACTS},
         "assumed": [str(one) for one in found.assumed],
         "assumptions": assumptions(found.assumed),
+        "unstated": [asdict(one) for one in found.unstated_of_memory],
     }
 
 
@@ -153,6 +157,16 @@ def print_memory(found: Prediction, helps: tuple[Remedy, ...]) -> None:
     out.print(software(result.facts, step.layout.precision))
     if found.assumed:
         out.print("assumed: " + "; ".join(map(str, found.assumed)), markup=False)
+    _print_open(found.unstated_of_memory)
+
+
+def _print_open(unstated: Sequence[OpenPeak]) -> None:
+    out = console()
+    for place, one in enumerate(unstated[:MOST_NAMED]):
+        would = " would settle this most" if place == 0 else ""
+        low, high = _gbyte(one.low_bytes), _gbyte(one.high_bytes)
+        sizes = f"{low} GB ({one.leanest}) to {high} GB ({one.fullest})"
+        out.print(f"naming {one.says}{would}: {one.how}; {sizes}", markup=False)
 
 
 def _print_helps(helps: tuple[Remedy, ...]) -> None:

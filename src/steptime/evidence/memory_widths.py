@@ -26,23 +26,20 @@ from dataclasses import asdict, dataclass
 
 from steptime.answer.peak import job_memory
 from steptime.answer.width import logit
-from steptime.evidence.intervals import (
-    FEWEST_RUNS,
-    FEWEST_SOURCES,
-    predictive_variance,
-    quantile,
-)
+from steptime.evidence.intervals import FEWEST_SOURCES, quantile
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.memory_reading import read_bytes, reading_of
+from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
+from steptime.formulas.judgement import SURE_CHANCE
 from steptime.formulas.records import PeakWidth
 from steptime.inputs.datafiles import data_path, write_whole
 from steptime.inputs.said import FAMILY, KNOWLEDGE, NOTHING
 from steptime.inputs.stack import KERNEL
 
-SURE_TO_FIT = 0.9
+SURE_TO_FIT = SURE_CHANCE
 MEMORY_WIDTHS = "memory_widths.toml"
 
 

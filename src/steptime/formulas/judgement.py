@@ -22,6 +22,8 @@ TIGHT_SHARE = 0.9
 
 EVEN_CHANCE = 0.5
 """Chance below which nothing is said to fit."""
+SURE_CHANCE = 0.9
+"""Chance below which a fit is called tight, whatever is counted."""
 
 
 def shares_weights(job: Job) -> Number:
@@ -123,10 +125,11 @@ def fit_outlook(total_bytes: Number, limit_bytes: Number, chance: Number) -> Num
 
     Returns:
         0 where a device lacks room, 1 where it has some that runs mostly exceed, 2 where it is
-        tight, 3 where it fits.
+        tight by what is counted or where more than one run in ten exceeds it, 3 where it fits.
     """
     verdict = fit_verdict(total_bytes, limit_bytes)
-    likely = where(chance < EVEN_CHANCE, 1.0, verdict + 1.0)
+    sure = where(chance < SURE_CHANCE, TIGHT, FITS)
+    likely = where(chance < EVEN_CHANCE, 1.0, minimum(verdict, sure) + 1.0)
     return where(verdict > OVER, likely, OVER)
 
 

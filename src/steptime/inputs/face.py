@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, TypedDict
 
+from steptime.formulas.judgement import SURE_CHANCE
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.entries import Field
@@ -52,7 +53,7 @@ class SearchedInputs(TypedDict):
     num_gpus: Annotated[int, Field(help="Devices in the job.")]
 
 
-FITS_WITH = 0.9
+FITS_WITH = SURE_CHANCE
 """Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
 counted bytes fit. Where none has it, the most likely one stands alone."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.face import FITS_WITH
 from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.said import in_its_time
@@ -92,8 +93,15 @@ def _sizes(step: TrainingStep) -> Iterator[Change]:
             yield f"--ep {other}", _layout(step, ep=other)
 
 
+def _as_sure(other: Prediction, found: Prediction) -> bool:
+    """Return whether a change fits as surely as a search asks for, or as what it changes does."""
+    if other.fit_probability is None or found.fit_probability is None:
+        return True
+    return other.fit_probability >= min(FITS_WITH, found.fit_probability)
+
+
 def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
-    """Return the single changes that save the most time on the same devices, and fit.
+    """Return the single changes that save the most time on the same devices, and fit as surely.
 
     Args:
         found: The answer for the step.
@@ -109,6 +117,6 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         except ConfigError:
             continue
         gain = 1.0 - other.step_time_s / found.step_time_s
-        if other.fits and gain >= LEAST_GAIN:
+        if other.fits and _as_sure(other, found) and gain >= LEAST_GAIN:
             tried.append(Faster(change=words, found=other, gain_fraction=gain))
     return tuple(sorted(tried, key=lambda one: -one.gain_fraction)[:SHOWN])

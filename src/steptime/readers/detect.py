@@ -14,6 +14,7 @@ from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
 from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
+from steptime.readers.python_recipe import recipe_entries
 from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
 from steptime.readers.script import (
@@ -63,7 +64,7 @@ def read_configuration(
     if syntax:
         return _tree(Path(path), name, text, syntax, settings)
     if suffix == ".py":
-        raise unknown(name, "is a Python program, which is not run here")
+        return _python(Path(path), name, text, settings)
     return _script(Path(path), name, text, settings)
 
 
@@ -98,6 +99,23 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     source = Source(path=path, name=name, form=form, entries=entries, given=given)
     reading, asked = launch_reading(source)
     check_settings(given, text, name, asked | set(form.keys))
+    return reading
+
+
+def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
+    """Return what a recipe in Python says; it is not run."""
+    found = recipe_entries(path, name, text, given)
+    if found is None:
+        why = "is a Python program, which is not run here, and holds no recipe that can be read"
+        raise unknown(name, why)
+    form, entries, notes = found
+    left = {key: value for key, value in given.items() if key != "recipe"}
+    source = Source(path=path, name=name, form=form, entries=entries, given=left, notes=notes)
+    reading, asked = launch_reading(source)
+    if notes:
+        # A helper of the recipe may write stages of other lengths.
+        reading.assume("uneven_stages", True, notes[0])
+    check_settings(left, text, name, asked | set(form.keys))
     return reading
 
 

@@ -91,15 +91,16 @@ class Entries:
             f"understood; known: {known}"
         )
 
-    def put(self, key: str, value: object, why: str) -> None:
+    def put(self, key: str, value: object, why: str, line: int = DEFAULT) -> None:
         """Add what follows from the software or from other keys, where the file is silent.
 
         Args:
             key: Our name for it.
             value: Its value.
             why: Where it comes from.
+            line: Of another key that says it, if one does.
         """
-        entry = Entry(key, value, DEFAULT, why, is_meant=key in self.values)
+        entry = Entry(key, value, line, why, is_meant=key in self.values)
         self.by_key.setdefault(key, []).append(entry)
 
     def entry(self, *keys: str) -> Entry | None:

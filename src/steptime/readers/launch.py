@@ -19,7 +19,7 @@ from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
 from steptime.readers.own_defaults import sixteen_bit_states
 from steptime.readers.predict_line import predict_line
-from steptime.readers.reading import Reading
+from steptime.readers.reading import COMMAND_LINE, Reading
 from steptime.readers.settings import set_entries
 from steptime.readers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
 from steptime.readers.software_facts import software_facts
@@ -99,12 +99,29 @@ def _megatron(entries: Entries, folder: Path) -> None:
         asked = [gap for gap in reading.missing if gap.startswith("model:")]
         reading.missing[:] = asked or ["model: the file does not give its sizes"]
     megatron_layout(entries, steps_known=is_whole or reading.kind not in RECIPES)
+    _ask_of_recipe(entries)
     kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
     is_bf16 = reading.value("precision") == "bf16"
     if reading.software in BF16_SHARDS and is_bf16 and not reading.value("zero_stage", 0):
         bf16_shards(entries)
+
+
+def _ask_of_recipe(entries: Entries) -> None:
+    """Ask for what a recipe that is only named may have of its own, rather than assume it."""
+    reading = entries.reading
+    if not entries.by_key.get("recipe_name"):
+        return
+    told = {one.value for one in entries.by_key.get("recompute", [])}
+    if "none" in told and "recompute" not in reading.facts:
+        reading.assumptions[:] = [one for one in reading.assumptions if one.name != "recompute"]
+        reading.state("recompute", "none", line=COMMAND_LINE, written="--set recompute")
+    open_ones = [one.name for one in reading.assumptions if one.name in ("zero_stage", "recompute")]
+    reading.assumptions[:] = [one for one in reading.assumptions if one.name not in open_ones]
+    cut = reading.value("tp", 1) > 1 and not entries.by_key.get("sequence_parallel")
+    for name in (*open_ones, *(["sequence_parallel"] if cut else [])):
+        entries.ask(name, "the recipe that this file changes may have its own")
 
 
 def _changed_model(entries: Entries, folder: Path) -> None:

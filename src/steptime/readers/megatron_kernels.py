@@ -32,15 +32,17 @@ def _attention(entries: Entries) -> None:
     if entries.reading.kind == "mindspeed":
         # Its kernels replace Megatron-LM's own layers.
         if switch and entries.flag("use_flash_attn"):
-            entries.put("attention_kind", "flash", "--use-flash-attn")
+            entries.put("attention_kind", "flash", "use_flash_attn", entries.line("use_flash_attn"))
         return
     if entries.reading.kind != "megatron":
         return
     if switch and (is_local or entries.flag("use_legacy_models")):
         entries.flag("use_flash_attn")
-        entries.put("attention_kind", "flash", "--use-flash-attn of Megatron-LM's own layers")
+        why = "use_flash_attn, of Megatron-LM's own layers"
+        entries.put("attention_kind", "flash", why, entries.line("use_flash_attn"))
     elif is_local:
-        entries.put("attention_kind", "unfused", "--transformer-impl local")
+        line = entries.line("transformer_impl")
+        entries.put("attention_kind", "unfused", "transformer_impl = local", line)
 
 
 def _loss(entries: Entries) -> None:
@@ -54,7 +56,8 @@ def _loss(entries: Entries) -> None:
         return
     impl = entries.word("cross_entropy_fusion_impl") or "native"
     is_on = entries.flag(name)
-    entries.put("loss_kind", impl if is_on else "plain", "--cross-entropy-loss-fusion")
+    line = entries.line(name)
+    entries.put("loss_kind", impl if is_on else "plain", name, line)
 
 
 def _elementwise(entries: Entries) -> None:

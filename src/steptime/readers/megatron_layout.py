@@ -113,7 +113,7 @@ def recompute(entries: Entries) -> None:
         ConfigError: If a word is not understood.
     """
     reading = entries.reading
-    keys = ("recompute_granularity", "activations_checkpoint_granularity")
+    keys = ("recompute_granularity", "activations_checkpoint_granularity", "recompute")
     kind, key = entries.word(*keys), keys[0]
     method = entries.word("recompute_method", "activations_checkpoint_method")
     number = entries.entry("recompute_num_layers", "activations_checkpoint_num_layers")

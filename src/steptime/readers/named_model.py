@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
@@ -12,7 +13,14 @@ from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.reading import where
 from steptime.readers.safe import json_object, shown
 
-NAMES = ("hf_model_id", "hf_path", "model_id", "hf_pretrained_model_path", "primus_model")
+NAMES = (
+    "hf_model_id",
+    "hf_path",
+    "model_id",
+    "hf_pretrained_model_path",
+    "primus_model",
+    "recipe_name",
+)
 """Keys that name a model; the first that is set counts."""
 
 
@@ -32,6 +40,8 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
     if entry is None:
         return None
     text = str(entry.value)[:300].removesuffix(".yaml")
+    if entry.key == "recipe_name":
+        text = _model_of(text)
     beside = folder / text / "config.json"
     try:
         is_here = beside.is_file()
@@ -51,3 +61,11 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
     if shape is not None:
         entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
     return shape
+
+
+def _model_of(recipe: str) -> str:
+    """Return the model that the name of a recipe starts with: llama3_8b_pretrain_config."""
+    for word in data_table("formats/order.toml")["recipe_words"]:
+        recipe = recipe.partition(f"_{word}")[0]
+    # NeMo's launcher has a folder for each family: gpt3/175b.
+    return recipe.replace("/", "-")

@@ -36,7 +36,8 @@ _WORDS = {
     "nvfp4": "nvfp4",
 }
 _RECIPES = {"mxfp8": "mxfp8"}
-_OFF = ("", "false", "none", "null")
+_OFF = ("", "false", "none", "null", "mixedprecisionconfig")
+"""What says nothing by itself; the last is a record, whose fields do."""
 
 
 def precision(entries: Entries) -> None:

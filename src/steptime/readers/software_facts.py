@@ -13,6 +13,9 @@ from steptime.readers.reading import DEFAULT, Fact
 from steptime.readers.safe import shown
 
 _SOURCE = "source"
+_TYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+"""How Python names the types of numbers."""
+
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "none", "null")
 
 
@@ -37,7 +40,7 @@ def software_facts(entries: Entries, form: Format) -> None:
             continue
         if entry is not None:
             _note(entries, entry, words)
-        elif key in form.unsaid:
+        elif key in form.unsaid and not entries.by_key.get("recipe_name"):
             why = f"{form.title}'s default: {key} = {form.unsaid[key]}"
             _note(entries, Entry(key, form.unsaid[key], DEFAULT, why), words)
     if form.widths:
@@ -48,7 +51,7 @@ def _note(entries: Entries, entry: Entry, words: Mapping[str, Any]) -> None:
     """Add the facts of each word of an entry to the reading."""
     reading = entries.reading
     for word in _words(entry):
-        facts = words.get(word)
+        facts = words.get(word, words.get(_type(word)))
         if facts is None:
             known = ", ".join(name for name in words if name != _SOURCE)
             raise ConfigError(
@@ -73,7 +76,7 @@ def _moments(entries: Entries, widths: Mapping[str, float]) -> None:
     named = [one for one in found if one is not None and one.known]
     if not named:
         return
-    words = [str(one.value).strip().lower().removeprefix("torch.") for one in named]
+    words = [_type(str(one.value).strip().lower()) for one in named]
     for word, entry in zip(words, named, strict=True):
         if word not in widths:
             raise ConfigError(
@@ -83,6 +86,12 @@ def _moments(entries: Entries, widths: Mapping[str, float]) -> None:
     # The moment that is not named keeps its 32 bits.
     total = sum(widths[word] for word in words) + 4.0 * (2 - len(words))
     _state(entries, "moment_bytes", total, named[0])
+
+
+def _type(word: str) -> str:
+    """Return a type of numbers under Megatron-LM's name."""
+    plain = word.removeprefix("torch.")
+    return _TYPES.get(plain, plain)
 
 
 def _words(entry: Entry) -> list[str]:

@@ -27,6 +27,7 @@ def rules(entries: Entries, folder: Path) -> None:
     Raises:
         ConfigError: If a word is not understood or sizes are absurd.
     """
+    _registry(entries)
     parts = entries.entry("compiled_parts")
     if parts is not None and "model" not in str(parts.value) and entries.flag("compiled"):
         entries.by_key.pop("compiled")
@@ -37,6 +38,33 @@ def rules(entries: Entries, folder: Path) -> None:
     _recompute(entries)
     _precision(entries)
     _batch(entries)
+
+
+def _registry(entries: Entries) -> None:
+    """Put the words of torchtitan's registry in Python into those of its TOML files.
+
+    Its batches are counted in tokens, a micro-batch of the pipeline apart from the others.
+    """
+    kind = entries.entry("recompute_kind")
+    if kind is not None:
+        entries.put("recompute_mode", kind.value, kind.written, kind.line)
+        if kind.value == "selective":
+            why = "every second product is computed again"
+            entries.put("recompute_option", "op", why, kind.line)
+    tokens, length = entries.entry("micro_tokens"), entries.entry("seq_length")
+    if tokens is None or length is None or not (tokens.known and length.known):
+        return
+    each, whole = int(str(length.value)), int(str(tokens.value))
+    micro = max(1, whole // each)
+    if whole % each:
+        entries.reading.notes.append(f"{tokens.written} = {whole} is no whole sequence; cut down")
+    stages = entries.entry("pipeline_model_parallel_size")
+    count = entries.entry("pipeline_count") if stages is not None and stages.value != 1 else None
+    passes = int(str(count.value)) if count is not None and count.known else 1
+    entries.put("local_batch_size", micro * passes, f"{tokens.written} / the context length")
+    total = entries.entry("step_tokens")
+    if total is not None and total.known and str(total.value).isdigit():
+        entries.put("global_batch_size", int(str(total.value)) // each, total.written)
 
 
 def _of_assets(entries: Entries, folder: Path) -> Any:

@@ -58,7 +58,7 @@ _CLAIMS = (
     ("narayanan2021, Sec. 2.2.1", "1f1b", _IDLE, "(p-1)(F+B)"),
     ("narayanan2021, Sec. 2.2.1", "1f1b", _HELD, "p"),
     ("narayanan2021, Sec. 2.2.2", "interleaved-1f1b", _IDLE, "(p-1)(F+B)/v"),
-    ("lamypoirier2023, Sec. 4", "looped-bfs", _IDLE, "(p-1)(F+B)/v"),
+    ("lamypoirier2023, its breadth-first schedule", "looped-bfs", _IDLE, "(p-1)(F+B)/v"),
     ("qi2023, Table 2", "zb-h1", _SPAN, "(p-1)(F+I-W)"),
     ("qi2023, Table 2", "zb-h1", _HELD, "p"),
     ("qi2023, Table 2", "zb-h2", _SPAN, "(p-1)(F+I-2W)"),

@@ -49,6 +49,7 @@ class TimeFacts:
         copies_each_microbatch: And then added up over the copies of what is sharded (HSDP).
         keep_in_pipeline: With pipeline stages weights stay gathered after a backward pass, and
             whole gradients are added up until the last one.
+        recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
         early_stop: Recomputation leaves out a layer's last product.
         recompute_per_op: Selective recomputation runs every other product again, with what lies
             between, not the attention core.
@@ -104,6 +105,7 @@ class TimeFacts:
     reduce_each_microbatch: Number = 1.0
     copies_each_microbatch: Number = 0.0
     keep_in_pipeline: Number = 0.0
+    recompute_layers: Number = 0.0
     early_stop: Number = 0.0
     recompute_per_op: Number = 0.0
     recompute_up_projection: Number = 0.0

@@ -5,6 +5,7 @@ from steptime.formulas.number import Number, floor, maximum, minimum, where
 from steptime.formulas.records import Constants, Job, Passes, TimeFacts
 from steptime.formulas.roofline.attention import output_width, query_width
 from steptime.formulas.roofline.links import all_ranks_exchange_s, gather_s, ring_s, shown_s
+from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.roofline.rates import ranks_inside
 from steptime.formulas.traffic import activation_bytes, key_value_bytes
 from steptime.formulas.validity import leaves_rest
@@ -42,7 +43,9 @@ def heads_left_over(job: Job, stack: TimeFacts) -> Number:
     ranks, keys = head_ranks(job, stack), key_heads(job)
     copied = where(leaves_rest(ranks, keys) > 0.0, 0.0, stack.cp_copies_heads)
     keys_left = minimum(leaves_rest(keys, ranks), 1.0 - copied)
-    return maximum(leaves_rest(job.num_attention_heads / job.tp, ranks), keys_left)
+    left = maximum(leaves_rest(job.num_attention_heads / job.tp, ranks), keys_left)
+    # One rank has them all, even where tensor ranks share a head of keys and values.
+    return where(ranks > 1.0, left, 0.0)
 
 
 def moved_s(
@@ -123,5 +126,5 @@ def context_s(job: Job, stack: TimeFacts, constants: Constants, core: Passes) ->
     turned_s = heads_s(job, constants, heads)
     forward = shown_s(constants, out_s, beside * core["forward"]) + turned_s
     backward = shown_s(constants, out_s + back_s, beside * core["backward"]) + turned_s
-    again = job.recompute_full + job.recompute_selective * (1.0 - stack.recompute_per_op)
+    again = full_share(job, stack) + job.recompute_selective * (1.0 - stack.recompute_per_op)
     return {"forward": forward, "backward": backward + again * forward}

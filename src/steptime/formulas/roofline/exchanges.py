@@ -60,7 +60,7 @@ def reached(job: Job, groups: Number) -> Number:
 
 
 def links_s(
-    job: Job, stack: TimeFacts, constants: Constants, size: Number, parts: Number
+    job: Job, stack: TimeFacts, constants: Constants, size: Number, pieces: Number
 ) -> LinkTimes:
     """Return how long an all-to-all keeps the NVLink and the network of a rank at work.
 
@@ -68,12 +68,12 @@ def links_s(
         stack: ``plain_exchange``.
         constants: ``link_efficiency`` and ``network_efficiency`` of a plain one.
         size: Bytes of one copy of a rank's tokens.
-        parts: Into which each NVLink domain is taken to fall.
+        pieces: Into which each NVLink domain is taken to fall.
 
     Returns:
         ``near`` and ``far``.
     """
-    inside = maximum(ranks_inside(job, job.ep, job.etp) / parts, 1.0)
+    inside = maximum(ranks_inside(job, job.ep, job.etp) / pieces, 1.0)
     domains = job.ep / inside
     plain = stack.plain_exchange > 0.0
     near_copies = where(plain, job.top_k / domains, reached(job, job.ep))

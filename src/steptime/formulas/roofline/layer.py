@@ -7,7 +7,7 @@ from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
     query_width,
-    stored_forward_s,
+    stored_s,
 )
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value, layer_traffic_bytes
 from steptime.formulas.roofline.exchanges import exchange_s
@@ -19,6 +19,7 @@ from steptime.formulas.roofline.experts import (
     routed_rows,
 )
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
+from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
 from steptime.formulas.roofline.tensor import across_wait_s, tensor_s
 
@@ -80,7 +81,7 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     """Return the forward and backward time of a layer's attention core.
 
     A kernel that never stored its scores has to make them anew going back: five products
-    for two. One that did goes back twice the way it came.
+    for two. For one that did see `stored_s`.
 
     Args:
         stack: ``flash`` is 1 or 0.
@@ -95,10 +96,10 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     """
     rate = ceiling_flop_per_s(job, stack, constants)
     flash = flash_forward_s(job, stack, constants, tokens)
-    stored = stored_forward_s(job, stack, constants, tokens, rate)
+    stored = stored_s(job, stack, constants, tokens, rate)
     return {
-        "forward": where(stack.flash > 0.0, flash, stored),
-        "backward": where(stack.flash > 0.0, 2.5 * flash, 2.0 * stored),
+        "forward": where(stack.flash > 0.0, flash, stored["forward"]),
+        "backward": where(stack.flash > 0.0, 2.5 * flash, stored["backward"]),
     }
 
 
@@ -214,8 +215,8 @@ def recomputed_s(
     """Return the time of what runs again in the backward pass, messages apart.
 
     Args:
-        job: ``recompute_full`` and ``recompute_selective`` (the attention core).
-        stack: ``recompute_per_op`` (`again_products_share` and the element-wise part),
+        job: ``recompute_selective`` (the attention core), and as in `full_share`.
+        stack: As there; ``recompute_per_op`` (`again_products_share` and the element-wise part),
             ``recompute_up_projection`` (latent attention's expansions), ``recompute_mlp`` (the
             dense layers' activation); ``early_stop`` leaves out the last product of a layer,
             whose result nobody needs.
@@ -224,7 +225,7 @@ def recomputed_s(
         korthikanti2022, Sec. 5.
     """
     again = products["forward"] - stack.early_stop * products["down_forward"]
-    full = job.recompute_full * (again + core["forward"] + other["forward"])
+    full = full_share(job, stack) * (again + core["forward"] + other["forward"])
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
     operations = again_products_share(job) * products["forward"] + other["forward"]
     per_op = job.recompute_selective * stack.recompute_per_op * operations

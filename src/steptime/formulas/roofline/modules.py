@@ -1,6 +1,6 @@
 """What single modules of a layer take that run again in the backward pass."""
 
-from steptime.formulas.number import Number, anywhere
+from steptime.formulas.number import Number, anywhere, ceil_div, minimum, where
 from steptime.formulas.records import Constants, Job, TimeFacts
 from steptime.formulas.roofline.experts import (
     mixture_forward_s,
@@ -11,6 +11,20 @@ from steptime.formulas.roofline.rates import product_flop_per_s
 
 NORM_BYTES = 4.0
 """Moved for each value of a norm that runs again: read and written in 16 bits."""
+
+
+def full_share(job: Job, stack: TimeFacts) -> Number:
+    """Return the share of the layers whose whole forward pass runs again in the backward pass.
+
+    Args:
+        job: ``recompute_full``.
+        stack: ``recompute_layers`` of each stage, or 0 for all of them.
+
+    References:
+        megatronlm2026, --recompute-method block.
+    """
+    some = minimum(stack.recompute_layers / ceil_div(job.num_layers, job.pp), 1.0)
+    return job.recompute_full * where(stack.recompute_layers > 0.0, some, 1.0)
 
 
 def modules_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:

@@ -14,7 +14,7 @@ from steptime.formulas.roofline.layer import (
     recomputed_s,
     tokens_per_device,
 )
-from steptime.formulas.roofline.modules import modules_again_s
+from steptime.formulas.roofline.modules import full_share, modules_again_s
 from steptime.formulas.roofline.shards import (
     gathered_weights_s,
     routed_layer_parameters,
@@ -31,7 +31,9 @@ def _tensor_again_s(job: Job, stack: TimeFacts, messages: Messages) -> Number:
 
     What nobody needs again is not scattered again; what is recomputed is gathered again.
     """
-    full = job.recompute_full * (messages["tensor"] - stack.early_stop * messages["tensor_last"])
+    full = full_share(job, stack) * (
+        messages["tensor"] - stack.early_stop * messages["tensor_last"]
+    )
     by_op = job.recompute_selective * stack.recompute_per_op
     return full + by_op * messages["tensor_gathers"]
 

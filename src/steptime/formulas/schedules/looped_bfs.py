@@ -12,7 +12,7 @@ LOOPED_BFS = {
     "name": "looped-bfs",
     "title": "Looped breadth-first",
     "inventor": "Lamy-Poirier, 2023",
-    "source": "lamypoirier2023, Sec. 4",
+    "source": "lamypoirier2023, its breadth-first schedule",
     "constraints": "any p, m, v",
     "splits_backward": False,
     "bubble": "(p - 1)(F + B) / v",
@@ -41,7 +41,7 @@ def looped_bfs_order(p: int, m: int, v: int) -> list[list[int]]:
         v: Chunks a rank holds.
 
     References:
-        lamypoirier2023, Sec. 4.
+        lamypoirier2023, its breadth-first schedule.
     """
     stages = p * v
     orders = []
@@ -66,7 +66,8 @@ def looped_bfs_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
         v: Chunks a rank holds.
 
     References:
-        lamypoirier2023, Sec. 4; derived here for fewer micro-batches than ranks.
+        lamypoirier2023, its breadth-first schedule; derived here for fewer micro-batches than
+        ranks.
     """
     wait = p - 1.0 + late_chunks(p, m, v)
     return [[wait, wait, wait]]
@@ -81,6 +82,6 @@ def looped_bfs_held(p: Number, m: Number, v: Number) -> Number:
         v: Chunks a rank holds.
 
     References:
-        lamypoirier2023, Sec. 4.
+        lamypoirier2023, its breadth-first schedule.
     """
     return held(m * v, 0.0, m * v)

@@ -1,23 +1,24 @@
 """Looks up the forms of V-Half and V-Min, whose ends follow no short rule.
 
-A table holds, for each number of ranks up to `FULL_RANKS`, the forms for each number of
-micro-batches that is too small for the block to settle, and then those for all larger ones.
-There a form grows with the micro-batches by one of a few slopes: by nothing, or by what a
-block held up by F or by I takes longer. Up to `MOST_RANKS` follow the settled forms alone.
-More ranks scale those of as many ranks less a multiple of six: the ends grow with them.
+A table holds, for each number of ranks up to `MOST_RANKS`, the forms for numbers of micro-batches
+that are too small for the block to settle, and then those for all larger ones. A form grows with
+the micro-batches by one of a few slopes: once settled by nothing, or by what a block held up by F
+or by I takes longer. More ranks scale the forms of as many ranks less a multiple of six: the ends
+grow with them.
 
-`steptime.pipeline.chains` makes the tables from the executor.
+`steptime.evidence.form_tables` makes the tables from the executor.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from base64 import b85decode
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, taken, where
 
-FULL_RANKS = 16.0
 MOST_RANKS = 32.0
 REPEATS = 6.0
+ZERO = 80
+"""The byte of a table that stands for nothing."""
 
 
 def table_forms(
@@ -28,9 +29,10 @@ def table_forms(
     Args:
         p: Pipeline ranks.
         m: Micro-batches.
-        table: ``first``, the place of the first form of each size and the end; ``forms``, as
-            many numbers as a size has forms at most; ``slope``, ``forward``, ``input`` and
-            ``weight`` of each form; ``slopes_forward`` and so on, what one more micro-batch adds.
+        table: ``first`` and ``last``, the places of the forms of each size, and ``start``, the
+            micro-batches at which they stand; ``forms``, as many numbers as a size has forms at
+            most; ``slope``, ``forward``, ``input`` and ``weight`` of each form; and
+            ``slopes_forward`` and so on, what one more micro-batch adds.
         settled: Micro-batches a rank from which on a form only grows by its slope.
         short: Ranks that add nothing to the ends.
 
@@ -38,23 +40,26 @@ def table_forms(
         derived here.
     """
     done = m >= settled_at(p, settled)
-    rows = where(done, as_if(p, MOST_RANKS), as_if(p, FULL_RANKS))
-    few = maximum(floor(m * rows / p + 0.5), 1.0)
+    rows = as_if(p, MOST_RANKS)
     last_few = settled_at(rows, settled) - 1.0
-    size = table_start(rows, settled) + where(done, last_few, minimum(few, last_few) - 1.0)
-    far = table_start(FULL_RANKS + 1.0, settled) + rows - FULL_RANKS - 1.0
-    size = where(rows > FULL_RANKS, far, size)
+    # Of more ranks: as many micro-batches a rank.
+    few = minimum(maximum(m * rows / p, 1.0), last_few)
+    size = table_start(rows, settled) + where(done, last_few, floor(few + 0.5) - 1.0)
     scale = where(p > rows, (p - short) / maximum(rows - short, 1.0), 1.0)
-    first, last = taken(table["first"], size), taken(table["first"], size + 1.0) - 1.0
+    first, last = taken(table["first"], size), taken(table["last"], size)
+    # What a settled block takes longer it does for each micro-batch, whatever the ranks.
+    along = where(done, m, scale * (few - taken(table["start"], size)))
     forms = []
     for k in table["forms"]:
         place = minimum(first + k, last)
         slope = taken(table["slope"], place)
         forms.append(
             [
-                scale * taken(table["forward"], place) + m * taken(table["slopes_forward"], slope),
-                scale * taken(table["input"], place) + m * taken(table["slopes_input"], slope),
-                scale * taken(table["weight"], place) + m * taken(table["slopes_weight"], slope),
+                scale * taken(table["forward"], place)
+                + along * taken(table["slopes_forward"], slope),
+                scale * taken(table["input"], place) + along * taken(table["slopes_input"], slope),
+                scale * taken(table["weight"], place)
+                + along * taken(table["slopes_weight"], slope),
             ]
         )
     return forms
@@ -103,24 +108,33 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
-def _columns(text: str, slopes: list[list[int]]) -> dict[str, list[float]]:
+def _columns(text: str) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:
-        text: Slope, F, I and W of each form, two hexadecimal digits each with 80 for nothing;
-            a point ends a size.
-        slopes: F, I and W of each slope.
+        text: Bytes in base 85. How many slopes there are, and F, I and W of each; then of each
+            row: how many numbers of micro-batches it serves, 0 for all that follow; how many
+            forms it has; and slope, F, I and W of each. `ZERO` stands for nothing.
     """
-    rows = "".join(text.split()).split(".")[:-1]
-    first = [0.0]
-    flat: list[float] = []
-    for row in rows:
-        flat += [float(int(row[i : i + 2], 16) - 128) for i in range(0, len(row), 2)]
-        first.append(len(flat) / 4.0)
-    most = max(end - start for start, end in pairwise(first))
-    found = {"first": first, "forms": [float(k) for k in range(int(most))]}
+    data = b85decode("".join(text.split()))
+    steps = [float(number - ZERO) for number in data[1 : 3 * data[0] + 1]]
+    flat: list[int] = []
+    found: dict[str, list[float]] = {"first": [], "last": [], "start": []}
+    at, start, most = 3 * data[0] + 1, 1, 0
+    while at < len(data):
+        served, count = data[at], data[at + 1]
+        for _ in range(max(served, 1)):
+            found["first"].append(len(flat) / 4.0)
+            found["last"].append(len(flat) / 4.0 + count - 1.0)
+            found["start"].append(float(start))
+        at += 2
+        flat += [number - ZERO for number in data[at : at + 4 * count]]
+        at += 4 * count
+        most = max(most, count)
+        start = start + served if served else 1
+    found["forms"] = [float(k) for k in range(most)]
     for part, name in enumerate(("slope", "forward", "input", "weight")):
-        found[name] = flat[part::4]
+        found[name] = [float(number) for number in flat[part::4]]
         if part:
-            found[f"slopes_{name}"] = [float(slope[part - 1]) for slope in slopes]
+            found[f"slopes_{name}"] = steps[part - 1 :: 3]
     return found

@@ -140,14 +140,19 @@ def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[st
                 **{_NEMO.get(name, name): word for name, word in only(words, _NEMO_MODEL).items()},
                 "fp8": layout.precision == "fp8",
                 "fsdp": layout.zero_stage == 3,
-                "optim": {
-                    "name": "distributed_fused_adam" if layout.zero_stage == 1 else "fused_adam",
-                    "overlap_grad_sync": words.get("overlap_grad_reduce", True),
-                    "overlap_param_sync": True,
-                },
+                "optim": _nemo_optimizer(layout, words),
             },
         },
     )
+
+
+def _nemo_optimizer(layout: Layout, words: Mapping[str, Any]) -> Names:
+    """Return NeMo 1's optimizer, which shares its states and overlaps by its own keys."""
+    return {
+        "name": "distributed_fused_adam" if layout.zero_stage == 1 else "fused_adam",
+        "overlap_grad_sync": words.get("overlap_grad_reduce", True),
+        "overlap_param_sync": True,
+    }
 
 
 _KEPT = "activations_checkpoint_"

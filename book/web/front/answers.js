@@ -5,9 +5,11 @@ import { text } from "../shared/dom.js";
 /** Follow the two lists. */
 export function answers(root, data, say) {
   const out = (name) => root.querySelector(`[data-out="${name}"]`);
-  const card = root.querySelector(".card");
+  const card = root.querySelector(".yours");
   const [model, cluster] = card.querySelectorAll("select");
   const bars = [...card.querySelectorAll(".bar i")];
+
+  const [explorer] = out("link").getAttribute("href").split("?");
 
   function show() {
     const told = data.answers[model.value][cluster.value];
@@ -29,7 +31,7 @@ export function answers(root, data, say) {
     const fastest = `Fastest of ${told.tried} layouts: ${told.layout || "no cut"}. ${useful}`;
     text(out("how"), fits ? fastest : `That is the leanest of ${told.tried} layouts.`);
     const size = `l.model=${model.value}&l.gpu=${data.devices[cluster.value]}`;
-    out("link").href = `explorer.html?${size}&${told.ask}`;
+    out("link").href = `${explorer}?${size}&${told.ask}`;
     say(`${out("step").textContent} ${out("unit").textContent}. ${out("fit").textContent}.`);
   }
 

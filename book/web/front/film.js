@@ -16,7 +16,6 @@ export function film(root, data, say) {
   let last = 0;
   let seen = true;
   let playing = false;
-  button.hidden = false;
 
   const done = () => time >= data.span;
   const moment = () => data.moments.find((one) => time < one.to) ?? null;
