@@ -9,6 +9,7 @@ there once, and those of a sample equal what is answered here.
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import math
 import os
@@ -17,7 +18,6 @@ import resource
 import signal
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,12 @@ WARM = 2_000
 SAMPLE = 50
 # Mebibytes that a hundred thousand questions may add to what the first ones took.
 FLAT_MIB = 24.0
-# A worker takes seconds to start again and to read the data.
-KILL_EVERY_S = 20.0
+# Answers from one death to the next, at random: by the clock, a busy machine would answer nothing.
+KILL_AFTER = (10, 150)
+# A worker that starts again reads code and data, on a busy machine for minutes.
+PATIENCE_S = 600.0
+# That may lose their last worker before the sweep is given up.
+CLUSTERS = 20
 
 
 def peak_mib() -> float:
@@ -110,47 +114,97 @@ def small_questions(count: int) -> list[Question]:
     ]
 
 
-def sweep(count: int) -> bool:
-    """Sweep on workers that are killed; return whether each answer is there, once and right."""
+def resident_mib() -> float:
+    """Return the memory that this process, with Dask's scheduler in it, holds now."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / 1024.0**2
+
+
+class Watch:
+    """Looks on while answers come: kills a worker after some of them, and notes the memory held."""
+
+    def __init__(self, count: int) -> None:
+        self.draw = random.Random(count)
+        self.held: dict[int, float] = {}
+        self.killed = 0
+        self.there: set[int] = set()
+        self.next = self.draw.randint(*KILL_AFTER)
+
+    def look(self, client: Any, done: int, of: int) -> None:
+        """Be called with each answer."""
+        if done % (of // 20 or 1) == 0 and done not in self.held:
+            self.held[done] = resident_mib()
+            print(
+                f"  {done:,} of {of:,}, {self.killed} killed, {self.held[done]:.0f} MiB held",
+                flush=True,
+            )
+        if done >= self.next:
+            self.next = done + self.draw.randint(*KILL_AFTER)
+            # Of those that were there at the last look too: Dask's nanny gives up a worker that
+            # dies while it starts.
+            pids = set(client.run(os.getpid, on_error="ignore").values())
+            if both := sorted(pids & self.there):
+                self.killed += 1
+                os.kill(self.draw.choice(both), signal.SIGKILL)
+            self.there = pids
+
+    @property
+    def grown_mib(self) -> float:
+        """Memory added since a tenth was done, which fills caches and the scheduler's log."""
+        levels = list(self.held.values())
+        return levels[-1] - levels[min(2, len(levels) - 1)]
+
+
+def swept(questions: list[Question], folder: Path, watch: Watch) -> int:
+    """Sweep on workers that are killed; return on how many clusters.
+
+    Where two workers die while they start, Dask gives both up, and the sweep says so and ends.
+    The next cluster goes on with it.
+    """
     from distributed import Client, LocalCluster
 
-    questions = small_questions(count)
-    stop, killed = threading.Event(), 0
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with (
-        tempfile.TemporaryDirectory() as name,
-        LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
-        Client(cluster) as client,
-    ):
-        draw = random.Random(count)
+    for clusters in range(1, CLUSTERS + 1):
+        with (
+            LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
+            Client(cluster) as client,
+        ):
+            look = functools.partial(watch.look, client)
+            try:
+                run_sweep(
+                    questions,
+                    folder,
+                    executor=client.get_executor(),
+                    progress=look,
+                    patience_s=PATIENCE_S,
+                )
+            except ConfigError as error:
+                print(f"  {error}", flush=True)
+            else:
+                return clusters
+    return CLUSTERS
 
-        def kill() -> None:
-            nonlocal killed
-            while not stop.wait(KILL_EVERY_S):
-                # Of those at work: one that dies while it starts is given up by its nanny.
-                pids = sorted(client.run(os.getpid, on_error="ignore").values())
-                if pids:
-                    os.kill(draw.choice(pids), signal.SIGKILL)
-                    killed += 1
 
-        thread = threading.Thread(target=kill, daemon=True)
-        thread.start()
-        start = time.perf_counter()
-        report = run_sweep(questions, Path(name), executor=client.get_executor())
-        seconds = time.perf_counter() - start
-        stop.set()
-        thread.join()
-        tasks = {task.key: task for task in map(task_of, questions)}
-        there = all_keys(Path(name))
-        sample = draw.sample(sorted(tasks), min(SAMPLE, len(tasks)))
-        kept = {key: pq.read_table(Path(name) / f"{key}.parquet").to_pylist() for key in sample}
-        wrong = [key for key in sample if kept[key] != answer(tasks[key])]
+def sweep(count: int, folder: Path) -> bool:
+    """Sweep and count; return whether each answer is there, once and right, in flat memory."""
+    questions = small_questions(count)
+    tasks = {task.key: task for task in map(task_of, questions)}
+    before = len(all_keys(folder) & tasks.keys())
+    start = time.perf_counter()
+    watch = Watch(count)
+    clusters = swept(questions, folder, watch)
+    seconds = time.perf_counter() - start
+    there = all_keys(folder)
+    sample = random.Random(count).sample(sorted(tasks), min(SAMPLE, len(tasks)))
+    kept = {key: pq.read_table(folder / f"{key}.parquet").to_pylist() for key in sample}
+    wrong = [key for key in sample if kept[key] != answer(tasks[key])]
     lost, more = len(tasks.keys() - there), len(there - tasks.keys())
     print(
-        f"{len(tasks):,} searches in {seconds:.0f} s, {killed} workers killed: {lost} lost, "
-        f"{more} too many, {len(report.failed)} refused, {len(wrong)} of {len(sample)} differ"
+        f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {watch.killed} "
+        f"workers killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of "
+        f"{len(sample)} differ, {watch.grown_mib:.1f} MiB grown"
     )
-    return report.done == len(tasks) and not (lost or more or wrong)
+    return len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
 
 
 def main() -> int:
@@ -158,9 +212,13 @@ def main() -> int:
     words = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     words.add_argument("--questions", type=int, default=100_000)
     words.add_argument("--searches", type=int, default=10_000)
+    words.add_argument("--folder", type=Path, help="keep the answers there, and go on from it")
     given = words.parse_args()
     whole = ask(given.questions) if given.questions else True
-    return not ((sweep(given.searches) if given.searches else True) and whole)
+    if given.searches:
+        with tempfile.TemporaryDirectory() as name:
+            whole = sweep(given.searches, given.folder or Path(name)) and whole
+    return not whole
 
 
 if __name__ == "__main__":

@@ -24,11 +24,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mutants_made import Mutant, applied, mutants
+from written import put
+from written import table as markdown
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
-TIMEOUT_S = 20
+# Of the processor, so that a busy machine is no merit of tests; by the clock for those that wait.
+CPU_S, TIMEOUT_S = 20, 300
 AIM = 0.95
 # What pytest returns if it finds no such tests, or cannot load what they share.
 NOT_RUN = (4, 5)
@@ -54,10 +57,12 @@ def environment(copy: Path) -> dict[str, str]:
     """Return what a run of tests on a copy of the package needs."""
     tests = ROOT / "tests"
     # Its folders hold what several tests make their questions and records with.
-    made = [str(tests / name) for name in ("answer", "formulas")]
+    made = [str(tests / name) for name in ("answer", "book", "formulas", "readers")]
     paths = [str(copy / "src"), str(Path(__file__).parent), str(tests), *made]
     fixed = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     fixed |= {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(copy)}
+    # None of theirs is asked for, and they take as long to load as a test.
+    fixed["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return {**os.environ, **fixed}
 
 
@@ -141,7 +146,7 @@ def status_of(copy: Path, tests: list[str]) -> int | None:
     listed = copy / "tests.txt"
     listed.write_text("\n".join(tests), encoding="utf-8")
     run = subprocess.Popen(
-        pytest_words(copy, f"@{listed}"),
+        ["sh", "-c", f'ulimit -t {CPU_S}; exec "$@"', "sh", *pytest_words(copy, f"@{listed}")],
         cwd=ROOT,
         env=environment(copy),
         stdout=subprocess.DEVNULL,
@@ -149,7 +154,8 @@ def status_of(copy: Path, tests: list[str]) -> int | None:
         start_new_session=True,
     )
     try:
-        return run.wait(TIMEOUT_S)
+        status = run.wait(TIMEOUT_S)
+        return None if status in (-signal.SIGXCPU, -signal.SIGKILL) else status
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -221,8 +227,11 @@ class Runs:
         return str(self.known[key])
 
 
-def table(verdicts: list[tuple[Found, str]]) -> float:
-    """Print how many mutants were noticed in each room, and those that were not."""
+def table(verdicts: list[tuple[Found, str]]) -> tuple[float, str]:
+    """Print how many mutants were noticed in each room, and those that were not.
+
+    Returns the share of those that matter which were noticed, and the counts as Markdown.
+    """
     known, left, counts = equivalents(), [], Counter[tuple[str, str]]()
     for (file, mutant), told in verdicts:
         same = known.get((file, mutant.text, mutant.old, mutant.new))
@@ -231,12 +240,16 @@ def table(verdicts: list[tuple[Found, str]]) -> float:
         if told == "survived" and not same:
             left.append(f"  {file}:{mutant.line}: {mutant.old} -> {mutant.new}    {mutant.text}")
     kinds = ("killed", "late", "survived", "equivalent")
-    print(f"{'room':16}" + "".join(f"{kind:>12}" for kind in kinds))
+    rows = []
     for room in sorted({room for room, _ in counts}):
-        print(f"{room:16}" + "".join(f"{counts[room, kind]:12}" for kind in kinds))
+        killed, late, survived, equivalent = (counts[room, kind] for kind in kinds)
+        share = 1.0 - survived / max(killed + late + survived, 1)
+        rows.append([f"`{room}`", killed, late, survived, equivalent, f"{100.0 * share:.0f} %"])
+    shown = markdown(["room", *kinds, "noticed"], rows)
+    print(shown)
     print("\n".join(["not noticed:", *left] if left else ["none was left unnoticed"]))
     told = len(verdicts) - sum(counts[room, "equivalent"] for room in ROOMS)
-    return 1.0 - len(left) / max(told, 1)
+    return 1.0 - len(left) / max(told, 1), shown
 
 
 def main() -> int:
@@ -246,6 +259,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="of files whose path holds this")
+    parser.add_argument("--write", action="store_true", help="the table into CONTRIBUTING.md")
     options = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
     rooms = [name for name in ROOMS if (ROOT / "src" / "steptime" / name).is_dir()]
@@ -258,7 +272,9 @@ def main() -> int:
 
     with ThreadPoolExecutor(options.jobs) as pool:
         verdicts = [pair for part in pool.map(share, range(options.jobs)) for pair in part]
-    noticed = table(verdicts)
+    noticed, shown = table(verdicts)
+    if options.write:
+        put(ROOT / "CONTRIBUTING.md", "mutants", shown)
     print(f"{len(verdicts)} mutants, {noticed:.1%} of those that matter noticed (aim {AIM:.0%})")
     return int(noticed < AIM)
 

@@ -1,9 +1,10 @@
 """The same bytes everywhere: results.md and the site, made twice under other circumstances.
 
-``python bench/reproduce.py [PYTHON ...]`` copies the tracked files into folders of other names
-and makes the book in each, under another time zone, mask, hash seed and locale. The first copy
-is made by this Python, the others by those named (this one again if none is): each needs the
-packages of requirements.lock.
+``python bench/reproduce.py [--write] [PYTHON ...]`` copies the tracked files into folders of other
+names and makes the book in each, under another time zone, mask, hash seed and locale. The first
+copy is made by this Python, the others by those named (this one again if none is): each needs the
+packages of requirements.lock. ``--write`` puts what came out into book/built.md. With a folder in
+``REPRODUCE_IN``, a run that was stopped is gone on with.
 """
 
 from __future__ import annotations
@@ -17,13 +18,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from written import put, table
+
 ROOT = Path(__file__).resolve().parents[1]
 CIRCUMSTANCES = (
     {"TZ": "UTC", "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "umask": "022"},
     {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "4321", "LC_ALL": "C", "umask": "077"},
     {"TZ": "America/St_Johns", "PYTHONHASHSEED": "99", "LC_ALL": "POSIX", "umask": "002"},
 )
-STEPS = (("steptime.book.results", "--force"), ("steptime.book.site", "--fresh"))
+# Nothing is there yet in a fresh copy: what a stopped run has left is its own.
+STEPS = (("steptime.book.results",), ("steptime.book.site", "--fresh"))
+PAGE = ROOT / "book" / "built.md"
 SHOWN = 10
 
 
@@ -43,8 +48,11 @@ def copied(folder: Path) -> None:
 
 def made(python: str, folder: Path, circumstances: dict[str, str]) -> dict[str, str]:
     """Make the book and return the digest of every file of it, by name."""
-    copied(folder)
-    (folder / "results.md").unlink(missing_ok=True)
+    if not folder.is_dir():
+        part = folder.with_name(f"{folder.name}.part")
+        copied(part)
+        (part / "results.md").unlink(missing_ok=True)
+        part.rename(folder)
     changed = {name: value for name, value in circumstances.items() if name != "umask"}
     dropped = {"SOURCE_DATE_EPOCH", "MPLBACKEND", "OMP_NUM_THREADS", "LANG"}
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
@@ -75,30 +83,45 @@ def version(python: str) -> str:
     ).stdout.strip()
 
 
-def main(pythons: list[str]) -> int:
+def shown(pythons: list[str], found: list[dict[str, str]]) -> str:
+    """Return what was varied and what came out, a row a copy."""
+    rows = []
+    for place, (python, files) in enumerate(zip(pythons, found, strict=True)):
+        set_ = CIRCUMSTANCES[place % len(CIRCUMSTANCES)]
+        told = f"{len(differing(found[0], files))} differ" if place else "compared with"
+        kinds = [name.rpartition(".")[2] for name in files]
+        numbers = [len(files), kinds.count("html"), kinds.count("svg"), kinds.count("js")]
+        rows.append([version(python), *set_.values(), *numbers, told])
+    head = ("Python", "time zone", "hash seed", "locale", "mask")
+    return table([*head, "files", "pages", "figures", "scripts", "bytes"], rows)
+
+
+def differing(first: dict[str, str], found: dict[str, str]) -> list[str]:
+    """Return the names of files that are not the same in both."""
+    return sorted(name for name in {*first, *found} if first.get(name) != found.get(name))
+
+
+def main(words: list[str]) -> int:
     """Print what differs and return 1 if anything does."""
-    first: dict[str, str] = {}
-    status = 0
+    pythons = [sys.executable, *([one for one in words if one != "--write"] or [sys.executable])]
+    found: list[dict[str, str]] = []
     print(f"{platform.system()}, {platform.machine()}")
     scratch = Path(os.environ.get("REPRODUCE_IN") or tempfile.mkdtemp(prefix="steptime-"))
-    for place, python in enumerate([sys.executable, *(pythons or [sys.executable])]):
-        set_ = CIRCUMSTANCES[place % len(CIRCUMSTANCES)]
+    for place, python in enumerate(pythons):
         folder = scratch / ("copy" * (place + 1)) / str(place)
-        folder.mkdir(parents=True)
-        found = made(python, folder, set_)
-        first = first or found
-        names = sorted({*first, *found})
-        differ = [name for name in names if first.get(name) != found.get(name)]
-        said = ", ".join(f"{name}={value}" for name, value in set_.items())
-        told = f"{len(found)} files, {len(differ)} differ" if place else f"{len(found)} files"
-        print(f"Python {version(python)}, {said}: {told}", flush=True)
-        for name in differ[:SHOWN]:
+        found.append(made(python, folder, CIRCUMSTANCES[place % len(CIRCUMSTANCES)]))
+        for name in differing(found[0], found[-1])[:SHOWN]:
             print(f"  {name}")
-        status |= bool(differ)
+    status = any(differing(found[0], one) for one in found)
+    told = shown(pythons, found)
+    print(told)
+    if "--write" in words:
+        caption = "What was varied, and what of it was equal."
+        put(PAGE, "reproduce", f":::{{table}} {caption}\n\n{told}\n:::")
     print("every byte is the same" if not status else f"kept for a look: {scratch}")
     if not status:
         shutil.rmtree(scratch)
-    return status
+    return int(status)
 
 
 if __name__ == "__main__":

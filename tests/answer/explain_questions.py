@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from door_questions import Asked, step_of
@@ -55,6 +55,8 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
     """
     step = step_of(asked)
     layout, batch = step.layout, step.batch
+    # As its user says it: the file itself tells what is shared.
+    said = replace(step.said, shards=())
     for turn in range(len(FORMATS)):
         kind = FORMATS[(place + turn) % len(FORMATS)]
         path = folder / f"{place}{SUFFIX.get(kind, '.sh')}"
@@ -65,12 +67,15 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
             device = device_named(
                 asked["accelerator"], asked["nvlink_domain"], asked["network_gbit"]
             )
-            found = explained_step(reading, device, {"num_gpus": layout.num_devices}, step.said)
+            found = explained_step(reading, device, {"num_gpus": layout.num_devices}, said)
         except ConfigError:
             continue
         # What the file says of its software, overlap for instance, is said to `predict` too.
         same = asked | {"stack": asked["stack"] or reading.software}
         same |= {"facts": dict(found.said.facts)}
+        if layout.dp * layout.cp == 1:
+            # Alone a rank shares nothing, and a file has no word for what is not done.
+            same |= {"zero_stage": found.layout.zero_stage}
         taken = frozenset(one.name for one in reading.assumptions)
         return Written(path=path, asked=same, step=found, taken=taken)
     return None

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from door_questions import (
     Asked,
-    as_row,
     by_candidate,
     by_row,
     by_search,
@@ -26,7 +25,6 @@ from explain_questions import as_file, as_read
 
 from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
-from steptime.evidence.runs import run_of
 from steptime.inputs.errors import ConfigError
 from steptime.planning.emit import FORMATS
 from steptime.planning.explained import explain
@@ -50,6 +48,12 @@ HOW = (
 def questions() -> list[Asked]:
     """Give random questions over models, devices, software and layouts, all with an answer."""
     return legal_questions(NUM_QUESTIONS, seed=11)
+
+
+@pytest.fixture(scope="module")
+def predicted(questions: list[Asked]) -> list[Prediction]:
+    """Give what `predict` says to each, asked once for all that is compared with it."""
+    return [predict(**asked) for asked in questions]
 
 
 def numbers(found: Prediction) -> dict[str, Any]:
@@ -80,22 +84,26 @@ def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
     assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
 
 
-def test_search_answers_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        found = predict(**asked)
+def test_search_answers_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
         assert by_search(asked) == (found.step_time_s, found.total_bytes), asked
         told = (found.step_time_s, found.total_bytes, found.fit_probability)
         assert by_candidate(asked) == told, asked
 
 
-def test_a_step_from_elsewhere_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        assert numbers(by_step(asked)) == numbers(predict(**asked)), asked
+def test_a_step_from_elsewhere_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
+        assert numbers(by_step(asked)) == numbers(found), asked
 
 
-def test_a_file_that_states_all_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        found = predict(**asked)
+def test_a_file_that_states_all_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
         told = answer(Question(step=as_read(asked), predictor=asked["predictor"]))
         assert (numbers(told), told.assumed) == (numbers(found), found.assumed), asked
 
@@ -131,9 +139,9 @@ def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) ->
         )
 
 
-def test_a_name_changes_nothing(questions: list[Asked]) -> None:
-    for asked in questions[:400]:
-        assert numbers(predict(**renamed(asked))) == numbers(predict(**asked)), asked
+def test_a_name_changes_nothing(questions: list[Asked], predicted: list[Prediction]) -> None:
+    for asked, found in list(zip(questions, predicted, strict=True))[:400]:
+        assert numbers(predict(**renamed(asked))) == numbers(found), asked
 
 
 def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Asked]) -> None:
@@ -222,7 +230,7 @@ def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) 
     for asked in questions[:300]:
         wrong = asked | {"tp": 3 * asked["tp"], "nvlink_domain": None}
         told = refusal(lambda wrong=wrong: predict(**wrong))  # type: ignore[misc]
-        row = refusal(lambda wrong=wrong: run_of(as_row(wrong)))  # type: ignore[misc]
+        row = refusal(lambda wrong=wrong: by_row(wrong))  # type: ignore[misc]
         searched = refusal(
             lambda asked=asked, wrong=wrong: by_candidate_of(asked, wrong)  # type: ignore[misc]
         )

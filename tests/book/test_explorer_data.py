@@ -14,6 +14,7 @@ from steptime.evidence.schema import published_rows
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator_names, model, model_names
+from steptime.inputs.software import MIXTURES
 
 
 # --- limit
@@ -90,3 +91,10 @@ def test_memory_hardly_moves_with_the_number_of_micro_batches() -> None:
     }
     few, many = (predict(**shared, global_batch_size=size, recompute="full") for size in (10, 64))
     assert few.memory.total_bytes == pytest.approx(many.memory.total_bytes, rel=0.01)
+
+
+def test_the_page_says_which_sharding_runs_on_other_software() -> None:
+    told = explorer_data()["software"]
+    assert [MIXTURES[one["name"]] in one["title"] for one in told] == [True, True]
+    assert "ZeRO-3" in told[0]["title"]
+    assert "ZeRO-0 to 2" in told[1]["title"]

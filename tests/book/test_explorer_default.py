@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import steptime
 from steptime.answer import predict
 from steptime.book.explorer_page import write_modules
 from steptime.book.explorer_static import fragment, presets
@@ -50,6 +51,8 @@ def test_stand_in_home_page_and_explorer_tell_one_memory(opened: dict[str, Any])
     assert first.parts_bytes["total"] == opened["memory_bytes"]
     (told,) = (memory for name, memory in known_cases() if name == "GPT-3 175B, t = 8 alone")
     assert told.total_bytes == opened["memory_bytes"]
+    assert predict(**GPT3_SERVER).total_bytes == steptime.memory(**GPT3_SERVER).total_bytes
+    assert predict(**GPT3_SERVER).total_bytes == opened["memory_bytes"]
     assert f"{fixed(told.total_bytes / 1e9, 0)} of " in fragment()
     # The home page takes it from §18, which takes it from that case.
     assert "{value}`memory_gpt_total`" in (ROOT / "book" / "index.md").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import pkgutil
 import random
@@ -50,6 +51,7 @@ def fields_read(nodes: Iterable[ast.AST], *, by_key: bool) -> dict[str, set[str]
     return fields
 
 
+@functools.cache
 def used_fields() -> dict[str, set[str]]:
     """Return the fields that any formula reads from the records, which share their names."""
     trees = [ast.parse(Path(module.__file__ or "").read_text()) for module in MODULES]
@@ -77,7 +79,6 @@ def draw_arguments(
     function: ast.FunctionDef, fields: dict[str, set[str]], rng: random.Random
 ) -> list[Any]:
     arguments: list[Any] = []
-    fields = fields | fields_read(ast.walk(function), by_key=True)
     for parameter in function.args.args:
         if parameter.annotation and ast.unparse(parameter.annotation) == "str":
             words = SCHEDULES if parameter.arg == "name" else ("forward", "x")
@@ -102,8 +103,9 @@ def drawn_calls(module: ModuleType) -> list[tuple[str, list[Any], Any]]:
         if function.name == "where":
             continue
         done = 0
+        keys = fields | fields_read(ast.walk(function), by_key=True)
         for _ in range(60 * DRAWS):
-            arguments = draw_arguments(function, fields, rng)
+            arguments = draw_arguments(function, keys, rng)
             try:
                 answer = getattr(module, function.name)(*arguments)
             except ZeroDivisionError:

@@ -13,9 +13,9 @@ from steptime.book.tables.knowledge import TITLES, by_source_table, rungs_table
 from steptime.book.tables.sources import SOURCES, source_name
 from steptime.evidence.ladder import RUNGS, ladder_of
 from steptime.evidence.ladder_left_out import ladder_left_out
-from steptime.evidence.leave_out import left_out
+from steptime.evidence.leave_out import published_left_out
 from steptime.evidence.residuals import DENSE, KINDS
-from steptime.evidence.samples import all_runs, main_samples
+from steptime.evidence.samples import main_samples
 from steptime.evidence.schema import published_rows
 
 
@@ -38,7 +38,7 @@ def test_what_sources_tell_is_missed_as_in_the_section_on_left_out_runs(
     study: KnowledgeStudy,
 ) -> None:
     """§17 works on arrays of all runs, §17c through the door one by one."""
-    result = left_out(all_runs())
+    result = published_left_out()
     errors: dict[tuple[str, str], list[float]] = {}
     for sample, error in zip(result.runs.samples, result.errors, strict=True):
         errors.setdefault((sample.kind, sample.source), []).append(float(error))

@@ -11,8 +11,11 @@ import typer
 from typer.main import get_command
 
 from steptime.book.site import command_pages, docstrings, python_pages
+from steptime.book.site.drawings import lighter
 from steptime.book.site.mathml import FormulaError, to_mathml
+from steptime.book.site.policy import write_beside
 from steptime.book.site.polish import polished
+from steptime.book.site.share import lost, shared
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -206,7 +209,6 @@ document.documentElement.dataset.mode = "";
 
 def test_page_is_mended() -> None:
     page = polished(PAGE)
-    assert "fontawesome" not in page
     assert "elsewhere.example" not in page
     assert "searchindex" not in page
     assert 'aria-label="Toggle sidebar"' in page
@@ -216,14 +218,54 @@ def test_page_is_mended() -> None:
     assert not re.search(r"<script(?![^>]*src=)", page)
 
 
-def test_search_page_keeps_its_index() -> None:
-    assert "searchindex.js" in polished(PAGE, is_search=True)
-
-
 def test_every_head_of_a_table_says_what_it_is_the_head_of() -> None:
     page = polished('<th class="head text-right"><p>GPUs</p></th><th class="head">run</th>')
     assert page.count('scope="col"') == 2
 
 
+def test_points_that_look_alike_say_it_once_and_keep_their_order() -> None:
+    def point(x: int, style: str) -> str:
+        return f'<use href="#m" x="{x}" y="1.5" style="{style}"/>\n  '
+
+    red, blue = "fill: red; stroke-opacity: 0.6", "fill: blue"
+    figure = '<svg class="st-figure"><g>\n' + point(1, red) + point(2, red) + point(3, blue)
+    page = lighter(f'{figure}<path d="M 0 0 \nL 1 1 \n"/><text>a  b</text></g></svg>')
+    assert page == (
+        f'<svg class="st-figure"><g><g style="{red}"><use href="#m" x="1" y="1.5"/>'
+        f'<use href="#m" x="2" y="1.5"/></g><g style="{blue}"><use href="#m" x="3" y="1.5"/></g>'
+        '<path d="M 0 0 L 1 1 "/><text>a  b</text></g></svg>'
+    )
+    assert lighter(page) == page
+    # Opacity of a group is another thing than of each point.
+    faint = '<svg class="st-figure">' + 2 * point(1, "opacity: 0.5").strip() + "</svg>"
+    assert lighter(faint) == faint
+
+
 def test_mending_twice_changes_nothing_more() -> None:
     assert polished(polished(PAGE)) == polished(PAGE)
+
+
+# What search engines, chats and lost readers get
+
+
+def test_where_the_address_is_known_links_are_whole(tmp_path: Path) -> None:
+    base = "https://book.example/steptime/"
+    page = "<head><title>Pipelines — steptime</title></head>"
+    made = shared(page, "../", "book/pipeline.html", base)
+    assert f'"og:image" content="{base}card.png"' in made
+    assert f'"og:url" content="{base}book/pipeline.html"' in made
+    assert '"og:image" content="../card.png"' in shared(page, "../", "book/pipeline.html")
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "book").mkdir()
+    for name in ("404.html", "search.html", "book/pipeline.html"):
+        (tmp_path / name).touch()
+    write_beside(tmp_path, base)
+    tree = ET.parse(tmp_path / "sitemap.xml")
+    assert [one.text for one in tree.iter() if one.tag.endswith("loc")] == [
+        f"{base}book/pipeline.html"
+    ]
+    assert f"Sitemap: {base}sitemap.xml" in (tmp_path / "robots.txt").read_text(encoding="utf-8")
+    assert (tmp_path / ".nojekyll").is_file()
+    # Shown at any depth, so that no path from the page leads home.
+    assert f'href="{base}"' in lost("steptime", base)
+    assert "<script" not in lost("steptime", base)

@@ -27,7 +27,10 @@
   }
   const options = { preload: false, resultTypes: ['violations'] };
   const found = [
-    await axe.run(part, { ...options, rules: { 'color-contrast': { enabled: false } } }),
+    await axe.run(part, { ...options, rules: {
+      'color-contrast': { enabled: false },
+      'label-content-name-mismatch': { enabled: true },
+    } }),
     await axe.run({ include: [...first.values()] }, { ...options, runOnly: ['color-contrast'] }),
   ];
   return found.flatMap((one) => one.violations).flatMap((one) => one.nodes.map((node) =>

@@ -20,7 +20,7 @@ PAGES = sorted(
     path.relative_to(SITE).as_posix()
     for path in SITE.rglob("*.html")
     if "_static" not in path.parts
-    and path.name not in {"genindex.html", "search.html"}
+    and path.name != "genindex.html"
     # The front door only leads on: a test of its own.
     and path != SITE / "index.html"
 )
@@ -127,12 +127,6 @@ def test_theme_button_goes_through_its_three_modes_and_is_remembered(
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_search_finds_a_page(open_page: Callable[..., Any]) -> None:
-    page = open_page("search.html?q=pipeline").page
-    page.wait_for_selector("#search-results li a")
-    assert page.locator("#search-results li a", has_text="Pipeline parallelism").count() >= 1
-
-
 def test_only_pages_with_a_widget_load_its_script(open_page: Callable[..., Any]) -> None:
     def scripts(path: str) -> list[str]:
         page = open_page(path).page
@@ -140,12 +134,3 @@ def test_only_pages_with_a_widget_load_its_script(open_page: Callable[..., Any])
 
     assert not [one for one in scripts("book/notation.html") if "/schedule/" in one]
     assert [one for one in scripts("book/pipeline.html") if "/schedule/" in one]
-
-
-def test_pages_are_light(open_page: Callable[..., Any]) -> None:
-    # The theme alone came to 2.4 MB a page, most of it a script for icons.
-    page = open_page("book/notation.html").page
-    size = page.evaluate(
-        "performance.getEntriesByType('resource').reduce((sum, r) => sum + r.decodedBodySize, 0)"
-    )
-    assert size < 900_000

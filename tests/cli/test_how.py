@@ -175,7 +175,7 @@ def test_what_no_machine_and_no_software_has_is_refused(
 
 def test_two_mixtures_of_software_are_said_to_be_two(steptime: Call) -> None:
     asked = ("predict", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "128", "--dp", "8")
-    for stage, other in (("1", "--zero 3 is taken to run on"), ("3", "--zero 0 to 2 are taken")):
+    for stage, other in (("1", "ZeRO-3 is taken to run on"), ("3", "ZeRO-0 to 2 are taken")):
         assert other in steptime(*asked, "--zero", stage, "--json")[1]
         named = steptime(*asked, "--zero", stage, "--stack", "deepspeed", "--json")[1]
         assert "other software" not in named

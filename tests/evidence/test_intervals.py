@@ -16,11 +16,18 @@ from steptime.evidence.intervals import (
     ends,
     holds,
     misses_of,
-    predictive_variance,
     quantile,
     width,
     width_of,
     widths_text,
+)
+from steptime.evidence.pooling import (
+    Spread,
+    base_of,
+    growth_of,
+    heard,
+    predictive_variance,
+    squeezed,
 )
 from steptime.evidence.residuals import DENSE, EXPERTS, KINDS, NARROW, Miss, Residual, residuals
 from steptime.formulas.judgement import exposed_fraction, half_width, interval_s
@@ -145,10 +152,46 @@ def test_what_is_usual_moves_the_interval_and_not_its_width() -> None:
 
 def test_too_few_sources_borrow_the_wider_neighbour() -> None:
     dense = rows_of(DENSE, [-0.1, 0.0, 0.1, 0.2])
-    narrow = rows_of(NARROW, [0.0, 0.02])
+    narrow = rows_of(NARROW, [0.02])
     rows = [*dense, *narrow]
     assert width_of(rows, NARROW, FAMILY) == width_of(rows, DENSE, FAMILY)
     assert width_of(rows, NARROW, NOTHING) == width_of(rows, DENSE, NOTHING)
+
+
+def test_two_sources_are_enough_beside_other_kinds() -> None:
+    dense, narrow = rows_of(DENSE, [-0.1, 0.0, 0.1, 0.2]), rows_of(NARROW, [0.0, 0.2])
+    found = width_of([*dense, *narrow], NARROW, FAMILY)
+    assert found is not None
+    assert (found.num_sources, found.runs) == (2, len(narrow))
+    assert width_of(narrow, NARROW, FAMILY) is None
+    alone = width_of(dense, DENSE, FAMILY)
+    assert alone is not None
+    # Three degrees of its own, and the one that the other kind can lend.
+    beside = width_of([*dense, *narrow], DENSE, FAMILY)
+    assert beside is not None
+    assert beside.factor < alone.factor
+
+
+def test_a_squeezed_variance_by_hand() -> None:
+    # One degree of its own borrows two of three: (2 x 1 + 1 x 4) / 3 = 2.
+    assert squeezed(Spread(4.0, 1), [Spread(1.0, 3)]) == Spread(2.0, 3)
+    # Four borrow four of ten, half and half; and none where there are no others.
+    assert squeezed(Spread(4.0, 4), [Spread(1.0, 5), Spread(3.0, 5)]) == Spread(3.0, 8)
+    assert squeezed(Spread(4.0, 4), []) == Spread(4.0, 4)
+
+
+def test_how_scales_grow_is_one_number_for_all_kinds() -> None:
+    def kind(size: float) -> list[Miss]:
+        return [
+            Miss(source, exposed, sign * size * (1.0 + 2.0 * exposed))
+            for source in ("a", "b")
+            for exposed in (0.0, 0.1, 0.3, 0.4)
+            for sign in (-1.0, 1.0)
+        ]
+
+    assert growth_of([kind(0.05), kind(0.2)]) == pytest.approx(2.0)
+    assert base_of(heard(kind(0.2)), 0.0, 2.0) == pytest.approx(0.2)
+    assert growth_of([[]]) == 0.0
 
 
 def test_experts_are_no_narrower_than_dense_where_software_is_new() -> None:

@@ -154,3 +154,13 @@ def test_autocast_keeps_weights_and_gradients_in_32_bits() -> None:
 )
 def test_devices_by_their_printed_names(text: str, key: str) -> None:
     assert accelerator_of(text, []).name == key
+
+
+def test_a_stated_group_shards_and_its_copies_are_counted() -> None:
+    rows = {row.id: row for row in published_rows()}
+    layout = run_of(rows["dgxc-159"]).layout
+    assert (layout.zero_stage, layout.dp, layout.dp_replicate) == (3, 32, 4)
+    assert run_of(rows["dgxc-131"]).layout.dp_replicate == 1
+    uneven = rows["dgxc-159"].model_copy(update={"zero": "FSDP shard group 64"})
+    with pytest.raises(Contradiction, match="does not divide dp x cp = 32"):
+        run_of(uneven)

@@ -16,7 +16,7 @@ from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.judge import run_result, validation
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_curve import drawn, sources_left_out
-from steptime.evidence.own_fit import own_fit, write_fit
+from steptime.evidence.own_fit import OwnFit, own_fit, write_fit
 from steptime.evidence.own_steps import moved
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow, published_rows
@@ -70,12 +70,19 @@ def test_runs_as_predicted_teach_nothing() -> None:
 
 def test_one_run_moves_the_factor_part_of_the_way() -> None:
     rows = measured_by(published_constants(), KORTHIKANTI[:1])
-    slow = [rows[0].model_copy(update={"step_time_s": 1.08 * (rows[0].step_time_s or 0.0)})]
-    fit = own_fit(slow)
+
+    def slowed(times: float) -> OwnFit:
+        step_s = times * (rows[0].step_time_s or 0.0)
+        return own_fit([rows[0].model_copy(update={"step_time_s": step_s})])
+
+    fit = slowed(1.15)
     assert fit.mean_left_out is None
-    assert 1.0 < fit.learned[0].value < 1.08
-    assert fit.learned[0].low < 1.0
-    assert fit.learned[0].high > 1.08
+    assert 1.0 < fit.learned[0].value < 1.15
+    assert fit.learned[0].low < 1.0 < fit.learned[0].high
+    # Runs of one cluster differ by more than this: its sign is a toss, and nothing is learned.
+    kept = slowed(1.04)
+    assert kept.learned == ()
+    assert kept.constants == published_constants()
 
 
 def test_runs_measured_thrice_too_slow_are_set_aside() -> None:

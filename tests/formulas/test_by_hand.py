@@ -6,6 +6,8 @@ comment at each shows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made import constants, job, memory_facts
 
@@ -117,7 +119,7 @@ def test_shared_experts_by_hand() -> None:
     # 124 numbers; down: 10 x 3 and 3 x 4 in, 10 x 4 out, 82. Two bytes each.
     one = record(num_shared_experts=2.0, expert_ffn_hidden_size=3.0, hidden_size=4.0, tp=2.0)
     assert shared_products_s(one, WHOLE, 10.0, 1e300) == 2 * 124 + 2 * 82
-    one.num_shared_experts = 0.0
+    one = replace(one, num_shared_experts=0.0)
     assert shared_products_s(one, WHOLE, 10.0, 1e300) == 0.0
 
 
@@ -129,7 +131,7 @@ def test_parameters_of_a_stage_by_hand() -> None:
     assert routed_layer_parameters(dense) == 0.0
     assert stage_parameters(dense, 3.0) == {"shared": 3 * 216 + 400, "routed": 0.0}
     # In DualPipe a rank holds its mirror's stage too.
-    dense.schedule = float(SCHEDULES.index("dualpipe"))
+    dense = replace(dense, schedule=float(SCHEDULES.index("dualpipe")))
     assert stage_parameters(dense, 3.0)["shared"] == 2 * (3 * 216 + 400)
     # 4 of 6 layers are mixtures: on average 2/3 of (1 shared expert of 5) and 1/3 of 10 wide.
     mixture = record(hidden_size=8.0, num_shared_experts=1.0, expert_ffn_hidden_size=5.0)
@@ -202,8 +204,8 @@ def test_the_link_of_each_kind_by_hand() -> None:
     wanted = {"tensor": near, "context": near, "expert": near, "pipeline": far, "data": far}
     assert link_bytes_per_s(one) == wanted
     # Alone, a stage and a copy send nothing, and get NVLink's rate.
-    one.pp, one.dp = 1.0, 1.0
+    one = replace(one, pp=1.0, dp=1.0)
     assert set(link_bytes_per_s(one).values()) == {near}
     # 16 devices of one tensor group over two domains.
-    one.tp, one.cp = 16.0, 1.0
+    one = replace(one, tp=16.0, cp=1.0)
     assert link_bytes_per_s(one)["tensor"] == far

@@ -43,9 +43,9 @@ def test_attention_by_hand() -> None:
     latent = record(kv_lora_rank=5.0)
     assert parameters.attention_slice(latent) == 64 + 48 + 2 * 80
     # Queries through a rank of 3: 8 x 3 and 3 x 4 x 2; one head of two here.
-    latent.q_lora_rank = 3.0
+    latent = replace(latent, q_lora_rank=3.0)
     assert parameters.attention_slice(latent) == 24 + 24 + 48 + 160
-    latent.tp = 2.0
+    latent = replace(latent, tp=2.0)
     assert parameters.attention_slice(latent) == 24 + 12 + 48 + 80
 
 

@@ -206,8 +206,8 @@ def test_micro_batches_in_flight_are_the_simulators(name: str) -> None:
         except ConfigError:
             continue
         asked = record("llama2-7b", (m, 4096))
-        asked.pp, asked.vpp = float(p), float(chunks)
-        asked.schedule = float(SCHEDULES.index(name))
+        place = float(SCHEDULES.index(name))
+        asked = replace(asked, pp=float(p), vpp=float(chunks), schedule=place)
         shared = flight_line(asked) | {"micro_batches": micro_batches(asked)}
         for rank, order in enumerate(build_orders(name, p, m, chunks)):
             # With one stage there is no pipeline to fill, whatever the schedule is called.

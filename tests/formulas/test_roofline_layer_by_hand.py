@@ -5,6 +5,8 @@ NVLink reaches half of 100 bytes a second, the network half of 10; a hop takes a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made import constants, small_job, time_facts
 
@@ -161,17 +163,17 @@ def test_scores_by_hand() -> None:
     job = record(window_size=4.0, windowed_layers=1.0, tp=2.0)
     assert attention.score_flop(job, 10.0) == pytest.approx(2 * 10 * 16.8 * 16 / 2)
     # Latent: 2 x (3 + 1) for the scores, 2 x 5 for the values.
-    job.kv_lora_rank = 6.0
+    job = replace(job, kv_lora_rank=6.0)
     assert attention.score_flop(job, 10.0) == pytest.approx(2 * 10 * 16.8 * 18 / 2)
-    job.window_size = 50.0
+    job = replace(job, window_size=50.0)
     assert attention.score_flop(job, 10.0) == 2 * 10 * 20 * 18 / 2
 
 
 def test_stored_scores_are_all_made_within_a_window_too() -> None:
     narrow = record(window_size=4.0, windowed_layers=4.0, tp=2.0)
     facts = time_facts()
-    whole = attention.stored_forward_s(record(tp=2.0), facts, CONSTANTS, 10.0, 1e3)
-    assert attention.stored_forward_s(narrow, facts, CONSTANTS, 10.0, 1e3) == whole
+    whole = attention.stored_s(record(tp=2.0), facts, CONSTANTS, 10.0, 1e3)
+    assert attention.stored_s(narrow, facts, CONSTANTS, 10.0, 1e3) == whole
 
 
 # --- invariant: nothing of a layer is lost or counted twice

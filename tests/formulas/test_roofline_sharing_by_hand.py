@@ -6,6 +6,8 @@ ranks in each, 5 for one; a hop takes a second. Each rank runs 6 micro-batches.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made import constants, small_job, time_facts
 
@@ -82,7 +84,7 @@ def test_gradients_behind_chunks_by_hand() -> None:
     # done, so 240 hide, a quarter of which shows. A last backward pass of 900 leaves a share less
     # 480, less than a layer's.
     job = record(zero_stage=1.0, pp=2.0, vpp=2.0)
-    job.schedule = float(SCHEDULES.index("interleaved-1f1b"))
+    job = replace(job, schedule=float(SCHEDULES.index("interleaved-1f1b")))
     found = sharing.gradients_s(job, software(**OVERLAPPED), CONSTANTS, 2.0, 60.0, 100.0)
     assert found == pytest.approx(509.2 - 240.0 + 60.0)
     found = sharing.gradients_s(job, software(**OVERLAPPED), CONSTANTS, 2.0, 60.0, 900.0)
@@ -117,10 +119,10 @@ def test_tied_embeddings_by_hand() -> None:
     # 100 x 8 x 4 bytes between two stages: alone in their domains at 5, or at 50 inside one.
     job = record(tied=1.0, pp=2.0)
     assert sharing.tied_s(job, software(), CONSTANTS) == pytest.approx(640.0 + 6.0)
-    job.nvlink_domain = 8.0
+    job = replace(job, nvlink_domain=8.0)
     assert sharing.tied_s(job, software(), CONSTANTS) == pytest.approx(64.0 + 2.0)
-    job.tp = 2.0
-    job.nvlink_domain = 16.0
+    job = replace(job, tp=2.0)
+    job = replace(job, nvlink_domain=16.0)
     assert sharing.tied_s(job, software(), CONSTANTS) == pytest.approx(32.0 + 2.0)
     assert sharing.tied_s(record(tied=1.0), software(), CONSTANTS) == 0.0
     assert sharing.tied_s(record(pp=2.0), software(), CONSTANTS) == 0.0
@@ -197,5 +199,5 @@ def test_messages_of_a_layer_with_experts_by_hand() -> None:
     assert found["gather"] == pytest.approx(19.2 + 3 + 96 + 3)
     assert found["scatter"] == pytest.approx(38.4 + 3 + 192 + 3)
     # On ranks of their own experts move nothing.
-    job.ep = 4.0
+    job = replace(job, ep=4.0)
     assert shards.layer_messages_s(job, software(), CONSTANTS)["gather"] == pytest.approx(22.2)

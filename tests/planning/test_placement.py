@@ -13,6 +13,7 @@ from steptime.formulas.placement import group_spans, link_bytes_per_s
 from steptime.formulas.records import BaselineConstants
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import SIZES
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import Experts, ModelShape
@@ -71,11 +72,9 @@ def flat(
     )
     easy = with_fields(layout, tp=1, cp=1, pp=1, dp=1, ep=1, etp=1)
     record = job(shape, gpu, easy, Batch(global_batch_size=1, seq_length=4096))
-    for axis in ("tp", "cp", "pp", "dp", "ep", "etp"):
-        setattr(record, axis, float(getattr(layout, axis)))
-    record.global_batch_size = float(layout.dp)
-    record.data_inside = data_inside
-    return record
+    sizes = {axis: float(getattr(layout, axis)) for axis in SIZES}
+    batch = float(layout.dp)
+    return with_fields(record, **sizes, global_batch_size=batch, data_inside=data_inside)
 
 
 # --- published

@@ -48,6 +48,14 @@ SCRIPTS = (
     "A=1\ncase y in x) A=4 ;;\n*) A=6 ;;\nesac",
     "A=1\nif true; then A=2; fi\nA=3",
     "for B in 7; do A=$B; done",
+    *(
+        f"A=1\nif [ {left} {how} 3 ]; then A=2; fi"
+        for how in ("-eq", "-ne", "-gt", "-lt", "-ge", "-le")
+        for left in (2, 3, 4)
+    ),
+    "A=$((-7 / -2))",
+    "A=$((7 / -2 + 10))",
+    "A=$((7 % -4))",
 )
 
 
@@ -93,6 +101,26 @@ def test_windows_by_hand(more: str, window: int, windowed: int, tmp_path: Path) 
     model = read_configuration(path).model
     assert model is not None
     assert (model.window_size, model.windowed_layers) == (window, windowed)
+
+
+def test_a_command_that_another_shell_is_given_is_followed(tmp_path: Path) -> None:
+    path = tmp_path / "run.sh"
+    for shell in ("bash", "/bin/bash", "sh"):
+        path.write_text(f'{shell} -c "torchrun t.py {SHAPE} --seq-length 512"\n')
+        assert read_configuration(path).facts["seq_length"].value == 512
+
+
+@pytest.mark.parametrize(
+    ("word", "stage"),
+    [("no_shard", 0), ("optim", 1), ("optim_grads", 2), ("optim_grads_params", 3)],
+)
+def test_what_is_sharded_is_the_stage_of_its_name(word: str, stage: int, tmp_path: Path) -> None:
+    path = tmp_path / "run.sh"
+    more = (
+        f"--use-megatron-fsdp --use-distributed-optimizer --data-parallel-sharding-strategy {word}"
+    )
+    path.write_text(f"torchrun pretrain_gpt.py {SHAPE} --seq-length 512 {more}\n")
+    assert read_configuration(path).facts["zero_stage"].value == stage
 
 
 def test_keys_of_toml_have_an_end(tmp_path: Path) -> None:

@@ -101,10 +101,10 @@ function scheduleRefusal(state, job, data, formulas) {
   const rule = formulas.schedule_rule(job.schedule, job.pp, micro, job.vpp);
   if (!rule) return null;
   const near = formulas.mended_sizes(job.pp, micro);
-  const [, template] = data.schedule_faults[rule - 1];
-  const text = sentence(template, { ...state, micro, ...near });
+  const [, template, instead] = data.schedule_faults[rule - 1];
+  const text = sentence(template, { ...state, micro, instead, ...near });
   if (rule < 3) return { field: "vpp", value: 3 - rule, text };
-  if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: "dualpipe-v", text };
+  if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: instead, text };
   const closer = micro - near.fewer <= near.more - micro ? near.fewer : near.more;
   const least = Math.max(near.even, near.least);
   const batch = (rule === 3 ? closer : least) * job.dp * job.micro_batch_size;
@@ -181,6 +181,7 @@ export function makeAnswer(data, formulas) {
       state,
       job,
       software,
+      several: job.vpp > 1 || formulas.weight_copies(job) > 1,
       link: data.accelerators.find((one) => one.key === state.gpu).link,
       memory: memory(job, software.memory),
       steps,

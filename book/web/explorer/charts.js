@@ -76,7 +76,7 @@ export function drawAll(parts, answer, ghost, room) {
       value: stage[key],
       text: `${gb(stage[key])} GB`,
     }));
-  const place = placeWord(answer.state);
+  const place = placeWord(answer);
   const which = `${place} ${memory.worst + 1} of ${answer.job.pp}`;
   text(parts.memoryTitle, `Memory of the fullest GPU${answer.job.pp > 1 ? ", " + which : ""}`);
   text(parts.stagesTitle, `Memory by ${place}`);

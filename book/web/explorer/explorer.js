@@ -14,7 +14,7 @@ import { makeView } from "./view.js";
 export function mount(element, data, formulas, loadTexts) {
   const machine = makeAnswer(data, formulas);
   const undo = new Undo();
-  let { state, bad } = fromQuery(location.search, data);
+  let { state, shown, bad } = fromQuery(location.search, data);
   let story = storyOf(state);
   let pinned = null;
   let good = null;
@@ -77,7 +77,9 @@ export function mount(element, data, formulas, loadTexts) {
     const before = good;
     state = next;
     bad = [];
-    const url = location.pathname + toQuery(state, location.search) + location.hash;
+    // Of a layout that is refused the address also says what stays in the picture.
+    const stays = good && machine.quick(state).refused ? good.state : null;
+    const url = location.pathname + toQuery(state, location.search, stays) + location.hash;
     if (how === "push") {
       writeAddress();
       history.pushState(null, "", url);
@@ -134,7 +136,14 @@ export function mount(element, data, formulas, loadTexts) {
 
   function read() {
     address = null;
-    ({ state, bad } = fromQuery(location.search, data));
+    ({ state, shown, bad } = fromQuery(location.search, data));
+    start();
+  }
+
+  /** Draw what an address says, and beside a refused layout what was in the picture then. */
+  function start() {
+    const before = shown && machine.answer(shown);
+    if (before && !before.refused) good = before;
     followStory(state);
     render(null);
   }
@@ -149,7 +158,6 @@ export function mount(element, data, formulas, loadTexts) {
 
   window.addEventListener("popstate", read);
   new ResizeObserver(() => view.resize()).observe(element);
-  followStory(state);
-  render(null);
+  start();
   return { state: () => state, answer: () => machine.answer(state) };
 }

@@ -40,8 +40,8 @@ export function numberField([key, letter, name, unit], id, change, how = {}) {
   const most = BOUNDS[key][1];
   const put = how.put ?? ((value) => ({ [key]: value }));
   const [before, after] = how.buttons ?? [
-    [["÷2", `halve ${name}`, (now) => Math.max(least, Math.floor(now / 2))]],
-    [["×2", `double ${name}`, (now) => now * 2]],
+    [["÷2", `÷2: halve ${name}`, (now) => Math.max(least, Math.floor(now / 2))]],
+    [["×2", `×2: double ${name}`, (now) => now * 2]],
   ];
   let value = least;
   const note = h("span", { class: "note", id: `${id}-${key}-note` });

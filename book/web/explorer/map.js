@@ -110,6 +110,7 @@ export function makeMap(id, machine, pick, data) {
     const level = cell.memory && !over ? shade(cost(cell), span) : 0;
     const mark = cell.refused ? "never" : over ? "over" : `level-${level}`;
     const words = sentence(cell, data);
+    const shown = cell.refused ? "–" : over ? `✕${gb(cell.memory.total)}` : digits(cell.seconds / unit[0]);
     return h(
       "button",
       {
@@ -117,12 +118,13 @@ export function makeMap(id, machine, pick, data) {
         class: `cell ${mark}`,
         tabindex: -1,
         "aria-pressed": String(here),
-        "aria-label": words,
+        // Who speaks to the page says what is seen.
+        "aria-label": `${shown}: ${words}`,
         onfocus: () => tell(words),
         onpointerenter: () => tell(words),
         onclick: () => pick(cell.state, "map"),
       },
-      cell.refused ? "–" : over ? `✕${gb(cell.memory.total)}` : digits(cell.seconds / unit[0]),
+      shown,
     );
   }
 

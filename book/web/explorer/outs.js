@@ -28,7 +28,7 @@ export const STEP_SLOTS = {
 };
 
 /** What a GPU of a pipeline is called: a stage, or a rank where it holds several. */
-export const placeWord = (state) => (state.vpp > 1 || state.schedule === "dualpipe" ? "rank" : "stage");
+export const placeWord = (answer) => (answer.several ? "rank" : "stage");
 
 /** The name of a part of the step among the numbers: memory has an optimizer too. */
 export const stepOut = (key) => (key === "optimizer" ? "update" : key);

@@ -7,7 +7,7 @@ import { placeWord } from "./outs.js";
 /** Draw a bar for each pipeline stage, parts stacked, with the limit across. */
 export function drawStages(host, answer, parts, top) {
   const { stages, worst, limit } = answer.memory;
-  const place = placeWord(answer.state);
+  const place = placeWord(answer);
   const height = 96;
   const ground = height - 16;
   const y = (bytes) => ground - (bytes / top) * (ground - 12);

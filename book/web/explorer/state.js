@@ -4,6 +4,7 @@
  */
 
 export const PREFIX = "l.";
+const WAS = "was.";
 
 export const CHOICES = {
   tp: [1, 2, 4, 8, 16, 32],
@@ -132,29 +133,38 @@ export function ownShape(own) {
   return good ? shape : null;
 }
 
-/** The address part of a state: only what differs from the default. */
-export function toQuery(state, query = "") {
+/**
+ * The address part of a state: only what differs from the default. A state that is refused keeps
+ * the one before it on the page: `shown`, of which the address says what differs.
+ */
+export function toQuery(state, query = "", shown = null) {
   const kept = [...new URLSearchParams(query)].filter(([key]) => !key.startsWith(PREFIX));
   const ours = Object.keys(DEFAULTS)
     .filter((key) => state[key] !== DEFAULTS[key])
     .map((key) => [PREFIX + key, String(state[key])]);
-  const text = String(new URLSearchParams([...kept, ...ours]));
+  const before = Object.keys(DEFAULTS)
+    .filter((key) => shown && shown[key] !== state[key])
+    .map((key) => [PREFIX + WAS + key, String(shown[key])]);
+  const text = String(new URLSearchParams([...kept, ...ours, ...before]));
   return text ? `?${text}` : "";
 }
 
 /**
  * Read a state from an address.
- * Returns the state and the values that could not be read (they keep their default).
+ * Returns the state, the one that was on the page where this one is refused, or null, and the
+ * values that could not be read (they keep their default).
  */
 export function fromQuery(query, data) {
   const state = { ...DEFAULTS };
   const bad = [];
+  const was = {};
   for (const [name, value] of new URLSearchParams(query)) {
     if (!name.startsWith(PREFIX)) continue;
-    const key = name.slice(PREFIX.length);
-    const read = key in DEFAULTS ? parse(key, value, data) : undefined;
-    if (read === undefined) bad.push(`${key}=${value.slice(0, 30)}`);
-    else state[key] = read;
+    const said = name.slice(PREFIX.length);
+    const key = said.startsWith(WAS) ? said.slice(WAS.length) : said;
+    const read = Object.hasOwn(DEFAULTS, key) ? parse(key, value, data) : undefined;
+    if (read === undefined) bad.push(`${said}=${value}`.slice(0, 40));
+    else (key === said ? state : was)[key] = read;
   }
   // An address may name chunks or a schedule alone; both together are taken as they are.
   const given = (key) => new URLSearchParams(query).has(PREFIX + key);
@@ -167,7 +177,8 @@ export function fromQuery(query, data) {
     state.model = DEFAULTS.model;
     state.own = "";
   }
-  return { state, bad };
+  const shown = Object.keys(was).length ? { ...state, ...was } : null;
+  return { state, shown, bad };
 }
 
 function parse(key, value, data) {

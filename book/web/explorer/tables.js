@@ -56,7 +56,7 @@ function head(cells) {
 
 function fillMemory(table, answer) {
   const { stages, worst } = answer.memory;
-  const place = placeWord(answer.state);
+  const place = placeWord(answer);
   const names = stages.map((stage, index) => `${place} ${index + 1}${index === worst ? " (fullest)" : ""}`);
   fill(
     table,

@@ -170,7 +170,7 @@ export function makeSearch(question, data, machine, formulas) {
     const ties = best.filter((one) => one.seconds <= best[0].seconds * (1 + share)).length;
     const byCount = Object.entries(dropped).sort((a, b) => b[1] - a[1]);
     return {
-      ...{ question, model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
+      ...{ question, software: kinds.map((one) => one.title), model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
       interval: best.length ? interval(best[0]) : null,
       best: best.slice(0, Math.max(most, ties)).map(told),
       front: (alone ?? front.list()).map(told),

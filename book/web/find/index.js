@@ -7,7 +7,7 @@ import { group } from "../explorer/format.js";
 import { command, makeDropped, makeTable, tieSentence, verdict } from "./answer.js";
 import { makeClient } from "./client.js";
 import { makeForm } from "./form.js";
-import { explorerLink, inNumbers, inWords } from "./layouts.js";
+import { explorerLink, inNumbers, inWords, named } from "./layouts.js";
 import { makePlot } from "./plot.js";
 
 /** A search that is done sooner shows no bar. */
@@ -97,7 +97,9 @@ export function mount(element, worker) {
 
   function describe(found, word) {
     const link = h("a", { href: explorerLink(page, found, result) }, "Open it in the explorer");
-    const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. `;
+    const { zero, dp, cp, copies } = named(found, result.settings);
+    const software = result.software[zero > 2 && dp * cp > copies ? 1 : 0];
+    const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. Assumed: ${software}. `;
     detail.replaceChildren(h("b", {}, `${word}: `), words, link);
   }
 

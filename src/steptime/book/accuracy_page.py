@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.accuracy_static import fragment
-from steptime.book.figure_page import FigurePage, write_figure
+from steptime.book.alone_page import AlonePage
+from steptime.book.figure_page import write_figure
 from steptime.book.results.notebooks import OUTPUT
 from steptime.book.study.accuracy import MIME, MODELS
 
@@ -20,7 +21,7 @@ NOTEBOOK = "17_roofline"
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5}(?:v\d+)?)")
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{7,40})")
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="accuracy",
     element="accuracy",
     title="Published against predicted step time",

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from steptime.book.figure_page import FigurePage
+from steptime.book.alone_page import AlonePage
 from steptime.book.idea_page import data_module, write_idea
 from steptime.formulas.traffic import tensor_all_reduces_per_layer
 from steptime.inputs.rank_order import rank_order
@@ -23,7 +23,7 @@ STEPS = {"tp": (42.0, 0.0), "cp": (18.0, -41.0), "pp": (0.0, 116.0), "dp": (164.
 ORIGIN, RADIUS = (40.0, 62.0), 14.0
 WIDTH, HEIGHT = 320.0, 228.0
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="cube",
     element="cube",
     title="Ranks in four dimensions",

@@ -36,7 +36,7 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING
-from steptime.inputs.schedule_faults import SCHEDULE_FAULTS
+from steptime.inputs.schedule_faults import INSTEAD, SCHEDULE_FAULTS
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -207,7 +207,9 @@ def explorer_data() -> dict[str, Any]:
         "fields": FIELD_KEYS,
         "sizes": SIZE_KEYS,
         "faults": [[rule.field, rule.sentence] for rule in RULES],
-        "schedule_faults": [list(one) for one in SCHEDULE_FAULTS],
+        "schedule_faults": [
+            [*one, near] for one, near in zip(SCHEDULE_FAULTS, INSTEAD, strict=True)
+        ],
         "device_fault": DEVICE_FAULT,
         "precision_faults": {"eight": NO_EIGHT_BITS, "blocks": NO_BLOCKS},
         "step_models": predictor_entries(),

@@ -14,7 +14,7 @@ from steptime.inputs.model import Experts, ModelShape
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names
 from steptime.inputs.said import NOTHING_SAID
-from steptime.inputs.software import as_trained, conditions_of, software
+from steptime.inputs.software import MIXTURES, as_trained, conditions_of, software
 
 PLAIN = "bf16"
 NARROW = "fp8"
@@ -35,7 +35,10 @@ def facts_of(device: Accelerator, model_shape: ModelShape, precision: str) -> li
     for sharing in (False, True):
         one = software(NOTHING_SAID, device, model_shape, precision, sharing)
         time = None if one.time is None else asdict(one.time)
-        names = {"name": one.stack.name, "title": one.stack.title}
+        names = {
+            "name": one.stack.name,
+            "title": f"{one.stack.title}: {MIXTURES[one.stack.family]}",
+        }
         found.append({**names, "time": time, "memory": asdict(one.memory)})
     return found
 

@@ -11,13 +11,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
-from steptime.book.site.policy import META
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 OPENED = (
@@ -43,6 +43,7 @@ ROOTS = (
     "steptime.formulas.validity:layout_rule",
     "steptime.formulas.validity:layout_fault",
     "steptime.formulas.judgement:shares_weights",
+    "steptime.formulas.ranks:weight_copies",
     "steptime.formulas.judgement:interval_s",
     "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.schedule_rules:schedule_rule",
@@ -52,29 +53,15 @@ ROOTS = (
 )
 """The formulas that the page calls."""
 
-_ALONE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{policy}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Layout explorer</title>
-<meta name="description" content="Does a layout fit, and how long does a step take?">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-</head>
-<body class="st-alone">
-<main>
-<h1>Layout explorer</h1>
-<p class="st-intro">Cut a model over GPUs: does it fit, and where does the time of a step go?</p>
-<div id="layout">
-{fragment}
-</div>
-</main>
-<script src="index.js"></script>
-</body>
-</html>
-"""
+PAGE = AlonePage(
+    name="explorer",
+    element="layout",
+    title="Layout explorer",
+    about="Does a layout fit, and how long does a step take?",
+    kind="st-alone",
+    intro='<p class="st-intro">Cut a model over GPUs: does it fit, and where does the time of a '
+    "step go?</p>",
+)
 
 
 def whole_numbers(value: Any) -> Any:
@@ -170,7 +157,7 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     made = {
         "explorer.html": stand_in,
-        "explorer/index.html": _ALONE.format(policy=META, fragment=stand_in),
+        "explorer/index.html": alone_html(PAGE, stand_in),
         "explorer/index.js": one_script("explorer/index.js", modules()),
         "explorer/formula-text.js": texts_text(),
         "explorer/style.css": small_style(style_text()),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steptime.book.figure_page import FigurePage
+from steptime.book.alone_page import AlonePage
 from steptime.book.frames import Film, film_data, fragment
 from steptime.book.frames_films import exchange_film, ring_film, tensor_film
 from steptime.book.idea_page import data_module, write_idea
 
 
-def _page(name: str, title: str, about: str) -> FigurePage:
-    return FigurePage(name=name, element=name, title=title, heading=title, about=about)
+def _page(name: str, title: str, about: str) -> AlonePage:
+    return AlonePage(name=name, element=name, title=title, heading=title, about=about)
 
 
-def films() -> list[tuple[FigurePage, Film]]:
+def films() -> list[tuple[AlonePage, Film]]:
     """Return every figure in frames with its page."""
     return [
         (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.book.accuracy_static import accelerator_name
+from steptime.book.explorer_state import state_of
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.planning.question import Question
@@ -122,24 +123,8 @@ def address(question: Question, one: Candidate) -> str:
         question: What was searched.
         one: The layout.
     """
-    cut = one.layout
-    names = {
-        "tp": cut.tp,
-        "cp": cut.cp,
-        "pp": cut.pp,
-        "vpp": cut.vpp,
-        "ep": cut.ep,
-        "etp": cut.etp,
-        "copies": cut.dp_replicate,
-        "zero": cut.zero_stage,
-        "recompute": cut.recompute,
-        "schedule": cut.schedule,
-        "sp": int(cut.sequence_parallel),
-        "mb": one.batch.micro_batch_size,
-        "n": question.num_devices,
-        "batch": question.global_batch_size,
-        "seq": question.seq_length,
-    }
+    names = state_of(question.step(one.layout, one.batch))
+    del names["gpu"]
     return "&".join(f"l.{name}={value}" for name, value in names.items())
 
 

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from steptime.book.figure_page import FigurePage
+from steptime.book.alone_page import AlonePage
 from steptime.book.home_answers import (
     BATCH,
     CLUSTERS,
@@ -23,7 +23,7 @@ from steptime.book.idea_page import data_module, write_idea
 from steptime.book.schedule_page import MICRO_BATCHES, RANKS, timeline
 from steptime.inputs.presets import model
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="front",
     element="home",
     title="Where a training step waits",

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from steptime.book.alone_page import AlonePage
 from steptime.book.explorer_page import whole_numbers
-from steptime.book.figure_page import WEB, FigurePage, write_figure
+from steptime.book.figure_page import WEB, write_figure
 from steptime.book.minify import small_style
 
 _CHAPTER = re.compile(r'href="([a-z-]+\.html)')
@@ -34,7 +35,7 @@ def data_module(source: str, value: Any) -> str:
     return f"// Made from {source}; change that, not this.\nexport const DATA = {text};\n"
 
 
-def write_idea(out: Path, page: FigurePage, stand_in: str, modules: Mapping[str, str]) -> None:
+def write_idea(out: Path, page: AlonePage, stand_in: str, modules: Mapping[str, str]) -> None:
     """Write all files of a small figure, the common style before its own.
 
     Args:

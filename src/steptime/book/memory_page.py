@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from steptime.answer import predict
-from steptime.book.figure_page import FigurePage
+from steptime.book.alone_page import AlonePage
 from steptime.book.idea_page import command, data_module, round_top, write_idea
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.memory.total import PARTS
@@ -26,7 +26,7 @@ MODEL = model(LLAMA["model"]).name
 GB = 1e9
 COLOURS = ("k5", "k4", "k1", "k6", "k3", "k7", "none")
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="memory",
     element="memory",
     title="What the fullest GPU holds",

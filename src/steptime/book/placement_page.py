@@ -9,7 +9,8 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from steptime.book.figure_page import FigurePage, write_figure
+from steptime.book.alone_page import AlonePage
+from steptime.book.figure_page import write_figure
 from steptime.book.javascript import bundle
 from steptime.inputs.layout import Layout
 from steptime.planning.placement import Placement, place
@@ -19,7 +20,7 @@ ROOTS = ("steptime.planning.groups", "steptime.formulas.placement:used_per_domai
 LAYOUT, DOMAIN, ORDER = Layout(tp=8, pp=16, dp=9), 72, "llama3"
 MOST_DOMAINS = 2
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="placement",
     element="racks",
     title="Racks and servers, group by group",

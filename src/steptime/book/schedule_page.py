@@ -12,7 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from steptime.book.figure_page import FigurePage, write_figure
+from steptime.book.alone_page import AlonePage
+from steptime.book.figure_page import write_figure
 from steptime.book.javascript import BUNDLES, bundle
 from steptime.pipeline import build, codes, durations, execute, held, idle_causes, measure
 from steptime.pipeline.schedules import SCHEDULES
@@ -20,7 +21,7 @@ from steptime.pipeline.schedules import SCHEDULES
 NAME, RANKS, MICRO_BATCHES = "1f1b", 4, 8
 UNIT, PITCH, HEADS = 18, 30, 46
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="schedule",
     element="sched",
     title="Pipeline schedules, animated",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_page import WEB, data_text, module_text
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
 from steptime.book.search_static import fragment
-from steptime.book.site.policy import META
 
 ROOTS = (
     "steptime.planning.cuts",
@@ -32,28 +32,13 @@ ROOTS = (
     "steptime.formulas.roofline.step:roofline_step_s",
 )
 """All that a search calls."""
-_ALONE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-{policy}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Which layout?</title>
-<meta name="description" content="The fastest layout of a model on your GPUs, out of all.">
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="style.css">
-</head>
-<body class="sf-alone">
-<main>
-<h1>Which layout?</h1>
-<div id="find">
-{fragment}
-</div>
-</main>
-<script src="index.js"></script>
-</body>
-</html>
-"""
+PAGE = AlonePage(
+    name="find",
+    element="find",
+    title="Which layout?",
+    about="The fastest layout of a model on your GPUs, out of all.",
+    kind="sf-alone",
+)
 
 
 def modules() -> dict[str, str]:
@@ -81,7 +66,7 @@ def write_search(out: Path) -> list[Path]:
     style = (WEB / "find" / "style.css").read_text(encoding="utf-8")
     made = {
         "find.html": stand_in,
-        "find/index.html": _ALONE.format(policy=META, fragment=alone),
+        "find/index.html": alone_html(PAGE, alone),
         "find/index.js": one_script("find/index.js", every),
         "find/worker.js": one_script("find/worker.js", every),
         "find/style.css": small_style(style),

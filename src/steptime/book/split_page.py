@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from steptime.answer import predict
+from steptime.book.alone_page import AlonePage
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.statements import LIMIT, formula_of
-from steptime.book.figure_page import FigurePage
 from steptime.book.idea_page import command, write_idea
 from steptime.book.site.mathml import to_mathml
 from steptime.book.study.effects import LLAMA
@@ -67,7 +66,7 @@ PARTS: tuple[tuple[str, str, str, Callable[..., Any], str], ...] = (
 )
 """Part, its word, its colour, the formula behind it, and a sentence."""
 
-PAGE = FigurePage(
+PAGE = AlonePage(
     name="split",
     element="split",
     title="One step, part by part",
@@ -82,8 +81,8 @@ def equation(function: Callable[..., Any]) -> str:
     Args:
         function: The formula.
     """
-    assert isinstance(function, FunctionType)
-    formula = formula_of(CLOSED.get(function, function))
+    closed: Mapping[Any, Any] = CLOSED
+    formula = formula_of(closed.get(function, function))
     return to_mathml(formula.equations[-1].latex(LIMIT), display=True)
 
 

@@ -22,22 +22,7 @@ def show_log(
         constants: Of the roofline model; the published ones if None.
         as_json: Whether to print JSON.
     """
-    logged = {
-        "step_time_s": log.step_time_s,
-        "tokens_per_s_per_gpu": log.tokens_per_s_per_gpu,
-        "flop_per_s_per_gpu": log.flop_per_s_per_gpu,
-    }
-    said: dict[str, float] = {}
-    if told is not None:
-        said = {
-            "step_time_s": told.step_time_s,
-            "tokens_per_s_per_gpu": told.tokens_per_s_per_gpu,
-            "flop_per_s_per_gpu": told.tflops_per_gpu * 1e12,
-        }
-        if logged["step_time_s"] is None and log.tokens_per_s_per_gpu:
-            batch, layout = told.step.batch, told.step.layout
-            tokens = batch.global_batch_size * batch.seq_length / layout.num_devices
-            logged["step_time_s"] = tokens / log.tokens_per_s_per_gpu
+    logged, said = _numbers(log, told)
     step_s = logged["step_time_s"]
     found = None if told is None or step_s is None else _compared(step_s, told, constants)
     if as_json:
@@ -63,6 +48,29 @@ def show_log(
         print_interval(step_s, told)
     if found is not None and found.inside is False:
         print_comparison(found)
+
+
+def _numbers(
+    log: RunLog, told: Prediction | None
+) -> tuple[dict[str, float | None], dict[str, float]]:
+    """Return what was logged, and the same of the answer."""
+    logged: dict[str, float | None] = {
+        "step_time_s": log.step_time_s,
+        "tokens_per_s_per_gpu": log.tokens_per_s_per_gpu,
+        "flop_per_s_per_gpu": log.flop_per_s_per_gpu,
+    }
+    said: dict[str, float] = {}
+    if told is not None:
+        said = {
+            "step_time_s": told.step_time_s,
+            "tokens_per_s_per_gpu": told.tokens_per_s_per_gpu,
+            "flop_per_s_per_gpu": told.tflops_per_gpu * 1e12,
+        }
+        if logged["step_time_s"] is None and log.tokens_per_s_per_gpu:
+            batch, layout = told.step.batch, told.step.layout
+            tokens = batch.global_batch_size * batch.seq_length / layout.num_devices
+            logged["step_time_s"] = tokens / log.tokens_per_s_per_gpu
+    return logged, said
 
 
 def _compared(step_s: float, told: Prediction, constants: RooflineConstants | None) -> Comparison:

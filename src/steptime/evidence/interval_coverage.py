@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from steptime.evidence.intervals import COVERAGE, by_source, ends, holds, misses_of, width_of
+from steptime.evidence.intervals import COVERAGE, ends, holds, misses_of, width_of
+from steptime.evidence.pooling import by_source
 from steptime.evidence.residuals import KINDS, Residual, residuals
 from steptime.formulas.judgement import half_width
 from steptime.inputs.said import KNOWLEDGE

@@ -6,7 +6,9 @@ the variance between sources and the variance within them, every source weighing
 the mean of the sources' means, with Student's t of one less than the sources. There is a width for
 each kind of run and each level of knowledge (`steptime.inputs.said.Said.knowledge`). Errors are
 divided by a scale first, which grows with the share of the step that is no computing.
-A cell of fewer than three sources takes the wider of its neighbours: the same kind with less
+How the scale grows is one number for all kinds of run, and a kind of few sources takes part of its
+variance from the others, see `steptime.evidence.pooling`.
+A cell of fewer than two sources takes the wider of its neighbours: the same kind with less
 known, and dense runs with as much known. Experts are never narrower than dense runs, in 16 bits
 and in fewer, where the software is not known exactly. This form was chosen before any width was
 made with it.
@@ -19,18 +21,32 @@ only three sources ran what is anybody's. A user gets it for the latter alone.
 A third came last: runs that are mostly attention have no say. Sequences of a million tokens tell
 nothing but which kernel a source took, by up to two; six such runs had made half of the width of
 all dense ones. An answer for such a run says that none like it counts, see `steptime.answer.reach`.
+
+A fourth, after coverages of 96 to 99 % with three to five sources of a kind were seen: what the
+kinds share. How much of it was chosen by coverage with each source left out: taking all of the
+others' degrees of freedom held too few experts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from statistics import median, variance
+from statistics import median
 from typing import TypeVar
 
 from steptime.answer.reach import MOST_ATTENTION
 from steptime.answer.width import DENSE, EXPERTS, KEYS, KINDS, NARROW
+from steptime.evidence.pooling import (
+    Spread,
+    base_of,
+    growth_of,
+    heard,
+    line,
+    middle_of,
+    spread_of,
+    squeezed,
+)
 from steptime.evidence.residuals import Miss, Residual, residuals
 from steptime.formulas.judgement import half_width
 from steptime.formulas.records import Width
@@ -40,10 +56,8 @@ from steptime.inputs.said import EXACT, KNOWLEDGE
 COVERAGE = 0.9
 W = TypeVar("W")
 FEWEST_SOURCES = 3
-FEWEST_RUNS = 3
-"""Of a source that has a say."""
-LEAST_BASE = 0.01
-"""Nobody measures a step to better than a hundredth."""
+FEWEST_BESIDE = 2
+"""The same where other kinds' sources tell how much sources differ."""
 
 
 def ends(width: Width, exposed: float) -> tuple[float, float]:
@@ -84,82 +98,55 @@ def quantile(coverage: float, freedom: int) -> float:
     return float(t.ppf((1.0 + coverage) / 2.0, freedom))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def by_source(misses: Iterable[Miss]) -> dict[str, list[Miss]]:
-    """Return errors by their source.
-
-    Args:
-        misses: Errors.
-    """
-    found: dict[str, list[Miss]] = {}
-    for miss in misses:
-        found.setdefault(miss.source, []).append(miss)
-    return found
-
-
-def _line(groups: Iterable[Sequence[Miss]], middle: float) -> tuple[float, float]:
-    """Return the line of the errors' sizes over exposed shares, every source weighing the same."""
-    points = [
-        (1.0 / len(group), miss.exposed, abs(miss.error - middle))
-        for group in groups
-        for miss in group
-    ]
-    total = math.fsum(weight for weight, _, _ in points)
-    mean_x = math.fsum(w * x for w, x, _ in points) / total
-    mean_y = math.fsum(w * y for w, _, y in points) / total
-    spread = math.fsum(w * (x - mean_x) ** 2 for w, x, _ in points)
-    across = math.fsum(w * (x - mean_x) * (y - mean_y) for w, x, y in points)
-    slope = max(across / spread, 0.0) if spread > 0.0 else 0.0
-    return max(mean_y - slope * mean_x, LEAST_BASE), slope
-
-
-def predictive_variance(groups: Sequence[Sequence[float]]) -> float:
-    """Return the variance of one more value of one more group, about a mean of the groups' means.
-
-    Means of groups vary by what groups differ and by their share of what values within one do;
-    the first term holds both, and the doubt of the mean.
-
-    Args:
-        groups: Values less their common middle: two groups or more, of two values or more.
-
-    References:
-        searle1992, Ch. 3, with groups weighing the same.
-    """
-    count = len(groups)
-    between = math.fsum(_mean(group) ** 2 for group in groups) / (count - 1)
-    within = _mean([variance(group) for group in groups])
-    in_means = _mean([1.0 / len(group) for group in groups])
-    return between * (1.0 + 1.0 / count) + within * (1.0 - in_means)
-
-
-def width(misses: Sequence[Miss], coverage: float = COVERAGE) -> Width | None:
+def width(
+    misses: Sequence[Miss],
+    coverage: float = COVERAGE,
+    growth: float | None = None,
+    others: Sequence[Spread] = (),
+) -> Width | None:
     """Return the width that covers a share of a new source's runs; None for too few sources.
 
     Args:
         misses: Errors of left-out runs.
         coverage: The share to cover.
+        growth: How the scale grows, of all kinds; from these errors alone if None.
+        others: How errors of the other kinds vary: with them two sources are enough.
     """
-    groups = [group for group in by_source(misses).values() if len(group) >= FEWEST_RUNS]
-    if len(groups) < FEWEST_SOURCES:
+    groups = heard(misses)
+    if len(groups) < (FEWEST_BESIDE if others else FEWEST_SOURCES):
         return None
-    middle = _mean([_mean([miss.error for miss in group]) for group in groups])
-    base, slope = _line(groups, middle)
-    scaled = [
-        [(miss.error - middle) / (base + slope * miss.exposed) for miss in group]
-        for group in groups
-    ]
-    factor = quantile(coverage, len(groups) - 1) * math.sqrt(predictive_variance(scaled))
+    middle = middle_of(groups)
+    if growth is None:
+        base, slope = line(groups, middle)
+    else:
+        base = base_of(groups, middle, growth)
+        slope = growth * base
+    spread = squeezed(spread_of(groups, base, slope), others)
     return Width(
-        factor=factor,
+        factor=quantile(coverage, spread.freedom) * math.sqrt(spread.variance),
         base=base,
         slope=slope,
         runs=sum(map(len, groups)),
         middle=middle,
         num_sources=len(groups),
     )
+
+
+def width_beside(misses: Mapping[str, Sequence[Miss]], kind: str) -> Width | None:
+    """Return a kind's width, the other kinds helping; None for too few sources.
+
+    Args:
+        misses: Errors of left-out runs of each kind.
+        kind: One of ``KINDS``.
+    """
+    growth = growth_of(misses.values())
+    others = []
+    for other, several in misses.items():
+        groups = heard(several)
+        if other != kind and len(groups) >= FEWEST_BESIDE:
+            base = base_of(groups, middle_of(groups), growth)
+            others.append(spread_of(groups, base, growth * base))
+    return width(misses[kind], growth=growth, others=others)
 
 
 def misses_of(
@@ -224,7 +211,8 @@ def width_of(
     rows = [row for row in rows if row.attention <= MOST_ATTENTION]
 
     def own(kind: str, knowledge: str) -> Width | None:
-        return width(misses_of(rows, kind, knowledge, without))
+        every = {one: misses_of(rows, one, knowledge, without) for one in KINDS}
+        return width_beside(every, kind)
 
     def size(one: Width) -> float:
         return float(half_width(one, usual))

@@ -19,22 +19,31 @@ from steptime.inputs.constants import RooflineConstants
 
 
 def constants_without(runs: Table) -> dict[str, RooflineConstants]:
-    """Return the constants fitted without each unit, by its name.
+    """Return the constants fitted without each unit that has scored runs, by its name.
 
     Args:
         runs: Every run.
     """
     units = runs.column(lambda sample: sample.origin)
-    return {unit: calibrate(runs, units != unit) for unit in dict.fromkeys(units.tolist())}
+    counted = dict.fromkeys(sample.origin for sample in runs.samples if scored(sample))
+    return {unit: calibrate(runs, units != unit) for unit in counted}
 
 
-def kinds_left_out(runs: Table) -> dict[str, tuple[LadderLine, ...]]:
+@functools.cache
+def published_without() -> Mapping[str, RooflineConstants]:
+    """Return the constants fitted without each unit of all published runs, fitted once."""
+    return constants_without(all_runs())
+
+
+def kinds_left_out(
+    runs: Table, constants: Mapping[str, RooflineConstants]
+) -> dict[str, tuple[LadderLine, ...]]:
     """Return the ladder of each kind of run, every run's unit left out of the fit.
 
     Args:
         runs: Every run; those of sweeps, and those that are not scored, are fitted to alone.
+        constants: Fitted without each unit.
     """
-    constants = constants_without(runs)
     samples = {sample.id: sample for sample in runs.samples if scored(sample)}
 
     def constants_of(row: PublishedRow) -> RooflineConstants:
@@ -50,4 +59,4 @@ def kinds_left_out(runs: Table) -> dict[str, tuple[LadderLine, ...]]:
 @functools.cache
 def ladder_left_out() -> Mapping[str, tuple[LadderLine, ...]]:
     """Return the ladder of each kind of published run, left out of the fit."""
-    return kinds_left_out(all_runs())
+    return kinds_left_out(all_runs(), published_without())

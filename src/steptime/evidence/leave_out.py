@@ -12,14 +12,15 @@ Run as a module it writes ``data/roofline_residuals.csv``, from which
 from __future__ import annotations
 
 import csv
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from steptime.evidence.adding import step_of
-from steptime.evidence.calibration import calibrate
 from steptime.evidence.ladder import family_and_date, nothing
+from steptime.evidence.ladder_left_out import constants_without, published_without
 from steptime.evidence.residuals import COLUMNS, RESIDUALS, WORDS, Residual
 from steptime.evidence.runs import Incomplete
 from steptime.evidence.samples import Sample, Table, all_runs, sample_of, scored, table
@@ -108,14 +109,22 @@ def _by_id(runs: Sequence[Sample], constants: RooflineConstants) -> Missed:
     return {sample.id: pair for sample, pair in zip(runs, pairs, strict=True)}
 
 
-def left_out(runs: Table) -> LeftOut:
+@functools.cache
+def published_left_out() -> LeftOut:
+    """Return all published runs with their left-out errors, fitted once."""
+    return left_out(all_runs(), published_without())
+
+
+def left_out(runs: Table, constants: Mapping[str, RooflineConstants] | None = None) -> LeftOut:
     """Return the scored runs with their left-out errors, much and little of their software known.
 
     Args:
         runs: Every run.
+        constants: Fitted without each source; fitted here if None.
     """
     import numpy as np
 
+    without = constants_without(runs) if constants is None else constants
     counted = [sample for sample in runs.samples if scored(sample)]
     # A row that names no family is no example of what a family tells.
     by_family = [
@@ -126,16 +135,15 @@ def left_out(runs: Table) -> LeftOut:
     by_nothing = asked_as(nothing, counted)
     told, family, assumed = Missed(), Missed(), Missed()
     seconds: dict[str, dict[str, float]] = {}
-    origins = runs.column(lambda sample: sample.origin)
     for origin in dict.fromkeys(sample.origin for sample in counted):
-        constants = calibrate(runs, origins != origin)
+        fitted = without[origin]
         out = [sample for sample in counted if sample.origin == origin]
-        exposed, errors, parts = _missed(table(out), constants)
+        exposed, errors, parts = _missed(table(out), fitted)
         for at, sample in enumerate(out):
             told[sample.id] = (float(exposed[at]), float(errors[at]))
             seconds[sample.id] = {name: float(values[at]) for name, values in parts.items()}
-        family |= _by_id([one for one in by_family if one.origin == origin], constants)
-        assumed |= _by_id([one for one in by_nothing if one.origin == origin], constants)
+        family |= _by_id([one for one in by_family if one.origin == origin], fitted)
+        assumed |= _by_id([one for one in by_nothing if one.origin == origin], fitted)
     found = tuple(_residual(sample, told, family, assumed) for sample in counted)
     names = seconds[counted[0].id]
     parts = {name: np.array([seconds[one.id][name] for one in counted]) for name in names}
@@ -179,4 +187,4 @@ def write_residuals(result: LeftOut, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_residuals(left_out(all_runs()), data_path(RESIDUALS))
+    write_residuals(published_left_out(), data_path(RESIDUALS))

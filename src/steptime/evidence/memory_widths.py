@@ -26,14 +26,10 @@ from dataclasses import asdict, dataclass
 
 from steptime.answer.peak import job_memory
 from steptime.answer.width import logit
-from steptime.evidence.intervals import (
-    FEWEST_RUNS,
-    FEWEST_SOURCES,
-    predictive_variance,
-    quantile,
-)
+from steptime.evidence.intervals import FEWEST_SOURCES, quantile
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.memory_reading import read_bytes, reading_of
+from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from steptime.evidence.ladder_left_out import constants_without
+from steptime.evidence.ladder_left_out import published_without
 from steptime.evidence.own_fit import fit_to
 from steptime.evidence.samples import Sample, Table, all_runs, scored, table
 from steptime.inputs.constants import RooflineConstants
@@ -60,7 +60,7 @@ def sources_left_out(least_runs: int) -> tuple[LeftOutSource, ...]:
         least_runs: Of a source.
     """
     runs = all_runs()
-    constants = constants_without(runs)
+    constants = published_without()
     by_source: dict[str, list[Sample]] = {}
     for sample in runs.samples:
         if scored(sample):

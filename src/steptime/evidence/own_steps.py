@@ -37,6 +37,8 @@ FEWEST_FOR = {"factor": 1, "network": 4, "host": 4}
 """Runs that a step takes: with fewer, one left out leaves nothing to tell it from the factor."""
 LEAST_GAIN = 0.1
 """Share of the left-out error that a step must take away, after the factor."""
+LEAST_SURE = 0.3
+"""Standard deviations from nought from which a factor is learned: nearer, its sign is a toss."""
 FEWEST_LEFT_OUT = 3
 """Runs from which on each can be left out of a fit to the others."""
 _NINETY = 1.645
@@ -60,10 +62,14 @@ class Spreads:
 
 @functools.cache
 def spreads() -> Spreads:
-    """Return how far clusters differ, and runs of one cluster, as their sources tell them."""
+    """Return how far clusters differ, and runs of one cluster, known by family and date.
+
+    A user's cluster is a new source, in no table of stacks.
+    """
     by_source: dict[str, list[float]] = {}
     for one in residuals():
-        by_source.setdefault(one.source, []).append(one.error)
+        if one.family_error is not None:
+            by_source.setdefault(one.source, []).append(one.family_error)
     large = [errors for errors in by_source.values() if len(errors) > 2]
     means = [fmean(errors) for errors in large]
     within = [fmean((e - m) ** 2 for e in errors) for errors, m in zip(large, means, strict=True)]
@@ -192,7 +198,7 @@ def steps_taken(line: Line, scatter: float) -> int:
     """Return how many of ``STEPS`` runs that were left out are predicted better with.
 
     Few runs can be left out of nothing: below three the factor alone is learned, which moves only
-    as far as sources are known to differ.
+    as far as sources are known to differ. Nothing is where the factor itself is a toss.
 
     Args:
         line: Errors about the steps.
@@ -201,6 +207,9 @@ def steps_taken(line: Line, scatter: float) -> int:
     import numpy as np
 
     count = len(line.start)
+    x, deviation = solved(line, np.ones(count), 1, scatter)
+    if abs(float(x[0])) < LEAST_SURE * float(deviation[0]):
+        return 0
     if count < FEWEST_LEFT_OUT:
         return 1
     best, taken = float(np.abs(line.start).mean()), 0

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steptime.evidence.row_words import Word, is_blank, pieces, word_of
+from steptime.evidence.row_words import Word, folded, is_blank, pieces, word_of
 from steptime.evidence.schema import Unknown
+from steptime.formulas.schedule import SCHEDULES
+from steptime.formulas.schedule_rules import chunks_held
+from steptime.formulas.schedules.registry import place_of
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 
 Said = tuple[str, Assumed | None]
@@ -119,6 +122,20 @@ def zero_stage(text: str) -> tuple[int, Assumed | None]:
     return (0 if word is None else int(word.value)), record
 
 
+def shard_ranks(text: str) -> int | None:
+    """Return over how many ranks a cell says that sharding goes; None for all of them.
+
+    Args:
+        text: The cell, such as ``FSDP shard group 8``.
+    """
+    word = word_of("zero", text)
+    return None if word is None else word.more.get("shard_ranks")
+
+
+_OWN_NAMES = {folded(name): name for name in SCHEDULES}
+"""A column takes the package's own names; other words for them stand in ``data/run_words.toml``."""
+
+
 def schedule_name(text: str, pp: int, vpp: int) -> Said:
     """Return the name of the pipeline schedule, and a record if it is not said.
 
@@ -128,13 +145,16 @@ def schedule_name(text: str, pp: int, vpp: int) -> Said:
         vpp: Model chunks a device holds.
     """
     usual = "interleaved-1f1b" if vpp > 1 else "1f1b"
-    word, record = choice("schedule", text, usual)
+    name, record = _OWN_NAMES.get(folded(text)), None
+    if name is None:
+        word, record = choice("schedule", text, usual)
+        name = None if word is None else word.value
     if pp == 1:
         return "1f1b", record if record is not None and record.word else None
-    if word is None:
+    if name is None:
         return usual, record
     # "1F1B" over several chunks is the interleaved one by its short name.
-    return (usual if word.value == "1f1b" else word.value), None
+    return (usual if name == "1f1b" else name), None
 
 
 def one_chunk(text: str) -> bool:
@@ -144,7 +164,10 @@ def one_chunk(text: str) -> bool:
         text: The cell.
     """
     word = word_of("schedule", text)
-    return word is not None and word.more.get("chunks") == 1
+    if word is not None:
+        return word.more.get("chunks") == 1
+    name = _OWN_NAMES.get(folded(text), "")
+    return name in SCHEDULES and chunks_held(float(place_of(name))) == 1.0
 
 
 def flop_convention(text: str) -> str:

@@ -12,6 +12,7 @@ from steptime.evidence.row_text import (
     precision_of,
     recomputed,
     schedule_name,
+    shard_ranks,
     zero_stage,
 )
 from steptime.evidence.row_words import is_blank, word_of
@@ -74,6 +75,14 @@ def _sizes(row: PublishedRow) -> dict[str, int]:
     return {"tp": tp, "pp": pp, "cp": cp, "dp": dp}
 
 
+def _copies(row: PublishedRow, ranks: int) -> int:
+    """Return how many copies of what is sharded the ranks of data parallelism hold."""
+    sharing = shard_ranks(row.zero) or ranks
+    if ranks % sharing:
+        raise Contradiction(f"zero {row.zero!r} does not divide dp x cp = {ranks}")
+    return ranks // sharing
+
+
 def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Layout:
     """Return the layout of a row.
 
@@ -86,6 +95,7 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
         Incomplete: If a size that has no default is blank or the sizes do not multiply up.
     """
     sizes: dict[str, Any] = {name: getattr(row, name) or 1 for name in SIZES} | _sizes(row)
+    sizes["dp_replicate"] = row.dp_replicate or _copies(row, sizes["dp"] * sizes["cp"])
     pp, vpp = sizes["pp"], sizes["vpp"]
     recompute = recomputed(row.recompute, num_layers / (pp * vpp))
     precision, _, precision_note = precision_of(row.precision)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 
 KINDS = ("counted", "printed", "inferred", "read off runs", "stated")
 """How a value is known: counted in code, printed by a source, inferred, read off measured runs,
 or stated by who asks."""
-CONDITIONS = (
-    *("experts", "dense", "latent attention", "recompute unstated"),
-    *("fp16", "bf16", "fp8", "mxfp8", "nvfp4", "8 bits and below", "ampere", "hopper", "blackwell"),
-)
-"""What a line can be limited to: a kind of model, what nobody stated, a precision, a generation of
-devices."""
+KINDS_OF_STEP = ("experts", "dense", "latent attention", "recompute unstated", "8 bits and below")
+"""What a line can be limited to, beside a precision and a generation of devices: a kind of model,
+what nobody stated, and all narrow precisions."""
 
 Value = float | str
 
@@ -30,7 +29,7 @@ class Fact:
         value: Its value; a word for the last two.
         kind: One of ``KINDS``.
         source: Key in ``references.bib`` and place, or from what it was inferred.
-        when: Of ``CONDITIONS``, all of which must be true; empty where it always holds.
+        when: Of `conditions`, all of which must be true; empty where it always holds.
         before: Month, as ``2025-02``, from which on it holds no more; empty for ever.
     """
 
@@ -51,6 +50,14 @@ class Fact:
         if not set(self.when) <= set(conditions):
             return False
         return not self.before or (date is not None and date < self.before)
+
+
+@functools.cache
+def conditions() -> frozenset[str]:
+    """Return what a line can be limited to; precisions and generations are those of the data."""
+    return frozenset(
+        (*KINDS_OF_STEP, *data_table("precisions.toml"), *data_table("generations.toml"))
+    )
 
 
 def facts_from(table: Mapping[str, Any]) -> tuple[Fact, ...]:
@@ -74,7 +81,7 @@ def facts_from(table: Mapping[str, Any]) -> tuple[Fact, ...]:
                 when=(when,) if isinstance(when, str) else tuple(when),
                 before=line.get("before", ""),
             )
-            if fact.kind not in KINDS or not set(fact.when) <= set(CONDITIONS):
+            if fact.kind not in KINDS or not set(fact.when) <= conditions():
                 raise ConfigError(f"fact {name}: {fact.kind!r} or {fact.when!r} is not known")
             found.append(fact)
     return tuple(found)

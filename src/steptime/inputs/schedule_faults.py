@@ -21,18 +21,20 @@ SCHEDULE_FAULTS = (
     (
         "num_microbatches",
         "schedule='{schedule}' needs an even pp and an even number of micro-batches, got {pp} and "
-        "{micro}; use {even_pp} and {even}, or dualpipe-v",
+        "{micro}; use {even_pp} and {even}, or {instead}",
     ),
     (
         "num_microbatches",
         "schedule='{schedule}' needs 2 pp = {least} micro-batches, got {micro}; use a larger "
-        "batch, a smaller dp or pp, or zb-v",
+        "batch, a smaller dp or pp, or {instead}",
     ),
 )
 """What each rule of `steptime.formulas.schedule_rules.schedule_rule` is about, and its sentence.
 
 The layout page prints the same sentences.
 """
+INSTEAD = ("", "", "", "dualpipe-v", "zb-v")
+"""Of each rule, a schedule that it does not bind and that is near; empty where sizes mend it."""
 
 
 def check_schedule(layout: Layout, batch: Batch) -> None:
@@ -56,6 +58,7 @@ def check_schedule(layout: Layout, batch: Batch) -> None:
                 pp=layout.pp,
                 vpp=layout.vpp,
                 micro=micro,
+                instead=INSTEAD[int(rule) - 1],
                 **{name: int(size) for name, size in sizes.items()},
             )
         )

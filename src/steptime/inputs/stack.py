@@ -64,7 +64,7 @@ class Stack:
         """Return the line that counts for each name: the last one that holds.
 
         Args:
-            conditions: What is true of model and precision, of `steptime.inputs.fact.CONDITIONS`.
+            conditions: What is true of model and precision, of `steptime.inputs.fact.conditions`.
             date: Month of the software, or None where it is not known.
         """
         true = tuple(conditions)

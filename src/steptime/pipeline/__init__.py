@@ -8,9 +8,8 @@ From Python::
     step = simulate("1f1b", ranks=4, micro_batches=8, work=Work(send_latency=0.1))
     report(step)["bubble_fraction"]
 
-The plain functions below hold all of the logic and are also turned into JavaScript
-(files `codes`, `breadth_first`, `one_f_one_b`, `zero_bubble`, `v_shape`, `v_memory`,
-`dualpipe`, `build`, `durations`, `execute`, `waits`, `measure`, `memory`):
+The plain functions below hold all of the logic and are also turned into JavaScript, as those of
+`steptime.formulas.schedules` are:
 
 1. ``build.refusal(name, p, m, v)`` is "" or the reason why not; ``build.fixed_chunks(name)``
    is the v a schedule needs, 0 where it may be chosen.

@@ -75,8 +75,7 @@ def base_job(question: Question) -> Job:
         Layout(precision=question.precision, order=question.order),
         Batch(global_batch_size=1, seq_length=question.seq_length),
     )
-    record.global_batch_size = float(question.global_batch_size)
-    return record
+    return replace(record, global_batch_size=float(question.global_batch_size))
 
 
 def rows_job(base: Job, rows: Rows) -> Job:

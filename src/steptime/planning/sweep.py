@@ -7,9 +7,10 @@ not there yet. The executor may be of ``concurrent.futures`` or Dask's:
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.parquet import all_keys, finished_keys, write_rows
 from steptime.inputs.said import NOTHING_SAID, Said
+from steptime.planning.gather import PATIENCE_S, NoWorkersError, gathered
 from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
@@ -129,6 +131,7 @@ def run_sweep(
     *,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    patience_s: float = PATIENCE_S,
 ) -> SweepReport:
     """Answer every question that the folder does not hold yet.
 
@@ -137,6 +140,7 @@ def run_sweep(
         folder: Where the answers go, one Parquet file each.
         executor: Where the work is done; here, one after another, if None.
         progress: Called with the questions settled and all of them.
+        patience_s: How long to wait for a worker where an executor of Dask has none.
 
     Returns:
         The counts; answers are read with `steptime.inputs.parquet.read_rows`.
@@ -169,7 +173,7 @@ def run_sweep(
         for key in todo:
             keep(key, lambda key=key: answer(wanted[key]))  # type: ignore[misc]
     else:
-        _on_executor(executor, {key: wanted[key] for key in todo}, keep)
+        _on_executor(executor, {key: wanted[key] for key in todo}, keep, patience_s)
     return SweepReport(
         done=len(todo) - len(failed),
         skipped=len(there),
@@ -182,26 +186,26 @@ def _on_executor(
     executor: Executor,
     todo: dict[str, Task],
     keep: Callable[[str, Callable[[], list[dict[str, Any]]]], None],
+    patience_s: float,
 ) -> None:
-    """Send all questions out and keep the answers as they come."""
-    futures: dict[Future[list[dict[str, Any]]], str] = {
-        executor.submit(answer, task): key for key, task in todo.items()
-    }
-    left = len(futures)
-    for future in as_completed(futures):
-        try:
-            keep(futures[future], future.result)
-        except (ConfigError, KeyboardInterrupt):
-            for other in futures:
-                other.cancel()
-            raise
-        except Exception as error:
-            for other in futures:
-                other.cancel()
-            if isinstance(error, OtherSteptimeError):
-                raise ConfigError(str(error)) from None
-            raise ConfigError(
-                f"a worker was lost ({type(error).__name__}) with {left} questions open; what was "
-                "answered is kept: start again to go on"
-            ) from error
-        left -= 1
+    """Have all questions answered and keep the answers as they come."""
+    left = len(todo)
+    try:
+        with contextlib.closing(gathered(executor, answer, todo, patience_s=patience_s)) as found:
+            for key, rows in found:
+                keep(key, rows)
+                left -= 1
+    except ConfigError:
+        raise
+    except OtherSteptimeError as error:
+        raise ConfigError(str(error)) from None
+    except NoWorkersError as error:
+        raise ConfigError(
+            f"{error} with {left} questions open; what was answered is kept: start workers, then "
+            "the sweep again to go on"
+        ) from None
+    except Exception as error:
+        raise ConfigError(
+            f"a worker was lost ({type(error).__name__}) with {left} questions open; what was "
+            "answered is kept: start again to go on"
+        ) from error

@@ -7,6 +7,7 @@ from steptime.readers.entries import Entries
 from steptime.readers.formats import format_named
 from steptime.readers.reading import DEFAULT, Fact
 from steptime.readers.safe import shown
+from steptime.readers.shared_out import COPIES
 
 _BATCHES = {
     "normal": "",
@@ -40,7 +41,7 @@ def litgpt(entries: Entries) -> None:
         return
     entries.put("recompute", False, "LitGPT's pre-training computes nothing again")
     if nodes is not None and nodes > 1:
-        entries.put("dp_replicate", nodes, "LitGPT's pre-training shards inside a server")
+        entries.put(COPIES, nodes, "LitGPT's pre-training shards inside a server")
 
 
 def _number(entries: Entries, key: str) -> int | None:

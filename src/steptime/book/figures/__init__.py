@@ -97,7 +97,7 @@ def show(figure: Figure, caption: str = "", alt: str = "") -> Shown:
     if len(drawn) <= LONG_BYTES and narrowed(figure):
         kind = " st-two"
         drawn += inline_svg(figure, spoken).replace('"st-figure"', '"st-figure st-narrow"', 1)
-    # Where the box scrolls, steptime.js lets the keyboard reach it.
+    # Where the box scrolls, the page's script lets the keyboard reach it.
     markup = (
         f'<figure class="st-figure-box{kind}">\n'
         '<div class="st-scroll">\n'

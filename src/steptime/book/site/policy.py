@@ -33,7 +33,6 @@ THEME_FIRST = """(() => {
 })();
 """
 """Runs before anything is painted; so it may not wait as the other scripts do."""
-OPTIONS = "DOCUMENTATION_OPTIONS.search_as_you_type = false;\n"
 _INLINE = re.compile(
     r"\s*<script>(?:DOCUMENTATION_OPTIONS\.[^<]*|\s*// Activate the search field[^<]*)</script>"
 )
@@ -62,9 +61,6 @@ def write_beside(folder: Path, base: str) -> None:
     """
     static = folder / "_static"
     (static / "theme-first.js").write_text(THEME_FIRST, encoding="utf-8")
-    options = static / "documentation_options.js"
-    if options.is_file() and OPTIONS not in (text := options.read_text(encoding="utf-8")):
-        options.write_text(f"{text}\n{OPTIONS}", encoding="utf-8")
     (folder / ".nojekyll").touch()
     robots = "User-agent: *\nAllow: /\n"
     if base:

@@ -1,17 +1,20 @@
 """Mend what the theme leaves undone, in the finished HTML of each page.
 
-The theme loads half a megabyte of script for a dozen icons, a live-code runner that
-this book does not use, and a search index on every page; and some of its buttons have
-no name. Each mend below says what it is for. They work on the text of the page,
+The theme writes scripts into pages, for a live-code runner that this book does not use, and
+some of its buttons have no name. Each mend below says what it is for; what pages load is
+`assets`. They work on the text of the page,
 so a build that goes round ours, such as ``jupyter-book build .``, gets them too.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from steptime.book.site.assets import write_assets
+from steptime.book.site.drawings import lighter
 from steptime.book.site.policy import META, strict, write_beside
 from steptime.book.site.share import lost, shared
 
@@ -21,19 +24,15 @@ if TYPE_CHECKING:
 THEME_FIRST = '<script src="{up}_static/theme-first.js"></script>'
 
 REMOVED = (
-    # Icons are drawn by steptime.css.
-    r'\s*<script[^>]*src="[^"]*scripts/fontawesome\.js[^"]*"></script>',
     # Live code is not offered: its runner would come from another host.
     r"\s*<script>const THEBE_JS_URL = .*?</script>",
-    r'\s*<script[^>]*src="[^"]*sphinx-thebe\.js[^"]*"></script>',
-    r'\s*<link[^>]*href="[^"]*sphinx-thebe\.css[^"]*"\s*/>',
     r'\s*<script type="text/x-thebe-config">.*?</script>',
     r"\s*<script>kernelName = .*?</script>",
     # Folding is done by <details>.
     r"\s*<script>let toggle(?:Hint|Open)\w+ = .*?</script>",
     r"\s*<script>var togglebuttonSelector = .*?</script>",
-    r'\s*<script[^>]*src="[^"]*togglebutton\.js[^"]*"></script>',
-    r'\s*<link[^>]*href="[^"]*togglebutton\.css[^"]*"\s*/>',
+    # The index of all words: the search page has one of its own, loaded when asked.
+    r'\s*<script[^>]*src="[^"]*searchindex\.js[^"]*"></script>',
     # No advertisements.
     r'<div id="ethical-ad-placement".*?</div>',
     r'\s*<meta name="docsearch:[^>]*/>',
@@ -58,15 +57,14 @@ START = """<!DOCTYPE html>
 </html>
 """
 ABOUT = "How long one training step of a large language model takes, and where the time goes."
-SEARCH_ONLY = (
-    r'\s*<script[^>]*src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
-)
 REPLACED = (
     # The standard has withdrawn this role.
     (r'(<div class="citation" id="[^"]*") role="doc-biblioentry">', r"\1>"),
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
     # A button needs a name; a tooltip is none for a screen reader.
     (r'(<button class="sidebar-toggle [^"]*") title="([^"]*)"', r'\1 title="\2" aria-label="\2"'),
+    # One with words in it is called by them.
+    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
     # All that a page shows belongs to a landmark.
     (
         r'<div id="pst-primary-sidebar" class="([^"]*)">',
@@ -93,21 +91,23 @@ REPLACED = (
 )
 
 
-def polished(html: str, is_search: bool = False, up: str = "") -> str:
+def polished(html: str, up: str = "") -> str:
     """Return a page with every mend made; doing it twice changes nothing more.
 
     Args:
         html: The page as the theme wrote it.
-        is_search: Whether it is the search page, which alone needs the index.
         up: The way from the page to the site's root, such as ``../``.
     """
-    for pattern in REMOVED if is_search else (*REMOVED, SEARCH_ONLY):
+    for pattern in REMOVED:
         html = re.sub(pattern, "", html, flags=re.DOTALL)
     first = THEME_FIRST.format(up=up)
     html = re.sub(r'<script data-cfasync="false">.*?</script>', first, html, flags=re.DOTALL)
     html = strict(html)
     for pattern, text in REPLACED:
         html = re.sub(pattern, text, html, flags=re.DOTALL)
+    html = lighter(html)
+    if "bd-sidebar-secondary" not in html:
+        html = html.replace('<div class="bd-content">', '<div class="bd-content st-whole">')
     return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
 
 
@@ -121,7 +121,8 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
     if failure is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir)
-    for path in folder.rglob("*.html"):
+    pages: dict[Path, str] = {}
+    for path in sorted(folder.rglob("*.html")):
         if path.parts[len(folder.parts)] == "_static":
             continue
         before = path.read_text(encoding="utf-8")
@@ -129,8 +130,8 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
             continue  # a page of our own, such as a widget on its own
         address = path.relative_to(folder).as_posix()
         up = "../" * address.count("/")
-        after = polished(before, is_search=address == "search.html", up=up)
-        after = shared(after, up, address, app.config.html_baseurl)
+        after = shared(polished(before, up=up), up, address, app.config.html_baseurl)
+        pages[path] = after
         if after != before:
             path.write_text(after, encoding="utf-8")
     title, base = app.config.html_title, app.config.html_baseurl
@@ -138,12 +139,33 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
     (folder / "index.html").write_text(start, encoding="utf-8")
     (folder / "404.html").write_text(lost(title, base), encoding="utf-8")
     write_beside(folder, base)
-    for name in ("scripts/fontawesome.js", "sphinx-thebe.js", "sphinx-thebe.css"):
-        (folder / "_static" / name).unlink(missing_ok=True)
-    for path in (folder / "_static").rglob("*.map"):
-        path.unlink()
+    write_assets(folder, pages)
+
+
+def without_index(app: Sphinx) -> None:
+    """Let Sphinx index nothing: the site's search is ours (`search_index`).
+
+    Args:
+        app: The build that starts.
+    """
+    from sphinx.builders.html import StandaloneHTMLBuilder
+
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        app.builder.search = False
+
+
+def search_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield the page of the search, which Sphinx writes only with its own index.
+
+    Args:
+        app: The running build.
+    """
+    yield "search", {}, "search.html"
 
 
 def setup(app: Sphinx) -> None:
-    """Register the last step of the build."""
-    app.connect("build-finished", polish_site)
+    """Register what comes before the build and after it."""
+    app.connect("builder-inited", without_index)
+    app.connect("html-collect-pages", search_page)
+    # After the theme's own last step, which writes the colours of code.
+    app.connect("build-finished", polish_site, priority=900)

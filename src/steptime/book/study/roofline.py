@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from steptime.evidence.calibration import calibrate
 from steptime.evidence.interval_coverage import Coverage, coverages
-from steptime.evidence.leave_out import LeftOut, left_out
+from steptime.evidence.leave_out import LeftOut, published_left_out
 from steptime.evidence.residuals import KINDS, causes
 from steptime.evidence.rivals import (
     alike,
@@ -165,7 +165,7 @@ def _mean_size(values: Floats) -> float:
 
 def roofline_study() -> RooflineStudy:
     """Return the left-out errors of every published run, by three models."""
-    result = left_out(all_runs())
+    result = published_left_out()
     runs = result.runs
     sources, kinds = runs.column(lambda s: s.source), runs.column(lambda s: s.kind)
     constant, baseline = constant_share_errors(runs, alike), baseline_errors(runs)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from steptime.formulas.number import Number
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A training step as numbers; names as in the dataclasses they come from.
 

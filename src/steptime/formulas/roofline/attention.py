@@ -2,12 +2,14 @@
 
 from steptime.formulas.causal import windowed_keys
 from steptime.formulas.number import Number, floor, minimum, where
-from steptime.formulas.records import Constants, Job, TimeFacts
-from steptime.formulas.roofline.matmul import FILL_VALUES
-from steptime.formulas.roofline.rates import step_share
+from steptime.formulas.records import Constants, Job, Passes, TimeFacts
+from steptime.formulas.roofline.matmul import FILL_VALUES, roof_s
 
 START_TOKENS = 400.0
 """Sequence at which a flash kernel reaches half of its rate; published curves give 300 to 500."""
+READ_TOKENS = 16384.0
+"""Sequence at which the published rates of kernels were read off their curves."""
+READ_SHARE = READ_TOKENS / (READ_TOKENS + START_TOKENS)
 FULL_WIDTH = 128.0
 """Width of a head at which it is at its best; at half of that it loses a seventh."""
 WITHOUT_TENSOR_CORES = 4.0
@@ -53,34 +55,43 @@ def score_flop(job: Job, tokens: Number) -> Number:
 def flash_forward_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:
     """Return the forward time of a kernel that keeps scores on the chip and skips the mask.
 
+    Its rate was published for its own best shape, so only half of what a step keeps from
+    products, whose rate is the best of many shapes, is lost: heat, not unlike shapes.
+
     Args:
         stack: ``attention_flop_per_s`` is the kernel's published rate, ``power_scale`` as ever.
-        constants: As in `step_share`.
+        constants: ``efficiency`` is the share of the products' rate that a step keeps.
         tokens: Of a micro-batch on this device.
 
     References:
         dao2023, Sec. 4.1; shah2024, Sec. 4.1 (published rates).
     """
-    rate = stack.attention_flop_per_s * step_share(stack, constants)
-    long = job.seq_length / (job.seq_length + START_TOKENS)
+    kept = 0.5 * (1.0 + constants.efficiency)
+    rate = stack.attention_flop_per_s * stack.power_scale * kept
+    long = job.seq_length / (job.seq_length + START_TOKENS) / READ_SHARE
     wide = 0.7 + 0.3 * minimum(job.head_dim / FULL_WIDTH, 1.0)
     return 0.5 * score_flop(job, tokens) / (rate * long * wide)
 
 
-def stored_forward_s(
+def stored_s(
     job: Job, stack: TimeFacts, constants: Constants, tokens: Number, flop_per_s: Number
-) -> Number:
-    """Return the forward time of attention that writes its scores to memory.
+) -> Passes:
+    """Return the time of attention that writes its scores to memory, both passes.
 
-    Eleven bytes move per score (two products, softmax), three more with dropout and its
-    mask. All scores are made, whatever a window leaves of them. Heads whose width is no
-    multiple of eight keep tensor cores from full use.
+    For each score, forward: a product writes 2 bytes, softmax reads 2 and writes 2, the other
+    product reads 2; dropout reads 2, writes 2 and a mask. Backward: two products read the result
+    and write its gradient, softmax reads two and writes one, two products read; dropout as
+    before. Products take the larger of arithmetic and traffic. Heads whose width is no multiple
+    of eight keep tensor cores from full use. All scores are made, whatever a window leaves.
 
     Args:
         stack: ``dropout`` is 1 or 0.
-        constants: ``hbm_efficiency``.
+        constants: ``hbm_efficiency``; ``contention`` as in `product_s`.
         tokens: Of a micro-batch on this device.
         flop_per_s: Rate of large 16-bit products.
+
+    Returns:
+        ``forward`` and ``backward``.
 
     References:
         korthikanti2022, Sec. 4.1 (what is stored); transformers2026,
@@ -88,11 +99,16 @@ def stored_forward_s(
         nvidia2023matmul, tensor core requirements.
     """
     scores = tokens * job.seq_length * job.num_attention_heads / job.tp
-    traffic_bytes = (11.0 + 3.0 * stack.dropout) * scores
-    traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    one_s = scores / (job.hbm_bytes_per_s * constants.hbm_efficiency)
     thin = 1.0 + FILL_VALUES / job.head_dim
     products = 2.0 * tokens * job.seq_length * scores_width(job) / job.tp
     products_s = products * thin / flop_per_s
     eighths = job.head_dim / 8.0
     slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
-    return (products_s + traffic_s) * slower
+    dropout_s = 5.0 * stack.dropout * one_s
+    ahead_s = roof_s(constants, products_s, 4.0 * one_s) + 4.0 * one_s
+    behind_s = roof_s(constants, 2.0 * products_s, 8.0 * one_s) + 6.0 * one_s
+    return {
+        "forward": (ahead_s + dropout_s) * slower,
+        "backward": (behind_s + dropout_s) * slower,
+    }

@@ -43,7 +43,9 @@ def heads_left_over(job: Job, stack: TimeFacts) -> Number:
     ranks, keys = head_ranks(job, stack), key_heads(job)
     copied = where(leaves_rest(ranks, keys) > 0.0, 0.0, stack.cp_copies_heads)
     keys_left = minimum(leaves_rest(keys, ranks), 1.0 - copied)
-    return maximum(leaves_rest(job.num_attention_heads / job.tp, ranks), keys_left)
+    left = maximum(leaves_rest(job.num_attention_heads / job.tp, ranks), keys_left)
+    # One rank has them all, even where tensor ranks share a head of keys and values.
+    return where(ranks > 1.0, left, 0.0)
 
 
 def moved_s(

@@ -12,6 +12,9 @@ and along columns (1 + 1)."""
 CAST_4_BITS_BYTES = 7.0
 """The same in four bits: read for the largest value (2), read and written along rows (2 + 0.5),
 read, rotated and written along columns (2 + 0.5)."""
+ROTARY_BYTES = 14.0
+"""Moved for each value of queries and keys that plain PyTorch turns, beyond the 4 of one kernel:
+times the cosine (4), halves swapped (4), times the sine (4), added (6)."""
 PLAIN_NORM_FORWARD_BYTES = 32.0
 PLAIN_NORM_BACKWARD_BYTES = 62.0
 """Moved for each value of a norm that runs as plain PyTorch in 32 bits, beyond the 4 and the 6 of
@@ -27,9 +30,10 @@ def layer_traffic_bytes(job: Job, stack: TimeFacts, tokens: Number, dense_share:
     unless sequence parallelism splits them; activations, and putting heads in place with
     their positions, see a part. Forward: two norms read and write (4 h each), two sums read
     two and write one (6 h each), dropout writes a mask. Backward: a norm reads two and writes
-    one, gradients that meet are summed (6 h each), the mask is read. An activation reads each
-    input and writes its output, and going back reads one more and writes each input. Where
-    nothing is fused, a gate's factor is written and read again, and heads are copied once more.
+    one, gradients that meet are summed (6 h each), dropout reads gradient and mask and writes.
+    An activation reads each input and writes its output, and going back reads one more and
+    writes each input. Where nothing is fused, a gate's factor is written and read again, heads
+    are copied once more, and positions turn them in four kernels.
 
     Args:
         stack: ``dropout``; ``eager`` is the share of operations that run unfused, ``plain_norms``
@@ -52,12 +56,14 @@ def layer_traffic_bytes(job: Job, stack: TimeFacts, tokens: Number, dense_share:
     key_values = 2.0 * maximum(job.num_query_groups, job.tp) * job.head_dim
     placed = 4.0 * (heads + key_values) * (1.0 + eager)
     placed = placed + 4.0 * heads * eager
+    rotary = where(job.learned_positions > 0.0, 0.0, eager * ROTARY_BYTES)
+    placed = placed + rotary * (heads + 0.5 * key_values)
     width = job.ffn_hidden_size * dense_share
     gate = (4.0 + 2.0 * gated + 4.0 * gated * eager) * width
     back = (6.0 + 4.0 * gated + 8.0 * gated * eager) * width
     return {
         "forward": tokens * ((20.0 + masks + ahead) * h / split + (placed + gate) / job.tp),
-        "backward": tokens * ((24.0 + masks + behind) * h / split + (placed + back) / job.tp),
+        "backward": tokens * ((24.0 + 5.0 * masks + behind) * h / split + (placed + back) / job.tp),
     }
 
 

@@ -7,7 +7,7 @@ from steptime.formulas.roofline.attention import (
     flash_forward_s,
     output_width,
     query_width,
-    stored_forward_s,
+    stored_s,
 )
 from steptime.formulas.roofline.elementwise import cast_bytes_per_value, layer_traffic_bytes
 from steptime.formulas.roofline.exchanges import exchange_s
@@ -81,7 +81,7 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     """Return the forward and backward time of a layer's attention core.
 
     A kernel that never stored its scores has to make them anew going back: five products
-    for two. One that did goes back twice the way it came.
+    for two. For one that did see `stored_s`.
 
     Args:
         stack: ``flash`` is 1 or 0.
@@ -96,10 +96,10 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     """
     rate = ceiling_flop_per_s(job, stack, constants)
     flash = flash_forward_s(job, stack, constants, tokens)
-    stored = stored_forward_s(job, stack, constants, tokens, rate)
+    stored = stored_s(job, stack, constants, tokens, rate)
     return {
-        "forward": where(stack.flash > 0.0, flash, stored),
-        "backward": where(stack.flash > 0.0, 2.5 * flash, 2.0 * stored),
+        "forward": where(stack.flash > 0.0, flash, stored["forward"]),
+        "backward": where(stack.flash > 0.0, 2.5 * flash, stored["backward"]),
     }
 
 

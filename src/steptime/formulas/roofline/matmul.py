@@ -35,6 +35,17 @@ def product_s(
     arithmetic_s = 2.0 * values * (k + FILL_VALUES) / flop_per_s
     traffic_bytes = 2.0 * (m * k + k * n + m * n)
     traffic_s = traffic_bytes / (job.hbm_bytes_per_s * constants.hbm_efficiency)
+    return roof_s(constants, arithmetic_s, traffic_s)
+
+
+def roof_s(constants: Constants, arithmetic_s: Number, traffic_s: Number) -> Number:
+    """Return the larger of arithmetic and traffic, and what shows of the smaller one.
+
+    Args:
+        constants: ``contention`` is that share.
+        arithmetic_s: Time of the arithmetic alone.
+        traffic_s: Time of the traffic alone.
+    """
     hidden_s = minimum(arithmetic_s, traffic_s)
     return maximum(arithmetic_s, traffic_s) + constants.contention * hidden_s
 

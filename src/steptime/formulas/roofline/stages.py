@@ -161,10 +161,24 @@ def longer_chunks(job: Job) -> Number:
     return maximum(stage_imbalance(job) / stages, 1.0)
 
 
+def stages_side_by_side(job: Job) -> Number:
+    """Return how many stages of a pipeline lie in one NVLink domain: 1 or more.
+
+    Args:
+        job: ``data_inside`` is 1 where data-parallel ranks are nearer than the pipeline's.
+    """
+    ranks = job.tp * job.cp * where(job.data_inside > 0.0, job.dp, 1.0)
+    return maximum(floor(job.nvlink_domain / ranks), 1.0)
+
+
 def sends_s(
     job: Job, stack: TimeFacts, constants: Constants, tokens: Number, num_microbatches: Number
 ) -> Number:
     """Return the exposed time of the messages between stages: 0 with one stage.
+
+    A rank exchanges with both neighbours for each micro-batch and waits for either. Stages side
+    by side in one domain talk over NVLink, so the ranks at a domain's end have one slow edge of
+    two and set the pace; filling and draining pass each edge once.
 
     Args:
         stack: ``scattered_sends`` is 1 where each tensor-parallel rank sends its part only,
@@ -176,16 +190,19 @@ def sends_s(
         num_microbatches: Per step and data-parallel rank.
 
     References:
-        narayanan2021, Sec. 4.1; deepseek2024, Sec. 3.2.1 (pairs hide what stages send).
+        narayanan2021, Sec. 4.1; megatronlm2026, pipeline_parallel/p2p_communication.py (an
+        exchange is waited for); deepseek2024, Sec. 3.2.1 (pairs hide what stages send).
     """
-    bytes_per_s = where(
-        crosses_servers(job) > 0.0,
-        constants.network_efficiency * job.network_bytes_per_s,
-        constants.link_efficiency * job.nvlink_bytes_per_s,
-    )
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
-    one = tokens * job.hidden_size * 2.0 / split / bytes_per_s + constants.hop_s
+    size = tokens * job.hidden_size * 2.0 / split
+    near = size / (constants.link_efficiency * job.nvlink_bytes_per_s) + constants.hop_s
+    far = size / (constants.network_efficiency * job.network_bytes_per_s) + constants.hop_s
+    side = stages_side_by_side(job)
+    leaving = where(crosses_servers(job) > 0.0, ceil_div(job.pp, side) - 1.0, 0.0)
     others = where(job.vpp > 1.0, 1.0, runs_pairs(job.schedule, job.vpp))
     hides = stack.overlap_sends * others
     steady = where(hides > 0.0, 0.0, num_microbatches * job.vpp)
-    return where(job.pp > 1.0, 2.0 * (steady + job.pp - 1.0) * one, 0.0)
+    ahead = where(leaving > 0.0, far, near)
+    behind = where(side > 1.0, near, ahead)
+    filling = leaving * far + (job.pp - 1.0 - leaving) * near
+    return where(job.pp > 1.0, steady * (ahead + behind) + 2.0 * filling, 0.0)

@@ -68,7 +68,7 @@ def dualpipe_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
         v: Chunks a rank holds.
 
     References:
-        deepseek2024, Table 2 (the second where F&B = F + B); derived here.
+        deepseek2024, Table 2 (the second where F&B = F + B and F = I); derived here.
     """
     return pair_forms(p / 2.0 - 1.0)
 

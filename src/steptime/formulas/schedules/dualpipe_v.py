@@ -60,7 +60,7 @@ def dualpipe_v_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
         v: Chunks a rank holds.
 
     References:
-        dualpipe2025, README (the second where F&B = F + B); derived here.
+        dualpipe2025, README (the second where F&B = F + B and F = I); derived here.
     """
     return pair_forms(p - 1.0)
 

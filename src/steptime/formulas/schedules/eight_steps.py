@@ -103,7 +103,7 @@ def pair_forms(turns: Number) -> list[list[Number]]:
         turns: Ranks from where a stream enters to where it turns, less one.
 
     References:
-        deepseek2024, Table 2 (the second form); derived here (the others).
+        deepseek2024, Table 2 (the second form, for F = I); derived here (the others).
     """
     return [
         [2.0 * turns, 0.0, 0.0],

@@ -1,0 +1,46 @@
+"""What benchmarks write into pages, and that it is there."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def written() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("written", ROOT / "bench" / "written.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_table_takes_the_place_of_the_one_before(written: ModuleType, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!--made by bench/x.py-->\nold\n<!--end of bench/x.py-->\nb\n")
+    for number in (1, 2):
+        written.put(page, "x", written.table(["one", "two"], [[number, "y"]]))
+    assert page.read_text() == (
+        "a\n<!--made by bench/x.py-->\n| one | two |\n| --- | --- |\n| 2 | y |\n"
+        "<!--end of bench/x.py-->\nb\n"
+    )
+    with pytest.raises(ValueError, match=r"page\.md has no place for y"):
+        written.put(page, "y", "")
+
+
+def test_the_table_of_mutants_counts_what_was_drawn() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    part = text.partition("<!--made by bench/mutants.py-->\n")[2]
+    lines = part.partition("<!--end of bench/mutants.py-->")[0].splitlines()
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert head == ["room", "killed", "late", "survived", "equivalent", "noticed"]
+    assert rows
+    for _, killed, late, survived, _, noticed in rows:
+        found, left = int(killed) + int(late), int(survived)
+        assert noticed == f"{100 * found / max(found + left, 1):.0f} %"

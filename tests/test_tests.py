@@ -1,0 +1,87 @@
+"""No test without a way to fail: each asserts something, and nothing that is always so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOM = Path(__file__).parent
+# What fails by itself: of pytest, of Playwright, and of subprocess.
+FAILS = {"raises", "fail", "wait_for_url", "wait_for_selector", "check_call"}
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    """Yield the name and the tree of every file of tests."""
+    for path in sorted(ROOM.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        yield path.relative_to(ROOM).as_posix(), ast.parse(text)
+
+
+def functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def can_fail(function: ast.FunctionDef, known: set[str]) -> bool:
+    """Return whether a function asserts, or calls what does."""
+    return any(
+        isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and called(node) in known)
+        for node in ast.walk(function)
+    )
+
+
+def failing(every: list[ast.FunctionDef]) -> set[str]:
+    """Return the names of helpers and fixtures that can fail, those that call others too."""
+    known = set(FAILS)
+    while True:
+        more = {one.name for one in every if can_fail(one, known)} - known
+        if not more:
+            return known
+        known |= more
+
+
+def always(test: ast.expr) -> bool:
+    """Return whether a condition says nothing: a constant, a tuple, a name against itself."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        sides = (test.left, test.comparators[0])
+        plain = all(isinstance(one, ast.Name | ast.Constant) for one in sides)
+        return plain and ast.dump(sides[0]) == ast.dump(sides[1])
+    return isinstance(test, ast.Constant | ast.Tuple | ast.JoinedStr | ast.Lambda)
+
+
+def without_a_way_to_fail(found: list[tuple[str, ast.Module]]) -> list[str]:
+    """Return the places of tests that assert nothing, and of assertions that say nothing."""
+    known = failing([one for _, tree in found for one in functions(tree)])
+    wrong = []
+    for name, tree in found:
+        tests = [one for one in functions(tree) if one.name.startswith("test_")]
+        wrong += [f"{name}:{one.lineno}" for one in tests if not can_fail(one, known)]
+        said = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+        wrong += [f"{name}:{one.lineno}" for one in said if always(one.test)]
+    return wrong
+
+
+def test_every_test_can_fail() -> None:
+    assert without_a_way_to_fail(list(trees())) == []
+
+
+def test_a_test_that_cannot_fail_is_found() -> None:
+    text = """
+def helper(x):
+    assert x
+def test_nothing():
+    print(1)
+def test_by_a_helper():
+    helper(0)
+def test_always():
+    assert (helper, "said")
+    assert text == text
+    assert True
+"""
+    assert without_a_way_to_fail([("a.py", ast.parse(text))]) == [
+        *("a.py:4", "a.py:9", "a.py:10", "a.py:11")
+    ]
