@@ -9,7 +9,7 @@ import { drawServers, drawStages } from "./pictures.js";
 
 const HEADLINES = [
   ["step", "a step"],
-  ["mfu", "MFU (16-bit peak, attention in full)"],
+  ["mfu", "MFU, attention in full"],
   ["tflops", "a GPU"],
   ["tokens_per_s", "in all"],
   ["days", "for the run"],

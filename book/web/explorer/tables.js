@@ -103,7 +103,7 @@ const COMPARED = [
   ["context_parallel_share", "of it context-parallel"],
   ["expert_parallel_share", "of it all-to-all"],
   ["data_parallel_share", "of it data-parallel"],
-  ["mfu", "MFU (16-bit peak, attention in full)"],
+  ["mfu", "MFU, attention in full"],
   ["tokens_per_s", "throughput"],
 ];
 
