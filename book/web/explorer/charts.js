@@ -9,7 +9,7 @@ import { drawServers, drawStages } from "./pictures.js";
 
 const HEADLINES = [
   ["step", "a step"],
-  ["mfu", "of peak useful (MFU)"],
+  ["mfu", "MFU, attention in full"],
   ["tflops", "a GPU"],
   ["tokens_per_s", "in all"],
   ["days", "for the run"],

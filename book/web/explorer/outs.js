@@ -114,7 +114,7 @@ export function changes(before, after) {
   const list = parts.map(([key, word]) => arrow(word, from[key].text, to[key].text));
   const moved = Math.abs(to.step.value - from.step.value) > 0.005 * from.step.value;
   if (moved) list.push(arrow("step", from.step.text, to.step.text));
-  if (from.mfu.text !== to.mfu.text) list.push(arrow("useful", from.mfu.text, to.mfu.text));
+  if (from.mfu.text !== to.mfu.text) list.push(arrow("MFU", from.mfu.text, to.mfu.text));
   return list.join(" · ");
 }
 

@@ -103,7 +103,7 @@ const COMPARED = [
   ["context_parallel_share", "of it context-parallel"],
   ["expert_parallel_share", "of it all-to-all"],
   ["data_parallel_share", "of it data-parallel"],
-  ["mfu", "of peak useful"],
+  ["mfu", "MFU, attention in full"],
   ["tokens_per_s", "throughput"],
 ];
 

@@ -116,7 +116,7 @@ export function makeVerdict(actions, data) {
     const full = memory.stages[memory.worst];
     const [key, word] = MEMORY_PARTS.reduce((most, one) => (full[one[0]] > full[most[0]] ? one : most));
     const shape = ` GPUs = t ${job.tp} × c ${job.cp} × p ${job.pp} × d ${job.dp}`;
-    const time = `${kind === "over" ? "If it fitted, a" : "A"} step of ${numbers.step.text}, ${numbers.mfu.text} of peak useful, ${numbers.idle.text} idle.`;
+    const time = `${kind === "over" ? "If it fitted, a" : "A"} step of ${numbers.step.text}, ${numbers.mfu.text} MFU (16-bit peak, attention in full), ${numbers.idle.text} idle.`;
     fill(
       detail,
       kind === "over" ? `Biggest part: ${word} ${numbers[key].text}. ` : `${time} `,

@@ -41,7 +41,7 @@ class Preset:
         step: The training step.
         parts_bytes: Memory of the fullest device by part, with its total.
         step_time_s: Seconds of a step.
-        mfu_fraction: Useful share of the peak.
+        mfu_fraction: MFU, of the 16-bit peak, attention counted in full.
     """
 
     title: str
@@ -143,7 +143,8 @@ def fragment() -> str:
     rows = presets()
     first = rows[0]
     total, limit = first.parts_bytes["total"], first.step.accelerator.hbm_bytes
-    heads = ("Layout", "GPUs", "t × c × p × d", "Fullest GPU", "", "A step", "Useful share of peak")
+    mfu = "MFU (16-bit peak, attention in full)"
+    heads = ("Layout", "GPUs", "t × c × p × d", "Fullest GPU", "", "A step", mfu)
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     return (
         '<div class="st-explorer st-static">\n'
