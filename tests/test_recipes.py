@@ -236,7 +236,7 @@ def test_a_limit_is_one_table(copy: Copy) -> None:
     ("words", "most"),
     [
         # Copies of what is sharded: records, time, memory, messages, search, files, a program.
-        (r"dp_replicate|HSDP", 14),
+        (r"dp_replicate|HSDP", 15),
         # Ranks that cut an expert.
         (r"etp", 15),
         # A schedule: its file, and where it is listed; the other five are studies of the book.

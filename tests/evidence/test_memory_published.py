@@ -120,7 +120,7 @@ def test_every_published_row_that_ran_fits_its_device_within_a_tenth() -> None:
 
 # Compilers for TPUs free a layer's weights and logits before they hold others; what Paxml keeps
 # of GPT-3 is less than its policy's products. Rows, those said to fit, the most over the device.
-COMPILED = {"maxtext2024": (16, 4, 1.28), "dgxc2025": (113, 108, 1.24), "trl2026": (7, 7, 1.0)}
+COMPILED = {"maxtext2024": (16, 3, 1.28), "dgxc2025": (113, 106, 1.24), "trl2026": (7, 7, 1.0)}
 
 
 def test_runs_that_ran_are_said_to_fit() -> None:

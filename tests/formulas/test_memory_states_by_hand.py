@@ -15,6 +15,7 @@ from steptime.formulas.records import Job
 def record(**changed: float) -> Job:
     """Return a mixture of 8 experts on two stages of 4 data- and 3 context-parallel ranks."""
     sizes = {"num_experts": 8.0, "cp": 3.0, "pp": 2.0, "dp": 4.0, "ep": 4.0}
+    sizes |= {"global_batch_size": 32.0, "micro_batch_size": 1.0}
     return small_job(**(sizes | changed))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from steptime.formulas.candidates import row_rule
+from steptime.formulas.candidates import UNFIT, row_rule
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator, model
 from steptime.pipeline.build import refusal
-from steptime.planning.evaluate import REASONS, base_job, rows_job
+from steptime.planning.evaluate import base_job, rows_job
 from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, row_blocks
@@ -23,7 +23,7 @@ def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:
         seq_length=4096,
         schedules=("dualpipe", "dualpipe-v"),
     )
-    base, reason = base_job(asked), len(REASONS)
+    base, reason = base_job(asked), UNFIT
     seen = 0
     for rows in row_blocks(asked, 10**6):
         rules = row_rule(rows_job(base, rows))

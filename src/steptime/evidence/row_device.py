@@ -31,8 +31,6 @@ def preset_named(text: str) -> str | None:
     Args:
         text: As a table or a driver writes it, such as ``NVIDIA H100 80GB HBM3``.
     """
-    if _is_other_part(text):
-        return None
     word = words("gpu").get("".join(_name_words(text)))
     return word.key if word is not None and word.key in accelerator_names() else None
 
