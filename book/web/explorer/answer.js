@@ -204,7 +204,10 @@ export function makeAnswer(data, formulas) {
     return {
       state,
       memory: verdict(total, job.hbm_bytes, formulas),
-      seconds: step(job, chosenOf(models, state)).total,
+      // Not everybody asks, and the form of a schedule may not be here yet.
+      get seconds() {
+        return step(job, chosenOf(models, state)).total;
+      },
     };
   }
 

@@ -1,5 +1,5 @@
 /**
- * The layout explorer: `mount(element, data, formulas, loadTexts)`.
+ * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables })`.
  * One state gives one answer; the drawing, the verdict, the table and the address follow.
  */
 
@@ -11,7 +11,7 @@ import { pinState, storyOf, storyState } from "./stories.js";
 import { makeView } from "./view.js";
 
 /** Put the explorer into an element; what stood there was for pages without script. */
-export function mount(element, data, formulas, loadTexts) {
+export function mount(element, data, formulas, { loadTexts, loadTables }) {
   const machine = makeAnswer(data, formulas);
   const undo = new Undo();
   let { state, shown, bad } = fromQuery(location.search, data);
@@ -25,6 +25,22 @@ export function mount(element, data, formulas, loadTexts) {
   const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
+
+  let tables = false;
+  const awaits = (one) => !tables && data.tabled.includes(one?.schedule);
+
+  /** Call back, at once or when the tables are here that the schedule of a state reads. */
+  function whenReady(states, then) {
+    if (!states.some(awaits)) return then();
+    const asked = state;
+    loadTables().then(
+      () => {
+        tables = true;
+        if (asked === state) then();
+      },
+      () => view.note("The times of this schedule could not be loaded; choose another one, or reload."),
+    );
+  }
 
   function change(values, key) {
     take(settled({ ...state, ...values }, key, data, hasExperts), key);
@@ -74,9 +90,13 @@ export function mount(element, data, formulas, loadTexts) {
   }
 
   function go(next, how) {
-    const before = good;
     state = next;
     bad = [];
+    whenReady([next], () => arrive(how));
+  }
+
+  function arrive(how) {
+    const before = good;
     // Of a layout that is refused the address also says what stays in the picture.
     const stays = good && machine.quick(state).refused ? good.state : null;
     const url = location.pathname + toQuery(state, location.search, stays) + location.hash;
@@ -130,7 +150,16 @@ export function mount(element, data, formulas, loadTexts) {
   }
 
   function wayToFit(deep) {
-    const found = nearestFit(state, machine.quick, hasExperts(state), deep);
+    let later = null;
+    const quick = (one) => {
+      const found = machine.quick(one);
+      if (found.refused || found.memory.verdict === "over" || !awaits(one)) return found;
+      later = one;
+      return { state: one, refused: "not here yet" };
+    };
+    const found = nearestFit(state, quick, hasExperts(state), deep);
+    // What a table may offer is offered when it is here.
+    if (later) whenReady([later], () => render(null));
     return found && { to: found.state, text: changeText(state, found.state, data), memory: found.memory };
   }
 
@@ -142,6 +171,10 @@ export function mount(element, data, formulas, loadTexts) {
 
   /** Draw what an address says, and beside a refused layout what was in the picture then. */
   function start() {
+    whenReady([state, shown], drawn);
+  }
+
+  function drawn() {
     const before = shown && machine.answer(shown);
     if (before && !before.refused) good = before;
     followStory(state);

@@ -7,22 +7,33 @@ import { script } from "../shared/script.js";
 import { unpackedTexts } from "./unpack.js";
 
 const element = document.getElementById("layout");
-/** Formulas as text are fetched when the first one is opened; their tables are here already. */
-function loadTexts() {
+
+/** Fetch a script that lies beside this one. */
+function fetched(name) {
   return new Promise((done, failed) => {
     const tag = document.createElement("script");
-    tag.src = new URL("formula-text.js", script).href;
+    tag.src = new URL(name, script).href;
     tag.onerror = failed;
-    tag.onload = () => {
-      const texts = unpackedTexts(globalThis.stFormulaTexts);
-      for (const name of texts.tables) texts.constants[name] = formulas[name];
-      done({ texts });
-    };
+    tag.onload = done;
     document.head.append(tag);
   });
 }
 
+/** Formulas as text are fetched when the first one is opened. */
+async function loadTexts() {
+  await fetched("formula-text.js");
+  const texts = unpackedTexts(globalThis.stFormulaTexts);
+  for (const name of texts.tables) texts.constants[name] = formulas[name];
+  return { texts };
+}
+
+/** Long tables are fetched with the first state whose schedule reads one. */
+async function loadTables() {
+  await fetched("tables.js");
+  for (const [name, table] of Object.entries(globalThis.stTables)) Object.assign(formulas[name], table);
+}
+
 if (element) {
-  window.stExplorer = mount(element, data, formulas, loadTexts);
+  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables });
   performance.mark("explorer-ready");
 }

@@ -125,6 +125,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     resize,
     showWay: verdict.showWay,
     showMap: map.show,
+    note: verdict.note,
   };
 }
 

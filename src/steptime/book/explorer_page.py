@@ -17,6 +17,7 @@ from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
+from steptime.book.mangle import smallest_script
 from steptime.book.minify import small_style
 
 WEB = Path(__file__).resolve().parents[3] / "book" / "web"
@@ -35,7 +36,7 @@ TABLES = (
     "steptime.formulas.schedules.v_half_table:V_HALF_FORMS",
     "steptime.formulas.schedules.v_min_table:V_MIN_FORMS",
 )
-"""Long constants that the formulas read: sent once, with the formulas that the page calls."""
+"""Long constants that the formulas of one schedule each read: sent where it is asked for."""
 ROOTS = (
     *OPENED,
     *TABLES,
@@ -62,6 +63,16 @@ PAGE = AlonePage(
     intro='<p class="st-intro">Cut a model over GPUs: does it fit, and where does the time of a '
     "step go?</p>",
 )
+
+
+def table_schedule(path: str) -> str:
+    """Return the schedule whose formulas read a table: its file has the schedule's name.
+
+    Args:
+        path: Of ``TABLES``.
+    """
+    module = path.partition(":")[0].rpartition(".")[2]
+    return module.removesuffix("_table").replace("_", "-")
 
 
 def whole_numbers(value: Any) -> Any:
@@ -94,6 +105,7 @@ def module_text(name: str, value: Any) -> str:
 def data_text() -> str:
     """Return the module of all data; records of one kind name their fields once."""
     data = explorer_data()
+    data["tabled"] = [table_schedule(path) for path in TABLES]
     for kind in ("models", "accelerators"):
         entries = data[kind]
         names = list(entries[0]["fields"])
@@ -137,6 +149,32 @@ def modules() -> dict[str, str]:
     return found
 
 
+def without_tables(text: str) -> tuple[str, dict[str, str]]:
+    """Return the formulas with empty tables, and each table as it was written.
+
+    Args:
+        text: Of the module of formulas.
+    """
+    found = {}
+    for path in TABLES:
+        name = path.partition(":")[2]
+        (line,) = (one for one in text.splitlines() if one.startswith(f"const {name}="))
+        head, _, value = line.partition("=")
+        found[name] = value.rstrip(";")
+        text = text.replace(line, f"{head}={{}};")
+    return text, found
+
+
+def tables_text(tables: dict[str, str]) -> str:
+    """Return the script that brings the tables.
+
+    Args:
+        tables: Each as it was written, by name.
+    """
+    inner = ",".join(f"{name}:{value}" for name, value in tables.items())
+    return smallest_script(f"globalThis.stTables={{{inner}}};")
+
+
 def write_modules(out: Path) -> None:
     """Write the modules one by one, as a test or another page may import them.
 
@@ -155,10 +193,13 @@ def write_explorer(out: Path) -> list[Path]:
         out: The folder that becomes part of the site's root.
     """
     stand_in = fragment()
+    texts = modules()
+    texts["explorer/formulas.js"], tables = without_tables(texts["explorer/formulas.js"])
     made = {
         "explorer.html": stand_in,
         "explorer/index.html": alone_html(PAGE, stand_in),
-        "explorer/index.js": one_script("explorer/index.js", modules()),
+        "explorer/index.js": one_script("explorer/index.js", texts),
+        "explorer/tables.js": tables_text(tables),
         "explorer/formula-text.js": texts_text(),
         "explorer/style.css": small_style(style_text()),
     }

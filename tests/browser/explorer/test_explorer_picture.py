@@ -46,7 +46,7 @@ def test_first_answer_within_half_a_second(open_explorer: Open, limit: Limit) ->
     assert min(page.evaluate(ready) for page in pages) < limit(500)
 
 
-def test_all_that_is_loaded_stays_under_100_kb(
+def test_all_that_is_loaded_stays_under_90_kb(
     open_explorer: Open, explorer_folder: Path, site: str
 ) -> None:
     page = open_explorer().page
@@ -57,7 +57,7 @@ def test_all_that_is_loaded_stays_under_100_kb(
     paths = {explorer_folder / name for name in own}
     paths.add(explorer_folder / "explorer" / "index.html")
     assert explorer_folder / "explorer" / "formula-text.js" in paths
-    assert sum(len(gzip.compress(path.read_bytes())) for path in paths) < 100_000
+    assert sum(len(gzip.compress(path.read_bytes())) for path in paths) < 90_000
 
 
 def test_without_a_script_picture_and_table_have_the_same_numbers(open_explorer: Open) -> None:

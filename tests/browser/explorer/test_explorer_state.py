@@ -81,8 +81,38 @@ WALK = """queries => queries.map(query => {
 })"""
 
 
+TABLED = "?l.n=64&l.tp=1&l.pp=8&l.schedule=v-half&l.batch=1536&l.model=llama3-8b&l.gpu=h100"
+"""A schedule whose form is read from a table, which is fetched when it is asked for."""
+
+
+def test_a_table_is_fetched_with_the_first_schedule_that_reads_it(open_explorer: Open) -> None:
+    fetched = (
+        "performance.getEntriesByType('resource').filter(e => e.name.includes('tables')).length"
+    )
+    plain = open_explorer()
+    assert plain.page.evaluate(fetched) == 0
+    # By an address, and by hand from another schedule, in one step or back and forth.
+    opened = open_explorer(TABLED)
+    opened.page.wait_for_selector('[data-out="verdict-rest"]:has-text("s")')
+    opened.page.wait_for_function("window.stExplorer.state().schedule === 'v-half'")
+    opened.page.wait_for_function(f"{fetched} === 1")
+    opened.assert_clean()
+    changed = open_explorer(TABLED.replace("v-half", "zb-v"))
+    other = changed.outs()
+    assert changed.page.evaluate(fetched) == 0
+    changed.page.evaluate(
+        "history.replaceState(null, '', location.search.replace('zb-v', 'v-half'));"
+        "dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    changed.page.wait_for_function(f"{fetched} === 1")
+    changed.page.wait_for_timeout(300)
+    assert changed.outs() == opened.outs() != other
+
+
 def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
-    seen = open_explorer()
+    seen = open_explorer(TABLED)
+    seen.page.wait_for_function("'stTables' in window")
+    seen.page.wait_for_timeout(300)
     draw = random.Random(5)
     offered: dict[str, list[Any]] = {
         "model": ["gpt3-175b", "llama3-405b", "mixtral-8x7b", "deepseek-v3"],
