@@ -195,8 +195,10 @@ def sends_s(
     """
     split = where(stack.scattered_sends + job.sequence_parallel > 0.0, job.tp, 1.0)
     size = tokens * job.hidden_size * 2.0 / split
-    near = size / (constants.link_efficiency * job.nvlink_bytes_per_s) + constants.hop_s
     far = size / (constants.network_efficiency * job.network_bytes_per_s) + constants.hop_s
+    linked = size / (constants.link_efficiency * job.nvlink_bytes_per_s) + constants.hop_s
+    # Cards without NVLink may have a link between them that is slower than their adapter.
+    near = minimum(linked, far)
     side = stages_side_by_side(job)
     leaving = where(crosses_servers(job) > 0.0, ceil_div(job.pp, side) - 1.0, 0.0)
     others = where(job.vpp > 1.0, 1.0, runs_pairs(job.schedule, job.vpp))
