@@ -8,7 +8,7 @@ from typing import Any
 from steptime.answer.known import peak_knowledge
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import kept_peak_width, logit
-from steptime.inputs.face import FITS_WITH
+from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.inputs.presets import model, model_names
 from steptime.inputs.said import KNOWLEDGE, NOTHING_SAID
 from steptime.planning.evaluate import REASONS
@@ -39,6 +39,7 @@ def search_data() -> dict[str, Any]:
         "too_much": TOO_MUCH_MEMORY,
         "not_sure": NOT_SURE,
         "chances": [{"chance": one, "scales": logit(one) if one else None} for one in CHANCES],
+        "near_chance": NEAR_CHANCE,
         "ties": {name: tie_fraction_of(name) for name in PREDICTORS},
         "peak_widths": {key: width and asdict(width) for key, width in widths.items()},
         "levels": {
