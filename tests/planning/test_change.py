@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steptime.answer import Prediction, Question, predict
+from steptime.answer import Prediction, predict
 from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import FIELDS
@@ -59,6 +59,7 @@ def drawn(luck: random.Random) -> dict[str, Any]:
         **{"model": luck.choice(MODELS), "accelerator": luck.choice(DEVICES)},
         **{"seq_length": luck.choice((1024, 8192, 32768)), "global_batch_size": 256},
         **{"stack": luck.choice(SOFTWARE), **sizes, **more, **told},
+        "predictor": luck.choice((None, None, None, "baseline", "chapter")),
     }
 
 
@@ -85,8 +86,9 @@ def test_every_offer_is_what_the_question_with_its_options_answers(seed: int) ->
             told = (after.total_bytes, after.fit_probability, after.memory.outlook)
             assert told == (way.total_bytes, way.fit_probability, way.outlook), (asked, way.change)
             assert after.step.layout.num_devices == way.num_devices
+            assert after.step_time_s == way.step_time_s
             kinds["fit"] += 1
-        for one in faster(found, Question(step=found.question.step)):
+        for one in faster(found, found.question):
             after = predict(**asked | stated_by(one.change))
             assert after.step_time_s == one.found.step_time_s, (asked, one.change)
             assert after.total_bytes == one.found.total_bytes, (asked, one.change)
