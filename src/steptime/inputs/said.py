@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
+from steptime.inputs.fact_kinds import check_fact
 from steptime.inputs.generation import generations
 from steptime.inputs.stack import (
     FACT_NAMES,
@@ -53,9 +54,12 @@ class Said:
             check_date(self.date)
         for name, value in self.facts:
             check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name in WORD_FACTS):
-                kind = "a word, such as flash-2 or p2p" if name in WORD_FACTS else "a number"
-                raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
+            if name not in WORD_FACTS:
+                check_fact(name, value)
+            elif not isinstance(value, str):
+                raise ConfigError(
+                    f"fact {name} must be a word, such as flash-2 or p2p, got {value!r:.60}"
+                )
 
     @property
     def exact(self) -> bool:
