@@ -31,7 +31,7 @@ def test_table_shows_the_best_ties_and_reasons(capsys: pytest.CaptureFixture[str
     assert "cannot be told from the best" in out
     assert "layouts timed, " in out
     assert "\ntimed in " in out
-    assert "fit with 90% and more; " in out
+    assert "fit with 90 % and more; " in out
     assert "memory: over the limit, or fits with less than the chance asked" in out
     every = output(capsys, "--top", "3", "--fits-with", "0")
     assert "fit in memory; " in every
@@ -81,7 +81,7 @@ def test_where_none_is_as_sure_as_asked_the_most_likely_stands_alone(
     (only,) = told["layouts"]
     assert told["num_fitting"] == 0
     assert 0.5 < only["fit_probability"] < 0.9
-    assert told["caution"].startswith("no layout fits with 90%: the one that needs the least fits")
+    assert told["caution"].startswith("no layout fits with 90 %: the one that needs the least fits")
     assert run([*tight, "--fits-with", "0", "--json"]) == 0
     every = json.loads(capsys.readouterr().out)
     assert every["caution"] is None

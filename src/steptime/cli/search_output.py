@@ -89,8 +89,8 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
 
 def _sure(result: SearchResult) -> str:
     """Return the chance with which ranked layouts fit, as a sentence goes on."""
-    chance = result.question.fits_with
-    return f" with {chance:.0%} and more" if chance else " in memory"
+    asked = result.question.fits_with
+    return f" with {asked * 100:g} % and more" if asked else " in memory"
 
 
 def _print_first(result: SearchResult, first: Candidate) -> None:

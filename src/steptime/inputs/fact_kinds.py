@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 
-WORD = "word"
+LAYERS = "layers"
+"""The kind of those that no model has more of than layers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

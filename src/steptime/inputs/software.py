@@ -13,7 +13,7 @@ from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
-from steptime.inputs.fact_kinds import check_fact
+from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
 from steptime.inputs.generation import STORED, generations, kernel_named
 from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
@@ -218,6 +218,16 @@ def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | N
     return TimeFacts(**checked(values))
 
 
+def _check_layers(said: Said, model: ModelShape) -> None:
+    """Refuse to do something to more layers than there are."""
+    for name, value in said.facts:
+        if fact_kinds()[name].name == LAYERS and float(value) > model.num_layers:
+            raise ConfigError(
+                f"fact {name} is {float(value):.0f}, but {model.name} has {model.num_layers} "
+                "layers; use that many at most"
+            )
+
+
 def _memory_facts(lines: Mapping[str, Fact]) -> MemoryFacts:
     values: dict[str, Any] = {"flash": float(lines[KERNEL].value != STORED)}
     values |= {name: line.value for name, line in lines.items() if name in MEMORY_FACTS}
@@ -240,6 +250,7 @@ def software(
     Raises:
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
+    _check_layers(said, model)
     era = in_its_time(said, device)
     stack = chosen_stack(era, sharded)
     conditions = conditions_of(said, device, model, precision)

@@ -8,6 +8,7 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.rank_order import rank_order
@@ -77,7 +78,8 @@ class SearchResult(Shown):
             return None
         asked, chance = self.question.fits_with, self.best[0].fit_probability or 0.0
         return (
-            f"no layout fits with {asked:.0%}: the one that needs the least fits with {chance:.0%} "
+            f"no layout fits with {asked * 100:g} %: the one that needs the least fits with "
+            f"{chance_text(chance)} "
             "and stands alone; --fits-with 0 ranks all whose counted bytes fit"
         )
 
