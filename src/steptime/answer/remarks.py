@@ -1,7 +1,8 @@
-"""What an answer says of facts that count for nothing in its layout, and of an MFU over 100 %."""
+"""What is said of facts that count for nothing, of an MFU over 100 %, and of impossible rates."""
 
 from __future__ import annotations
 
+from steptime.formulas.flops import causal_flop_per_token, num_devices, tokens_per_step
 from steptime.formulas.roofline.context import head_ranks, key_heads
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
@@ -76,3 +77,25 @@ def over_the_peak(
     if share > 1.0:
         reasons.append("no device computes faster than its peak: the model is too fast here")
     return "over 100 %: " + "; ".join(reasons)
+
+
+def past_the_peak(record: Job, device: Accelerator, precision: str, step_time_s: float) -> str:
+    """Return a sentence if a step computes faster than its device can, however FLOP count.
+
+    Args:
+        record: Of the layout.
+        device: Gives the peaks.
+        precision: Of the products.
+        step_time_s: As measured.
+    """
+    flop = tokens_per_step(record) * causal_flop_per_token(record)
+    rate = float(flop / num_devices(record) / step_time_s)
+    # Products in 4 bits run at most three times as fast as in 8.
+    narrow = precision_named(precision).fp8
+    peak = 3.0 * device.peak_fp8_flop_per_s if narrow else device.peak_flop_per_s
+    if rate <= peak:
+        return ""
+    return (
+        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU, over the device's peak of "
+        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+    )

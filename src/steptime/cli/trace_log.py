@@ -24,6 +24,9 @@ def show_log(
     """
     logged, said = _numbers(log, told)
     step_s = logged["step_time_s"]
+    if told is not None and log.flop_per_s_per_gpu is not None:
+        # Refused where no device of the question can be so fast.
+        measured(f"{log.flop_per_s_per_gpu / 1e12!r} TFLOP/s", told, "the log's")
     found = None if told is None or step_s is None else _compared(step_s, told, constants)
     if as_json:
         prediction = None if told is None else prediction_dict(told)
@@ -75,7 +78,9 @@ def _numbers(
 
 def _compared(step_s: float, told: Prediction, constants: RooflineConstants | None) -> Comparison:
     family = told.software.stack.family
-    return compared(measured(f"{step_s!r}s", told), told, software=family, constants=constants)
+    return compared(
+        measured(f"{step_s!r}s", told, "the log's"), told, software=family, constants=constants
+    )
 
 
 _LOGGED = {
