@@ -96,6 +96,6 @@ def past_the_peak(record: Job, device: Accelerator, precision: str, step_time_s:
     if rate <= peak:
         return ""
     return (
-        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU, over the device's peak of "
-        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU even without what a causal mask "
+        f"skips, over the device's peak of {peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from steptime.inputs.accelerator import Accelerator
@@ -85,6 +86,24 @@ class Said:
             return FAMILY if stack_named(self.stack).of else EXACT
         members = (one for one in stacks().values() if one.family == self.stack)
         return NOTHING if all(one.of for one in members) else FAMILY
+
+
+def fact_pairs(facts: object) -> tuple[tuple[str, Value], ...]:
+    """Return facts as what is said of the software holds them.
+
+    Args:
+        facts: By name, or None.
+
+    Raises:
+        ConfigError: If they are not values by name.
+    """
+    if facts is None:
+        return ()
+    if not isinstance(facts, Mapping):
+        raise ConfigError(
+            f"facts must be values by name, such as {{'overlap_dp': 0}}, got {facts!r:.60}"
+        )
+    return tuple(facts.items())
 
 
 UNSTATED = ("recompute unstated",)
