@@ -27,7 +27,7 @@ def test_one_head_of_keys_leaves_one_rank_to_exchange_heads() -> None:
     ring = predict(**asked, facts={"cp_comm_type": "p2p"})
     assert both.step_time_s == ring.step_time_s
     assert "over 1 rank here" in said(both, "cp_comm_type")
-    assert "1 heads of keys and values over tp=1 and 8 context ranks" in said(both, "cp_comm_type")
+    assert "number 1 over tp=1, context ranks in an NVLink domain 8" in said(both, "cp_comm_type")
     assert said(ring, "cp_comm_type") == ""
 
 

@@ -13,9 +13,8 @@ from steptime.inputs.software import Software
 
 UNUSED_LAYERS = "not used: it counts where everything is recomputed (--recompute full)"
 ONE_RANK = (
-    "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: {heads} heads "
-    "of keys and values over tp={tp} and {ranks} context ranks in an NVLink domain of {domain} "
-    "do not divide"
+    "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
+    "and values number {heads} over tp={tp}, context ranks in an NVLink domain {ranks}"
 )
 
 
@@ -44,7 +43,6 @@ def _one_rank(record: Job, ranks: int) -> list[Assumed]:
         heads=int(key_heads(record) * record.tp),
         tp=int(record.tp),
         ranks=int(max(min(record.cp, domain / record.tp), 1.0)),
-        domain=domain,
     )
     return [Assumed(what=CONTEXT_KIND, value="1 rank", why=why, how="--fact cp_head_ranks=N")]
 
