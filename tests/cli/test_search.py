@@ -32,7 +32,7 @@ def test_table_shows_the_best_ties_and_reasons(capsys: pytest.CaptureFixture[str
     assert "cannot be told from the best" in out
     assert "layouts timed, " in out
     assert "\ntimed in " in out
-    assert "fit with 90% and more; " in out
+    assert "fit with 90 % and more; " in out
     assert "memory: over the limit, or fits with less than the chance asked" in out
     every = output(capsys, "--top", "3", "--fits-with", "0")
     assert "fit in memory; " in every
@@ -82,7 +82,7 @@ def test_where_none_is_as_sure_as_asked_the_fastest_of_the_most_likely_stands_al
     (only,) = told["layouts"]
     assert told["num_fitting"] == 0
     assert 0.5 < only["fit_probability"] < 0.9
-    assert told["caution"].startswith("no layout fits with 90%, none is sure: of the most likely")
+    assert told["caution"].startswith("no layout fits with 90 %, none is sure: of the most likely")
     assert run([*tight, "--fits-with", "0", "--front", "--top", "1000", "--json"]) == 0
     every = json.loads(capsys.readouterr().out)
     assert every["caution"] is None

@@ -178,3 +178,32 @@ def test_the_layout_alone_tells_whose_messages_they_are(steptime: Call) -> None:
     assert "data_parallel" in parts
     assert "messages" not in parts
     assert steptime("trace", *paths, "--dp", "0")[0] == 2
+
+
+def test_a_log_of_another_batch_or_of_a_first_step_says_so(steptime: Call, tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    line = "iteration {}/ 9 | elapsed time per iteration (ms): {} | global batch size: {} |\n"
+    path.write_text("".join(line.format(i, 1700, 256) for i in range(1, 5)))
+    _, out, _ = steptime("trace", str(path), *QUESTION)
+    said = "the log says a global batch size of 256, but the prediction is for 8 (-B)"
+    assert said in " ".join(out.split())
+    assert "3 lines of steps after warm-up" in out
+    path.write_text(line.format(1, 189_000, 8))
+    status, out, _ = steptime("trace", str(path), *QUESTION)
+    assert status == 0
+    assert "only the first step is there, which warms up" in out
+    assert "after warm-up" not in out
+    assert "a global batch size" not in out
+
+
+@pytest.mark.parametrize(("ms", "tflops"), [(0.5, 400), (1700, 99999)])
+def test_a_log_faster_than_its_device_is_refused(
+    steptime: Call, tmp_path: Path, ms: float, tflops: float
+) -> None:
+    path = tmp_path / "run.log"
+    line = LINE.replace("{}.0 |", "{} |").replace("400.0", "{}")
+    path.write_text("".join(line.format(i, ms, tflops) for i in range(1, 5)))
+    status, out, err = steptime("trace", str(path), *QUESTION)
+    assert (status, out) == (2, "")
+    assert "over the device's peak of" in err
+    assert err.count("\n") == 1

@@ -191,3 +191,22 @@ def test_what_is_no_measurement_is_refused(text: str, tmp_path: Path) -> None:
     _, own = told(tmp_path, words + "--world-size 128")
     with pytest.raises(ConfigError, match=r"--measured .* is not understood; give TFLOP/s"):
         measured(text, own)
+
+
+@pytest.mark.parametrize("text", ["99999", "1ms", "9999999999tok/s"])
+def test_what_no_device_can_do_was_not_measured(text: str, tmp_path: Path) -> None:
+    """nvidia2023h100: 989 TFLOP/s in 16 bits."""
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --bf16 --world-size 8"
+    with pytest.raises(ConfigError, match="over the device's peak of 989") as refused:
+        beside(tmp_path, words, text)
+    assert f"--measured {text!r} cannot have been measured" in str(refused.value)
+
+
+def test_a_run_faster_than_predicted_is_not_put_down_to_stragglers(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --bf16 --world-size 8 "
+    words += "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"
+    fast, slow = (beside(tmp_path, words, text) for text in ("950", "50"))
+    assert fast.measured.step_time_s < fast.own.step_time_s
+    assert "straggler" not in fast.rest
+    assert "does less than what was asked" in fast.rest
+    assert "straggler" in slow.rest

@@ -31,7 +31,7 @@ def sizes(**pinned: Any) -> dict[str, set[int]]:
     [("tp", (2, 4)), ("cp", 1), ("pp", 2), ("dp", (4, 8)), ("ep", 8), ("vpp", (1, 3)), ("etp", 1)],
 )
 def test_a_pinned_size_takes_those_values_alone(name: str, values: Any) -> None:
-    assert sizes(**{name: values})[name] <= set(several(values))
+    assert sizes(**{name: values})[name] <= set(several(name, values))
 
 
 def test_pinned_searches_find_what_the_open_one_finds() -> None:

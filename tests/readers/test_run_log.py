@@ -98,3 +98,24 @@ def test_words_are_whole() -> None:
 def test_no_log_of_a_run_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no line of a step of Megatron-LM, torchtitan, nanotron"):
         read_log(log(tmp_path, text))
+
+
+@pytest.mark.parametrize("ms", ["1e400", "1e35"])
+def test_a_step_that_takes_for_ever_is_refused(ms: str, tmp_path: Path) -> None:
+    line = f"iteration 7/ 9 | elapsed time per iteration (ms): {ms} |"
+    with pytest.raises(ConfigError, match=r"step_time_s of step 7 is .* nobody measured"):
+        read_log(log(tmp_path, megatron(1, 5000, 400), line))
+
+
+def test_a_log_says_its_batch_and_what_was_left_out(tmp_path: Path) -> None:
+    found = read_log(log(tmp_path, *(megatron(i, 5000, 400) for i in range(1, 5))))
+    assert (found.global_batch_size, found.warm_up_lines, found.first_alone) == (256, 1, False)
+    one = read_log(log(tmp_path, megatron(1, 189_000, 4)))
+    assert (one.lines, one.warm_up_lines, one.first_alone) == (1, 0, True)
+    later = read_log(log(tmp_path, megatron(7, 5000, 400)))
+    assert (later.lines, later.warm_up_lines, later.first_alone) == (1, 0, False)
+
+
+def test_a_line_with_a_batch_alone_is_none_of_a_step(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no line of a step"):
+        read_log(log(tmp_path, "iteration 4 | global batch size: 256 |"))

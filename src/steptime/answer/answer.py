@@ -13,6 +13,7 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
+from steptime.answer.remarks import facts_unused, over_the_peak
 from steptime.answer.unstated import Unstated, ranked
 from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
 from steptime.formulas.baseline import num_microbatches
@@ -110,6 +111,12 @@ class Prediction(Shown):
         return float(self.mfu_fraction * causal)
 
     @property
+    def mfu_remark(self) -> str:
+        """Return why the MFU is over 100 % of the 16-bit peak; nothing where it is not."""
+        full, causal = self.mfu_fraction, self.mfu_causal_fraction
+        return over_the_peak(full, causal, self.step.accelerator, self.step.layout.precision)
+
+    @property
     def tokens_per_s_per_gpu(self) -> float:
         """Return tokens per second and device."""
         return self.tokens_per_s / self.step.layout.num_devices
@@ -182,7 +189,8 @@ class Prediction(Shown):
         step, record, one = self.step, self.record, self.software
         uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
-        return (*step.assumed, *self.known.assumed, *uses, *left_out)
+        unused = facts_unused(record, one)
+        return (*step.assumed, *self.known.assumed, *uses, *unused, *left_out)
 
 
 def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:

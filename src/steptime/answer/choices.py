@@ -40,11 +40,13 @@ Choices = dict[str, tuple[Choice, ...]]
 
 
 def _field(name: str, values: Iterable[Any]) -> tuple[Choice, ...]:
-    how = BY_NAME[name].flags[0]
+    how = BY_NAME[name].typed
     return tuple(Choice(word=_word(value), how=how, stated={name: value}) for value in values)
 
 
 def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

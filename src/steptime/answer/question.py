@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.assumed import taken
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import RooflineConstants, check_constants
 from steptime.inputs.errors import check_choice
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED
@@ -26,6 +26,9 @@ class Question:
     step: TrainingStep
     predictor: str | None = None
     constants: RooflineConstants | None = None
+
+    def __post_init__(self) -> None:
+        check_constants(self.constants)
 
     def known(self) -> Known:
         """Return all that goes into the formulas beside the layout.

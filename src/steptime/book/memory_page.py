@@ -11,6 +11,7 @@ from steptime.book.alone_page import AlonePage
 from steptime.book.idea_page import command, data_module, round_top, write_idea
 from steptime.book.study.effects import LLAMA
 from steptime.formulas.memory.total import PARTS
+from steptime.inputs.chance import chance_text
 from steptime.inputs.presets import model
 
 CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -64,7 +65,7 @@ def sentence(state: dict[str, Any], first: dict[str, Any]) -> str:
     """
     # Where it is counted not to fit, no chance is worth a number.
     over, chance = state["total"] > state["limit"], state["chance"]
-    likely = "" if over or chance is None else f" (chance {chance:.0%})".replace("%", " %")
+    likely = "" if over or chance is None else f" (chance {chance_text(chance)})"
     total = f"of {state['limit']:.1f} GB: it {state['outlook']}{likely}."
     moved = [new - old for new, old in zip(state["parts"], first["parts"], strict=True)]
     most = max(range(len(PARTS)), key=lambda place: abs(moved[place]))

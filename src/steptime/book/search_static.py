@@ -7,6 +7,7 @@ from html import escape
 
 from steptime.book.explorer_data import CHAPTER_MODELS
 from steptime.book.search_data import CHANCES
+from steptime.inputs.chance import chance_text
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.precision import PRECISIONS
@@ -96,7 +97,7 @@ def table(result: SearchResult) -> str:
     rows = []
     for place, one in enumerate(result.best[:SHOWN]):
         mark = "= " if 0 < place < result.num_ties else ""
-        chance = "–" if one.fit_probability is None else f"{one.fit_probability:.0%}"
+        chance = chance_text(one.fit_probability, short=True)
         cells = [f"{one.memory_bytes / 1e9:.1f}", chance, *_layout(one)]
         rows.append(
             f'<tr><th scope="row">{mark}{one.step_time_s:.3g} s</th>'

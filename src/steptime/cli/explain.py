@@ -14,6 +14,7 @@ from steptime.cli.output import console, percent, print_json, print_table, secon
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.predict import print_time, print_verdict
 from steptime.cli.search_output import layout_text
+from steptime.inputs.chance import chance_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
@@ -209,7 +210,7 @@ def print_explanation(told: Explanation) -> None:
 def _chance(best: Candidate) -> str:
     if best.fit_probability is None:
         return ""
-    return f"; the chance that it fits: {best.fit_probability:.0%}"
+    return f"; the chance that it fits: {chance_text(best.fit_probability)}"
 
 
 @opt.takes_how

@@ -14,10 +14,11 @@ from steptime.answer.question import Question
 from steptime.answer.unstated_peak import OpenPeak
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
-from steptime.cli.output import console, percent, print_json, print_table
+from steptime.cli.output import console, print_json, print_table
 from steptime.cli.predict import MOST_NAMED, assumptions, verdict
 from steptime.formulas.memory.total import PARTS
 from steptime.formulas.records import MemoryFacts
+from steptime.inputs.chance import chance_text
 from steptime.inputs.precision import precision_named
 from steptime.inputs.stack import MEMORY_FACTS
 from steptime.inputs.training_step import TrainingStep
@@ -179,7 +180,7 @@ def _print_helps(helps: tuple[Remedy, ...]) -> None:
             f"{one.num_devices:,}",
             _gbyte(one.total_bytes),
             one.outlook,
-            percent(one.fit_probability, 0),
+            chance_text(one.fit_probability),
         )
         for one in helps
     ]

@@ -166,6 +166,12 @@ class How:
         return device_named(name, nvlink_domain, self.network_gbit)
 
 
+def _pair_of(name: str) -> str:
+    if name in WORD_FACTS:
+        return f"{name}=word, such as kernel=flash-2 or cp_comm_type=p2p"
+    return "name=number, such as overlap_dp=0"
+
+
 def facts_of(pairs: list[str] | None) -> dict[str, Value]:
     """Return facts by name from ``name=value`` pairs.
 
@@ -183,7 +189,9 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
         except ValueError:
             equals = ""
         if not equals or not text:
-            raise ConfigError(f"--fact {pair[:60]!r} must be name=number, such as overlap_dp=0")
+            raise ConfigError(f"--fact {pair[:60]!r} must be {_pair_of(name)}")
+        if name in found:
+            raise ConfigError(f"--fact {name[:60]} is given twice, state it once")
         found[name] = value
     return found
 
@@ -228,7 +236,10 @@ def before_the_name(given: Mapping[str, Any], context: Any) -> dict[str, Any]:
     first: Mapping[str, Any] = context.obj or {}
     found = {name: value if value is not None else first.get(name) for name, value in given.items()}
     if given.get("facts") and first.get("facts"):
-        found["facts"] = [*first["facts"], *given["facts"]]
+        # What stands after the command's name comes before what stands before it.
+        after = {pair.partition("=")[0] for pair in given["facts"]}
+        kept = [pair for pair in first["facts"] if pair.partition("=")[0] not in after]
+        found["facts"] = [*kept, *given["facts"]]
     return found
 
 

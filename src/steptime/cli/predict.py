@@ -17,6 +17,7 @@ from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.inputs.assumed import Assumed
+from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
@@ -83,6 +84,7 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "tflops_per_gpu": result.tflops_per_gpu,
         "mfu_fraction": result.mfu_fraction,
         "mfu_convention": "model FLOP, attention in full, of the 16-bit peak",
+        "mfu_remark": result.mfu_remark,
         "mfu_causal_fraction": result.mfu_causal_fraction,
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
@@ -135,7 +137,7 @@ def verdict(memory: Memory) -> str:
     reason = memory.reason[0].upper() + memory.reason[1:]
     if memory.fit_probability is None:
         return reason
-    return f"{reason}; the chance that it fits: {percent(memory.fit_probability, 0)}"
+    return f"{reason}; the chance that it fits: {chance_text(memory.fit_probability)}"
 
 
 def print_prediction(result: Prediction) -> None:
@@ -219,7 +221,8 @@ def utilisation(result: Prediction) -> str:
     """
     full, causal = percent(result.mfu_fraction), percent(result.mfu_causal_fraction)
     other = "" if full == causal else f" ({causal} causal)"
-    return f"MFU {full} of the 16-bit peak with attention in full{other}"
+    remark = f" ({result.mfu_remark})" if result.mfu_remark else ""
+    return f"MFU {full} of the 16-bit peak with attention in full{other}{remark}"
 
 
 def print_faster(result: Prediction, question: Question) -> None:
@@ -231,7 +234,7 @@ def print_faster(result: Prediction, question: Question) -> None:
     """
     out = console()
     for way in remedies(result)[:SHOWN]:
-        sure = "" if way.fit_probability is None else f" ({percent(way.fit_probability, 0)})"
+        sure = "" if way.fit_probability is None else f" ({chance_text(way.fit_probability)})"
         size = f"{way.total_bytes / 1e9:.1f} GB"
         out.print(f"to fit: {way.change}: {size}, {way.outlook}{sure}", markup=False)
     if not may_run(result):

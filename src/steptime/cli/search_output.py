@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.cli.output import console, percent, seconds
 from steptime.cli.predict import assumptions, print_unstated
 from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
+from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
@@ -92,7 +93,7 @@ def _print_trade_off(result: SearchResult) -> None:
     """Print what a smaller chance to fit would save."""
     rows = result.trade_off
     for one in rows if len(rows) > 1 else ():
-        chance, size = percent(one.fit_probability, 0), f"{one.memory_bytes / 1e9:.1f} GB"
+        chance, size = chance_text(one.fit_probability), f"{one.memory_bytes / 1e9:.1f} GB"
         console().print(
             f"  fits with {chance}: {seconds(one.step_time_s)}, {size}: {layout_text(one)}",
             markup=False,
@@ -101,8 +102,8 @@ def _print_trade_off(result: SearchResult) -> None:
 
 def _sure(result: SearchResult) -> str:
     """Return the chance with which ranked layouts fit, as a sentence goes on."""
-    chance = result.question.fits_with
-    return f" with {chance:.0%} and more" if chance else " in memory"
+    asked = result.question.fits_with
+    return f" with {asked * 100:g} % and more" if asked else " in memory"
 
 
 def _print_first(result: SearchResult, first: Candidate) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.formulas.judgement import TIGHT_SHARE
+from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
@@ -175,7 +176,7 @@ def _cells(question: Question, line: Line, sizes: list[str]) -> list[str]:
         RECOMPUTE_WORDS[layout.recompute],
         f"{one.memory_bytes / 1e9:.1f}",
         ("!" if share >= TIGHT_SHARE else "") + f"{100 * share:.0f}%",
-        "-" if one.fit_probability is None else f"{100 * one.fit_probability:.0f}%",
+        chance_text(one.fit_probability, short=True),
     ]
 
 

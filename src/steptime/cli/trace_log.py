@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from steptime.answer.answer import Prediction
 from steptime.cli.explain_measured import comparison_dict, print_comparison
 from steptime.cli.output import console, print_json, print_table, seconds
@@ -24,10 +26,15 @@ def show_log(
     """
     logged, said = _numbers(log, told)
     step_s = logged["step_time_s"]
+    if told is not None and log.flop_per_s_per_gpu is not None:
+        # Refused where no device of the question can be so fast.
+        measured(f"{log.flop_per_s_per_gpu / 1e12!r} TFLOP/s", told, "the log's")
     found = None if told is None or step_s is None else _compared(step_s, told, constants)
+    notes = _notes(log, told)
     if as_json:
         prediction = None if told is None else prediction_dict(told)
-        about = {"software": log.title, "lines": log.lines}
+        about: dict[str, Any] = {"software": log.title, "lines": log.lines}
+        about |= {"warm_up_lines": log.warm_up_lines, "notes": notes}
         gap = None if found is None else comparison_dict(found)
         print_json(about | logged | {"prediction": prediction, "comparison": gap})
         return
@@ -42,12 +49,37 @@ def show_log(
         if value is not None
     ]
     heads = [("", "left"), ("measured", "right"), ("predicted", "right"), ("ratio", "right")]
-    title = f"{log.title}: {log.lines} lines of steps after warm-up, the middle one of each number"
+    title = f"{log.title}: {_lines(log)}"
     print_table(title, heads if told else heads[:2], [row if told else row[:2] for row in rows])
+    for note in notes:
+        console().print(note, markup=False)
     if told is not None:
         print_interval(step_s, told)
     if found is not None and found.inside is False:
         print_comparison(found)
+
+
+def _lines(log: RunLog) -> str:
+    """Return how many lines of steps a log has, and what became of the first ones."""
+    if log.warm_up_lines:
+        return f"{log.lines} lines of steps after warm-up, the middle one of each number"
+    lines = "1 line of a step" if log.lines == 1 else f"{log.lines} lines of steps"
+    return f"{lines}, too few to leave any out as warm-up"
+
+
+def _notes(log: RunLog, told: Prediction | None) -> list[str]:
+    """Return why a log may not be comparable."""
+    found = []
+    if log.first_alone:
+        found.append("only the first step is there, which warms up: later ones are faster")
+    if told is not None and log.global_batch_size is not None:
+        asked = told.step.batch.global_batch_size
+        if log.global_batch_size != asked:
+            found.append(
+                f"the log says a global batch size of {log.global_batch_size:g}, but the "
+                f"prediction is for {asked} (-B): their steps are not the same"
+            )
+    return found
 
 
 def _numbers(
@@ -75,7 +107,9 @@ def _numbers(
 
 def _compared(step_s: float, told: Prediction, constants: RooflineConstants | None) -> Comparison:
     family = told.software.stack.family
-    return compared(measured(f"{step_s!r}s", told), told, software=family, constants=constants)
+    return compared(
+        measured(f"{step_s!r}s", told, "the log's"), told, software=family, constants=constants
+    )
 
 
 _LOGGED = {

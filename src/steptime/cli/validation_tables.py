@@ -41,8 +41,8 @@ def _cells(row: RowResult) -> tuple[str, ...]:
         row.id,
         seconds(row.published_step_time_s),
         seconds(row.step_time_s),
-        f"{row.published_tflops_per_gpu:.1f}",
-        f"{row.tflops_per_gpu:.1f}",
+        f"{row.published_tflops_per_gpu:,.1f}",
+        f"{row.tflops_per_gpu:,.1f}",
         _error(row),
         rest,
     )

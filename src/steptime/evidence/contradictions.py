@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from steptime.evidence.measured import (
-    counted_flop_per_token,
-    published_step_time_s,
-)
+from steptime.answer.remarks import past_the_peak as peak_passed
+from steptime.evidence.measured import counted_flop_per_token, published_step_time_s
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.flops import num_devices, tokens_per_step
@@ -97,17 +95,7 @@ def past_the_peak(run: Run, measured_s: float) -> str:
         run: The run.
         measured_s: Seconds of a step as the row has them.
     """
-    least = counted_flop_per_token(run.job(), "causal")
-    rate = float(tokens_per_step(run.job()) / num_devices(run.job())) * least / measured_s
-    device, wide = run.accelerator, run.layout.precision in ("fp16", "bf16")
-    # Products in 4 bits run at most three times as fast as in 8.
-    peak = device.peak_flop_per_s if wide else 3.0 * device.peak_fp8_flop_per_s
-    if rate <= peak:
-        return ""
-    return (
-        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU, over the device's peak of "
-        f"{peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
-    )
+    return peak_passed(run.job(), run.accelerator, run.layout.precision, measured_s)
 
 
 def no_measurement(run: Run, predicted_s: float, measured_s: float) -> str:

@@ -137,7 +137,13 @@ def question_of_run(run: Run) -> RunQuestion:
         Incomplete: If the row states a fact that is none, or the layout does not fit.
     """
     run = _with_counted_micro_batch(run)
-    said, notes = said_of(run.row)
+    try:
+        said, notes = said_of(run.row)
+    except Incomplete:
+        raise
+    except ConfigError as error:
+        # A stated fact is out of its range.
+        raise Contradiction(str(error)) from None
     open_fields = {"sp", "zero", "recompute"}
     assumed = [one for one in run.assumed if one.what not in open_fields or one.word]
     try:

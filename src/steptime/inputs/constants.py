@@ -201,6 +201,22 @@ MOST_SHARE = 1.5
 """Of a rate in a user's own constants: a good device may beat the one that was measured."""
 
 
+def check_constants(value: object) -> None:
+    """Refuse what is no set of constants.
+
+    Args:
+        value: As it came in; None for the published ones.
+
+    Raises:
+        ConfigError: If it is something else, such as the name of a file.
+    """
+    if value is not None and not isinstance(value, RooflineConstants):
+        raise ConfigError(
+            f"constants must be what steptime.inputs.constants.read_constants(FILE) returns, "
+            f"got {value!r:.60}"
+        )
+
+
 def read_constants(path: Path) -> RooflineConstants:
     """Return the constants of a user's file; those it does not name stay as they are.
 

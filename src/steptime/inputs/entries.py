@@ -34,6 +34,11 @@ class Field:
     default: object = None
     usual: bool = False
 
+    @property
+    def typed(self) -> str:
+        """Return the option as it can be typed: both, where one says yes and one no."""
+        return " or ".join(self.flags[0].split("/"))
+
 
 def entries(inputs: Any) -> Iterator[tuple[inspect.Parameter, Field]]:
     """Yield each key of a typed dictionary as a parameter given by name, and its entry.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
+from steptime.inputs.fact_kinds import check_fact
 from steptime.inputs.generation import generations
 from steptime.inputs.stack import (
     FACT_NAMES,
@@ -53,9 +55,12 @@ class Said:
             check_date(self.date)
         for name, value in self.facts:
             check_choice("fact", name, FACT_NAMES)
-            if isinstance(value, str) != (name in WORD_FACTS):
-                kind = "a word, such as flash-2 or p2p" if name in WORD_FACTS else "a number"
-                raise ConfigError(f"fact {name} must be {kind}, got {value!r:.60}")
+            if name not in WORD_FACTS:
+                check_fact(name, value)
+            elif not isinstance(value, str):
+                raise ConfigError(
+                    f"fact {name} must be a word, such as flash-2 or p2p, got {value!r:.60}"
+                )
 
     @property
     def exact(self) -> bool:
@@ -81,6 +86,24 @@ class Said:
             return FAMILY if stack_named(self.stack).of else EXACT
         members = (one for one in stacks().values() if one.family == self.stack)
         return NOTHING if all(one.of for one in members) else FAMILY
+
+
+def fact_pairs(facts: object) -> tuple[tuple[str, Value], ...]:
+    """Return facts as what is said of the software holds them.
+
+    Args:
+        facts: By name, or None.
+
+    Raises:
+        ConfigError: If they are not values by name.
+    """
+    if facts is None:
+        return ()
+    if not isinstance(facts, Mapping):
+        raise ConfigError(
+            f"facts must be values by name, such as {{'overlap_dp': 0}}, got {facts!r:.60}"
+        )
+    return tuple(facts.items())
 
 
 UNSTATED = ("recompute unstated",)

@@ -11,8 +11,9 @@ from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.context_kind import context_facts
-from steptime.inputs.errors import ConfigError, check_choice, check_number
+from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
+from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
 from steptime.inputs.generation import STORED, generations, kernel_named
 from steptime.inputs.habits import chosen_stack
 from steptime.inputs.model import ModelShape
@@ -191,12 +192,6 @@ def check_known(device: Accelerator) -> None:
         )
 
 
-# Formulas divide by these.
-_ABOVE_ZERO = ("sent_gradient_bytes", "bucket_bytes", "recompute_group")
-_RATES = {"attention_flop_per_s": (1e9, 1e18), "power_scale": (1e-3, 1e3)}
-"""Beyond which a rate is a slip of the hand: a gigaflop is no kernel of these devices."""
-
-
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
     """Return facts as floats.
 
@@ -206,17 +201,7 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
     Raises:
         ConfigError: If one is no number in range.
     """
-    return {
-        name: check_number(f"fact {name}", value, above=_range(name)[0], most=_range(name)[1])
-        for name, value in values.items()
-    }
-
-
-def _range(name: str) -> tuple[float, float]:
-    """Return what a fact must be above, and the most that it may be."""
-    # What overlaps is a share of it.
-    most = 1.0 if name.startswith("overlap_") else 1e30
-    return _RATES.get(name, (0.0 if name in _ABOVE_ZERO else -1e-300, most))
+    return {name: check_fact(name, value) for name, value in values.items()}
 
 
 def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | None:
@@ -231,6 +216,16 @@ def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | N
     }
     values |= {name: line.value for name, line in lines.items() if name in TIME_FACTS}
     return TimeFacts(**checked(values))
+
+
+def _check_layers(said: Said, model: ModelShape) -> None:
+    """Refuse to do something to more layers than there are."""
+    for name, value in said.facts:
+        if fact_kinds()[name].name == LAYERS and float(value) > model.num_layers:
+            raise ConfigError(
+                f"fact {name} is {float(value):.0f}, but {model.name} has {model.num_layers} "
+                "layers; use that many at most"
+            )
 
 
 def _memory_facts(lines: Mapping[str, Fact]) -> MemoryFacts:
@@ -255,6 +250,7 @@ def software(
     Raises:
         ConfigError: If a fact is out of range or a kernel unknown on the device.
     """
+    _check_layers(said, model)
     era = in_its_time(said, device)
     stack = chosen_stack(era, sharded)
     conditions = conditions_of(said, device, model, precision)

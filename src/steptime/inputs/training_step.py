@@ -20,7 +20,7 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision, precision_word
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
-from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, in_its_time
+from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, fact_pairs, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.signed import checked_names
 from steptime.inputs.usual import network_taken, usual_layout
@@ -165,7 +165,7 @@ def _said(inputs: StepInputs, device: Accelerator) -> Said:
     said = Said(
         stack=inputs["stack"],
         date=inputs["date"],
-        facts=tuple((inputs["facts"] or {}).items()),
+        facts=fact_pairs(inputs["facts"]),
         unstated=() if inputs["recompute"] is not None else UNSTATED,
     )
     stage = inputs["zero_stage"]

@@ -8,12 +8,13 @@ from typing import Any, TypeVar, Unpack
 from steptime.answer.known import WITHOUT_RATES, default_predictor
 from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import SearchInputs
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.precision import precision_word
 from steptime.inputs.rank_order import ORDERS, rank_order
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.question import Question
@@ -25,17 +26,26 @@ EVERY = "all"
 One = TypeVar("One", int, str, bool)
 
 
-def several(value: One | Iterable[One] | None) -> tuple[One, ...]:
+def several(name: str, value: One | Iterable[One] | None) -> tuple[One, ...]:
     """Return what a search shall try, given as one value, several, or none.
 
     Args:
+        name: Of the input.
         value: As it came in.
+
+    Raises:
+        ConfigError: If there is nothing to try.
     """
     if value is None:
         return ()
     if isinstance(value, (str, int)):
         return (value,)
-    return tuple(dict.fromkeys(value))
+    if not isinstance(value, Iterable):
+        raise ConfigError(f"{name} must be one value or several to try, got {value!r:.60}")
+    found = tuple(dict.fromkeys(value))
+    if not found:
+        raise ConfigError(f"{name} is empty: give at least one value to try, or leave it out")
+    return found
 
 
 def _predictor(device: Accelerator, order: str) -> str:
@@ -57,13 +67,13 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     """
     given: dict[str, Any] = {**inputs}
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
-    every = several(inputs["schedule"])
+    every = several("schedule", inputs["schedule"])
     lists: dict[str, Any] = {
-        "recompute": several(inputs["recompute"]),
-        "sequence_parallel": several(inputs["sequence_parallel"]),
+        "recompute": several("recompute", inputs["recompute"]),
+        "sequence_parallel": several("sequence_parallel", inputs["sequence_parallel"]),
         "schedules": SCHEDULES if EVERY in every else every,
     }
-    pinned = ((name, several(given[name])) for name in SIZES)
+    pinned = ((name, several(name, given[name])) for name in SIZES)
     return Question(
         model=shape_named(inputs["model"]),
         accelerator=device,
@@ -71,15 +81,15 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
         global_batch_size=inputs["global_batch_size"],
         seq_length=inputs["seq_length"],
         precision=precision_word(inputs["precision"]),
-        micro_batch_sizes=several(inputs["micro_batch_size"]),
-        zero_stages=several(inputs["zero_stage"]),
+        micro_batch_sizes=several("micro_batch_size", inputs["micro_batch_size"]),
+        zero_stages=several("zero_stage", inputs["zero_stage"]),
         pinned=tuple((name, sizes) for name, sizes in pinned if sizes),
         order=inputs["order"],
         predictor=inputs["predictor"] or _predictor(device, inputs["order"]),
         said=Said(
             stack=inputs["stack"],
             date=inputs["date"],
-            facts=tuple((inputs["facts"] or {}).items()),
+            facts=fact_pairs(inputs["facts"]),
         ),
         constants=inputs["constants"],
         hbm_share=inputs["memory_share"],

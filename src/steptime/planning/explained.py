@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from steptime.inputs.face import ExplainInputs
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
@@ -32,7 +32,7 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     if inputs["model"] is not None:
         reading.model = shape_named(inputs["model"])
     stated = {name: given[name] for name in LEFT_OUT if given[name] is not None}
-    facts = tuple((inputs["facts"] or {}).items())
+    facts = fact_pairs(inputs["facts"])
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=facts)
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)

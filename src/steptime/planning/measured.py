@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from steptime.answer.answer import Prediction
+from steptime.answer.remarks import past_the_peak
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
@@ -71,23 +72,24 @@ class Comparison:
     rest: str
 
 
-def measured(text: str, own: Prediction) -> Measured:
+def measured(text: str, own: Prediction, whose: str = "--measured") -> Measured:
     """Return what a text says was measured, in seconds of one step.
 
     Args:
         text: ``296`` (TFLOP/s of a device), ``11.2s``, ``950ms``, ``3500tok/s`` of the whole job
             or ``220tok/s/gpu``.
         own: The answer, for the FLOP and the tokens of a step.
+        whose: What an error calls it.
 
     Raises:
-        ConfigError: If it is none of these.
+        ConfigError: If it is none of these, or faster than the device can be.
     """
     match = _TEXT.match(text[:60])
     unit = None if match is None else UNITS.get(match[2].strip().lower().replace(" ", ""))
     value = 0.0 if match is None else float(match[1].replace(",", "").replace("_", ""))
     if unit is None or not 0.0 < value < math.inf:
         raise ConfigError(
-            f"--measured {text[:60]!r} is not understood; give TFLOP/s of a GPU (296), seconds "
+            f"{whose} {text[:60]!r} is not understood; give TFLOP/s of a GPU (296), seconds "
             "(11.2s, 950ms) or tokens (3500tok/s of the whole job, 220tok/s/gpu)"
         )
     seconds = {
@@ -97,7 +99,14 @@ def measured(text: str, own: Prediction) -> Measured:
         "tokens": own.step_time_s * own.tokens_per_s / value,
         "tokens of a device": own.step_time_s * own.tokens_per_s_per_gpu / value,
     }[unit]
+    if why := _impossible(own, seconds):
+        raise ConfigError(f"{whose} {text[:60]!r} cannot have been measured: {why}")
     return Measured(text=text, unit=unit, value=value, step_time_s=seconds)
+
+
+def _impossible(own: Prediction, step_time_s: float) -> str:
+    step = own.step
+    return past_the_peak(own.record, step.accelerator, step.layout.precision, step_time_s)
 
 
 def compared(
@@ -134,7 +143,9 @@ def compared(
         change, gain = flag_of("fp32", software), 0.0
     words = data_table("causes.toml")["rest"]
     rest = words["all"]
-    if own.step.model.experts is not None:
+    if found.step_time_s < own.step_time_s:
+        rest = words["faster"]
+    elif own.step.model.experts is not None:
         rest = f"{words['experts']}; {rest}"
     return Comparison(
         measured=found,

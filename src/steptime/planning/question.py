@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.constants import RooflineConstants
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.constants import RooflineConstants, check_constants
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
@@ -95,9 +95,9 @@ class Question:
         self._check_pinned()
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
-        if not 0.0 < self.hbm_share <= 1.0:
-            raise ConfigError(f"hbm_share must be in (0, 1], got {self.hbm_share}")
-        if not 0.0 <= self.fits_with < 1.0:
+        check_constants(self.constants)
+        check_number("memory_share", self.hbm_share, most=1.0)
+        if check_number("fits_with", self.fits_with, above=-1e-300) >= 1.0:
             raise ConfigError(f"fits_with must be in [0, 1), such as 0.9, got {self.fits_with}")
         self.known()
 

@@ -8,6 +8,7 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.inputs.chance import chance_text
 from steptime.inputs.face import NEAR_CHANCE
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import Batch, Layout
@@ -78,9 +79,9 @@ class SearchResult(Shown):
             return None
         asked, chance = self.question.fits_with, self.best[0].fit_probability or 0.0
         return (
-            f"no layout fits with {asked:.0%}, none is sure: of the most likely this one is the "
-            f"fastest, it fits with {chance:.0%} and stands alone; --fits-with 0 ranks all whose "
-            "counted bytes fit"
+            f"no layout fits with {asked * 100:g} %, none is sure: of the most likely this one is "
+            f"the fastest, it fits with {chance_text(chance)} and stands alone; "
+            "--fits-with 0 ranks all whose counted bytes fit"
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,11 +15,15 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.trace_bytes import pieces
 
 LONGEST_LINE_BYTES = 2**16
+MOST = 1e30
+"""A number of a step as large as this is none."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _NUMBER = re.compile(r"\s*([0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)([A-Z]?)")
 # The first steps of a run warm up: this share of the lines is left out, at least one of them.
 _WARM_UP = 0.1
 _FEWEST_TO_DROP = 3
+OUTCOMES = ("step_time_s", "tokens_per_s_per_gpu", "flop_per_s_per_gpu")
+"""What a line must have one of to be one of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,9 @@ class RunLog:
         step_time_s: In the middle; None if not printed.
         tokens_per_s_per_gpu: Likewise.
         flop_per_s_per_gpu: As the software counts FLOP; None likewise.
+        global_batch_size: Sequences of a step as the log says; None likewise.
+        warm_up_lines: Lines that were left out.
+        first_alone: Whether the run's first step is the only one, which warms up.
     """
 
     path: str
@@ -42,6 +50,9 @@ class RunLog:
     step_time_s: float | None
     tokens_per_s_per_gpu: float | None
     flop_per_s_per_gpu: float | None
+    global_batch_size: float | None = None
+    warm_up_lines: int = 0
+    first_alone: bool = False
 
 
 def lines(path: str | Path) -> Iterator[str]:
@@ -85,7 +96,8 @@ def read_log(path: str | Path) -> RunLog:
         path: The file.
 
     Raises:
-        ConfigError: If no line of it is one of a step, in any way that is known.
+        ConfigError: If no line of it is one of a step, in any way that is known, or a number of
+            one is no measurement.
     """
     table = data_table("logs.toml")
     suffixes = {key: value for key, value in table["suffixes"].items() if key != "source"}
@@ -94,7 +106,8 @@ def read_log(path: str | Path) -> RunLog:
     for line in lines(path):
         for kind, fields in kinds.items():
             read = _fields(line, fields["fields"], suffixes)
-            if "step" in read and len(read) > 1:
+            if "step" in read and not read.keys().isdisjoint(OUTCOMES):
+                _check_finite(path, read)
                 found[kind].append(read)
     kind = max(kinds, key=lambda one: sum(map(len, found[one])))
     if not found[kind]:
@@ -108,9 +121,18 @@ def _fields(line: str, fields: Mapping[str, Any], suffixes: Mapping[str, Any]) -
     for name, field in fields.items():
         for words in field["before"]:
             value = number_after(line, words, suffixes)
-            if value is not None and 0.0 < value < 1e30:
+            if value is not None and value > 0.0:
                 read[name] = value * float(field["unit"])
     return read
+
+
+def _check_finite(path: str | Path, read: Mapping[str, float]) -> None:
+    for name in OUTCOMES:
+        if not math.isfinite(read.get(name, 0.0)) or read.get(name, 0.0) >= MOST:
+            raise ConfigError(
+                f"{path}: {name} of step {read['step']:.0f} is {read[name]:g}, which nobody "
+                "measured; mend or remove that line"
+            )
 
 
 def _middle(path: str, kind: str, title: str, every: list[dict[str, float]]) -> RunLog:
@@ -129,4 +151,7 @@ def _middle(path: str, kind: str, title: str, every: list[dict[str, float]]) -> 
         step_time_s=of("step_time_s"),
         tokens_per_s_per_gpu=of("tokens_per_s_per_gpu"),
         flop_per_s_per_gpu=of("flop_per_s_per_gpu"),
+        global_batch_size=of("global_batch_size"),
+        warm_up_lines=warm,
+        first_alone=len(every) == 1 and every[0]["step"] <= 1.0,
     )

@@ -7,6 +7,7 @@ from steptime.answer.peak import Memory
 from steptime.book import tables
 from steptime.book.tables.markdown import Markdown, fixed, markdown_table, percent
 from steptime.book.tables.search import layout_cells
+from steptime.inputs.chance import chance_text
 from steptime.planning.cost import Run
 from steptime.planning.placement import Placement
 from steptime.planning.result import SearchResult
@@ -24,7 +25,7 @@ def layouts_table(found: SearchResult, most: int) -> Markdown:
             layout_cells(one),
             fixed(one.step_time_s, 2),
             fixed(one.memory_bytes / 1e9, 1),
-            percent(one.fit_probability, 0),
+            chance_text(one.fit_probability),
         ]
         for one in found.best[:most]
     ]

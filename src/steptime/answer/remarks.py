@@ -1,0 +1,99 @@
+"""What is said of facts that count for nothing, of an MFU over 100 %, and of impossible rates."""
+
+from __future__ import annotations
+
+from steptime.formulas.flops import causal_flop_per_token, num_devices, tokens_per_step
+from steptime.formulas.roofline.context import head_ranks, key_heads
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.context_kind import CONTEXT_KIND
+from steptime.inputs.job import Job
+from steptime.inputs.precision import precision_named
+from steptime.inputs.software import Software
+
+UNUSED_LAYERS = "not used: it counts where everything is recomputed (--recompute full)"
+ONE_RANK = (
+    "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
+    "and values number {heads} over tp={tp}, context ranks in an NVLink domain {ranks}"
+)
+
+
+def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:
+    """Return a record of each fact that says something of a layout to which it does not apply.
+
+    Args:
+        record: Of the layout.
+        one: Gives the facts.
+    """
+    found, layers = [], one.memory.recompute_layers
+    if layers > 0.0 and record.recompute_full == 0.0:
+        name = "recompute_layers"
+        found.append(Assumed(what=name, value="0", why=UNUSED_LAYERS, how="--recompute full"))
+    facts = one.time
+    if facts is not None and facts.cp_head_ranks == 0.0 and record.cp > 1.0:
+        found += _one_rank(record, int(head_ranks(record, facts)))
+    return tuple(found)
+
+
+def _one_rank(record: Job, ranks: int) -> list[Assumed]:
+    if ranks > 1:
+        return []
+    domain = int(record.nvlink_domain)
+    why = ONE_RANK.format(
+        heads=int(key_heads(record) * record.tp),
+        tp=int(record.tp),
+        ranks=int(max(min(record.cp, domain / record.tp), 1.0)),
+    )
+    return [Assumed(what=CONTEXT_KIND, value="1 rank", why=why, how="--fact cp_head_ranks=N")]
+
+
+def over_the_peak(
+    mfu_fraction: float, causal_fraction: float, device: Accelerator, precision: str
+) -> str:
+    """Return why an MFU may be over 100 % of the 16-bit peak; nothing where it is not.
+
+    Args:
+        mfu_fraction: Of the 16-bit peak, attention in full.
+        causal_fraction: Likewise, with what the causal mask hides left out.
+        device: Gives the peaks.
+        precision: Of the products.
+    """
+    if mfu_fraction <= 1.0:
+        return ""
+    reasons, narrow, share = [], precision_named(precision), causal_fraction
+    if narrow.fp8:
+        peaks = {8: device.peak_fp8_flop_per_s, 4: device.peak_fp4_flop_per_s}
+        bits = narrow.bits if peaks.get(narrow.bits, 0.0) > 0.0 else 8
+        peak = peaks[bits] / device.peak_flop_per_s
+        share = causal_fraction / peak
+        reasons.append(
+            f"products run in {narrow.bits} bits: {100.0 * mfu_fraction / peak:.1f} % of the "
+            f"{bits}-bit peak"
+        )
+    if (not narrow.fp8 or mfu_fraction / peak > 1.0) and share <= 1.0:
+        reasons.append("attention in full counts what a causal mask skips")
+    if share > 1.0:
+        reasons.append("no device computes faster than its peak: the model is too fast here")
+    return "over 100 %: " + "; ".join(reasons)
+
+
+def past_the_peak(record: Job, device: Accelerator, precision: str, step_time_s: float) -> str:
+    """Return a sentence if a step computes faster than its device can, however FLOP count.
+
+    Args:
+        record: Of the layout.
+        device: Gives the peaks.
+        precision: Of the products.
+        step_time_s: As measured.
+    """
+    flop = tokens_per_step(record) * causal_flop_per_token(record)
+    rate = float(flop / num_devices(record) / step_time_s)
+    # Products in 4 bits run at most three times as fast as in 8.
+    narrow = precision_named(precision).fp8
+    peak = 3.0 * device.peak_fp8_flop_per_s if narrow else device.peak_flop_per_s
+    if rate <= peak:
+        return ""
+    return (
+        f"it amounts to {rate / 1e12:,.0f} TFLOP/s per GPU even without what a causal mask "
+        f"skips, over the device's peak of {peak / 1e12:,.0f}: check units, gpus, gbs and seq_len"
+    )

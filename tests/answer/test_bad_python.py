@@ -1,0 +1,73 @@
+"""Values of Python that cannot be used are refused by name, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import steptime
+from steptime.cli.main import run
+
+STEP: dict[str, Any] = {
+    "model": "llama3-8b",
+    "accelerator": "h100",
+    "seq_length": 4096,
+    "global_batch_size": 8,
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"fits_with": "0.9"}, "fits_with must be a number, got '0.9'"),
+        ({"fits_with": None}, "fits_with must be a number, got None"),
+        ({"fits_with": 1.0}, "fits_with must be in [0, 1)"),
+        ({"fits_with": -0.1}, "fits_with must be a number >= 0"),
+        ({"memory_share": 0}, "memory_share must be a number > 0 and <= 1, got 0"),
+        ({"memory_share": "1"}, "memory_share must be a number, got '1'"),
+        ({"tp": []}, "tp is empty: give at least one value to try"),
+        ({"recompute": ()}, "recompute is empty"),
+        ({"tp": 2.5}, "tp must be one value or several to try, got 2.5"),
+        ({"facts": [("overlap_dp", 0)]}, "facts must be values by name"),
+        ({"constants": "x"}, "constants must be what"),
+    ],
+)
+def test_a_search_refuses_them(given: dict[str, Any], error: str) -> None:
+    with pytest.raises(steptime.ConfigError) as refused:
+        steptime.search(**STEP, num_gpus=8, **given)
+    assert str(refused.value).startswith(error)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"facts": [("overlap_dp", 0)]}, "facts must be values by name"),
+        ({"facts": "overlap_dp=0"}, "facts must be values by name"),
+        ({"facts": {"overlap_dp": [0]}}, "fact overlap_dp must be a number, got [0]"),
+        ({"constants": "x"}, "constants must be what"),
+        ({"constants": {"launch_s": 1}}, "constants must be what"),
+    ],
+)
+@pytest.mark.parametrize("ask", [steptime.predict, steptime.memory])
+def test_an_answer_refuses_them(ask: Any, given: dict[str, Any], error: str) -> None:
+    with pytest.raises(steptime.ConfigError) as refused:
+        ask(**STEP, **given)
+    assert str(refused.value).startswith(error)
+
+
+@pytest.mark.parametrize(
+    ("facts", "error"),
+    [
+        (("overlap_dp=0", "overlap_dp=1"), "--fact overlap_dp is given twice, state it once"),
+        (("kernel=",), "--fact 'kernel=' must be kernel=word, such as kernel=flash-2"),
+        (("overlap_dp=",), "--fact 'overlap_dp=' must be name=number, such as overlap_dp=0"),
+    ],
+)
+def test_the_command_line_refuses_a_fact_without_a_value_or_with_two(
+    capsys: pytest.CaptureFixture[str], facts: tuple[str, ...], error: str
+) -> None:
+    words = ["predict", "-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "8"]
+    assert run([*words, *(word for fact in facts for word in ("--fact", fact))]) == 2
+    assert error in capsys.readouterr().err

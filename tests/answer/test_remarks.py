@@ -1,0 +1,110 @@
+"""What an answer says where a stated fact counts for nothing, and where an MFU passes 100 %."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steptime.answer import Prediction, predict
+from steptime.answer.remarks import over_the_peak
+from steptime.inputs.chance import chance_text
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import accelerator
+
+DENSE: dict[str, Any] = {"model": "llama3-8b", "accelerator": "h100", "tp": 2, "seq_length": 4096}
+LONG: dict[str, Any] = {"accelerator": "h100", "cp": 8, "dp": 1, "seq_length": 2**17}
+
+
+def said(found: Prediction, what: str) -> str:
+    return "; ".join(str(one) for one in found.assumed if one.what == what)
+
+
+def test_one_head_of_keys_leaves_one_rank_to_exchange_heads() -> None:
+    """gemma3-1b has one head of keys and values, so eight ranks cannot each have one."""
+    asked = {**LONG, "model": "gemma3-1b", "global_batch_size": 1}
+    both = predict(**asked, facts={"cp_comm_type": "a2a+p2p"})
+    ring = predict(**asked, facts={"cp_comm_type": "p2p"})
+    assert both.step_time_s == ring.step_time_s
+    assert "over 1 rank here" in said(both, "cp_comm_type")
+    assert "number 1 over tp=1, context ranks in an NVLink domain 8" in said(both, "cp_comm_type")
+    assert said(ring, "cp_comm_type") == ""
+
+
+def test_eight_heads_of_keys_leave_nothing_to_say() -> None:
+    asked = {**LONG, "model": "llama3-8b", "global_batch_size": 1}
+    assert said(predict(**asked, facts={"cp_comm_type": "a2a+p2p"}), "cp_comm_type") == ""
+
+
+@pytest.mark.parametrize("mode", ["none", "selective"])
+def test_layers_to_recompute_count_with_full_recomputation_alone(mode: str) -> None:
+    asked = {**DENSE, "global_batch_size": 8}
+    some = predict(**asked, recompute=mode, facts={"recompute_layers": 5})
+    assert some.step_time_s == predict(**asked, recompute=mode).step_time_s
+    assert said(some, "recompute_layers") == (
+        "recompute_layers: not used: it counts where everything is recomputed (--recompute full)"
+    )
+    full = predict(**asked, recompute="full", facts={"recompute_layers": 5})
+    assert "counted in time and memory" in said(full, "recompute_layers")
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "error"),
+    [
+        ("recompute_layers", 33, "is 33, but Llama 3 8B has 32 layers"),
+        ("offloaded_layers", 40, "is 40, but Llama 3 8B has 32 layers"),
+        ("recompute_layers", 2.5, "must be a whole number"),
+    ],
+)
+def test_no_more_layers_than_the_model_has(name: str, layers: float, error: str) -> None:
+    with pytest.raises(ConfigError, match=error):
+        predict(**DENSE, global_batch_size=8, recompute="full", facts={name: layers})
+
+
+def test_an_mfu_over_the_peak_in_16_bits_says_what_a_mask_skips() -> None:
+    device = accelerator("a100")
+    assert over_the_peak(1.013, 0.6, device, "bf16") == (
+        "over 100 %: attention in full counts what a causal mask skips"
+    )
+    assert "no device computes faster than its peak" in over_the_peak(1.5, 1.2, device, "bf16")
+    assert over_the_peak(1.0, 0.6, device, "bf16") == ""
+    found = predict(**DENSE, global_batch_size=8)
+    assert found.mfu_remark == ""
+
+
+def test_an_mfu_over_the_peak_in_8_bits_says_its_share_of_that_peak() -> None:
+    found = predict(
+        **DENSE | {"model": "llama3-70b", "tp": 8, "accelerator": "h20"},
+        global_batch_size=64,
+        precision="fp8",
+    )
+    device = found.step.accelerator
+    share = found.mfu_fraction * device.peak_flop_per_s / device.peak_fp8_flop_per_s
+    assert found.mfu_fraction > 1.0
+    assert found.mfu_remark == (
+        f"over 100 %: products run in 8 bits: {100 * share:.1f} % of the 8-bit peak"
+    )
+
+
+def test_a_switch_is_named_by_options_that_can_be_typed() -> None:
+    asked = DENSE | {"model": "llama3-70b", "tp": 8, "dp": 4}
+    found = predict(**asked, global_batch_size=64)
+    (one,) = (one for one in found.unstated if one.what == "sequence_parallel")
+    assert one.how == "--sequence-parallel or --no-sequence-parallel"
+    assert {one.fastest, one.slowest} <= {"on", "off"}
+
+
+@pytest.mark.parametrize(
+    ("chance", "long", "short"),
+    [
+        (0.9999, "over 99 %", ">99%"),
+        (1.0, "over 99 %", ">99%"),
+        (0.994, "99 %", "99%"),
+        (0.5, "50 %", "50%"),
+        (0.004, "under 1 %", "<1%"),
+        (0.0, "under 1 %", "<1%"),
+        (None, "-", "-"),
+    ],
+)
+def test_no_chance_is_shown_as_certain(chance: float | None, long: str, short: str) -> None:
+    assert (chance_text(chance), chance_text(chance, short=True)) == (long, short)
