@@ -11,7 +11,7 @@ from steptime.inputs.errors import ConfigError, check_count
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.read_back import said_otherwise
 from steptime.planning.emit.words import said_by
-from steptime.planning.result import SearchResult, answered
+from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
 
 MORE = 100_000
@@ -25,10 +25,12 @@ class Emission:
     Attributes:
         text: The file.
         notes: Sentences for its user: of which layout it is, and what it does not say.
+        candidate: The layout, with what was predicted of it.
     """
 
     text: str
     notes: tuple[str, ...]
+    candidate: Candidate
 
 
 def node_size_of(device: Accelerator) -> int:
@@ -57,17 +59,20 @@ def emission(kind: str, result: SearchResult, choice: int | None = None) -> Emis
     try:
         return _of(kind, result, 1)
     except ConfigError as error:
-        first = error
+        reasons = [str(error)]
     for kept in (result, None):
         every = kept or search(result.question, keep=MORE)
         for place in range(2, len(every.best) + 1):
             try:
                 found = _of(kind, every, place)
-            except ConfigError:
+            except ConfigError as error:
+                reasons.append(str(error))
                 continue
-            note = f"layout {place} of the ranking, the best that {kind} can run: {first}"
-            return Emission(text=found.text, notes=(note, *found.notes))
-    raise first
+            note = f"layout {place} of the ranking, the best that {kind} can run: {reasons[0]}"
+            return Emission(text=found.text, notes=(note, *found.notes), candidate=found.candidate)
+    # The last is of a layout that came further than the first.
+    told = dict.fromkeys((reasons[0], reasons[-1]))
+    raise ConfigError(f"{kind} can run no layout of the ranking: {'; '.join(told)}")
 
 
 def _of(kind: str, result: SearchResult, place: int) -> Emission:
@@ -90,7 +95,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     head, _, rest = text.partition(" GPUs = ")
     first, _, more = rest.partition("\n")
     added = "\n".join(lines)
-    return Emission(text=f"{head} GPUs = {first}\n{added}\n{more}", notes=tuple(notes))
+    whole = f"{head} GPUs = {first}\n{added}\n{more}"
+    return Emission(text=whole, notes=tuple(notes), candidate=one)
 
 
 def _facts(kind: str, own: Prediction) -> dict[str, Any]:

@@ -101,7 +101,8 @@ def megatron_flags(
 
 def _own(words: Mapping[str, Any]) -> Names:
     """Return the words that stand in the file as they are; what Megatron-LM has is left out."""
-    spread = ("cp_comm_type", "loss_kind")
+    # The clamp and the biases of the model say the last.
+    spread = ("cp_comm_type", "loss_kind", "expert_activation")
     own = {name: word for name, word in words.items() if name not in spread}
     # The time takes a fused loss for granted.
     return own | loss_names(words.get("loss_kind", "te"))

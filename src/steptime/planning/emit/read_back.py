@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +11,7 @@ from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import Said
+from steptime.inputs.stack import FACT_NAMES
 from steptime.planning.emit import SUFFIXES
 from steptime.planning.explain import step_of
 from steptime.readers import read_configuration
@@ -40,6 +40,8 @@ def read_back(kind: str, text: str, own: Prediction) -> Prediction:
         path = Path(folder) / f"emitted{SUFFIXES.get(kind, '.sh')}"
         path.write_text(text, encoding="utf-8")
         reading = read_configuration(path)
+        # A format may know models by name only: then its user names this one.
+        reading.model = reading.model or own.step.model
         gpus = {"num_gpus": own.step.layout.num_devices}
         step = step_of(reading, own.step.accelerator, gpus, plain)
     asked = Asked(step=step, predictor=own.predictor, constants=own.question.constants)
@@ -59,10 +61,15 @@ def said_otherwise(kind: str, text: str, own: Prediction) -> list[str]:
     try:
         found = read_back(kind, text, own)
     except ConfigError as error:
-        return [f"all of it: {error}"]
+        return [f"anything, for it is not read back: {str(error).rpartition('/')[2]}"]
     if _same(own, found):
         return []
-    names = list(dict.fromkeys(_changed(_told(own), _told(found))))
+    wanted, read = _told(own), _told(found)
+    names = [
+        f"{name}={value}"
+        for name, value in wanted.items()
+        if read[name] != value and _counts(found, name, value)
+    ]
     return names or [f"step_time_s={own.step_time_s:.6g}"]
 
 
@@ -77,11 +84,13 @@ def _told(one: Prediction) -> dict[str, Any]:
     return model | asdict(step.layout) | asdict(step.batch) | facts
 
 
-def _changed(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """Return what differs, with the value that is wanted."""
-    for name, value in wanted.items():
-        if found[name] != value:
-            yield f"{name}={value}"
+def _counts(found: Prediction, name: str, value: Any) -> bool:
+    """Return whether a value in place of what was read changes the answer."""
+    if name not in FACT_NAMES:
+        return True
+    said = replace(found.step.said, facts=(*found.step.said.facts, (name, value)))
+    step = replace(found.step, said=said)
+    return not _same(found, answer(replace(found.question, step=step)))
 
 
 def _same(one: Prediction, other: Prediction) -> bool:

@@ -192,7 +192,10 @@ def _flavor_lines(model: ModelShape) -> list[str]:
         f"{model.ffn_hidden_size}, heads {model.num_attention_heads}, groups "
         f"{model.num_query_groups}, vocab_size {model.vocab_size}"
     )
-    return [f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}"]
+    return [
+        f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}",
+        "# no key of it gives them: read it with --model",
+    ]
 
 
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
