@@ -147,3 +147,23 @@ def test_a_fact_that_no_key_says_is_named() -> None:
     found = emitted_by_search("megatron", "llama3-8b", facts={"power_scale": 0.9})
     assert named(found) == {"power_scale"}
     assert "power_scale=0.9" in found.notes[-1]
+
+
+def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path: Path) -> None:
+    question = search_question(
+        model="llama3-8b",
+        accelerator="h100",
+        num_gpus=GPUS,
+        global_batch_size=GLOBAL_BATCH,
+        seq_length=4096,
+        date="2025-06",
+    )
+    found = emission("megatron", search(question))
+    told = re.search(r"predicted with --stack (\S+) --date (\S+): ", found.text)
+    assert told is not None
+    path = tmp_path / "emitted.sh"
+    path.write_text(found.text)
+    said = Said(stack=told[1], date=told[2])
+    step = step_of(read_configuration(path), accelerator("h100"), {}, said)
+    own = answer(Question(step=step))
+    assert named(found) or own.step_time_s == pytest.approx(found.candidate.step_time_s, rel=1e-9)

@@ -86,7 +86,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     text = emitted(kind, shape, one.layout, one.batch, facts, node)
     differs = said_otherwise(kind, text, own)
     stack = own.step.said.stack or own.software.stack.name
-    lines = [f"# its time is predicted with --stack {stack}"]
+    when = f" --date {own.step.said.date}" if own.step.said.date else ""
+    lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
     notes = []
     if differs:
         told = f"no key of the file says as predicted: {', '.join(differs)}"
