@@ -65,6 +65,9 @@ def test_the_page_answers_as_all_others_do(told: list[tuple[Asked, Any]]) -> Non
         assert page["bands"][name] == (None if None in ends else [bits(end) for end in ends])
         assert page["software"] == found.software.stack.name, asked
         assert page["verdict"] == VERDICTS[found.verdict], asked
+        chance = found.memory.fit_probability
+        assert page["outlook"] == found.memory.outlook, asked
+        assert page["chance"] == (None if chance is None else bits(chance)), asked
         everybody(asked | {"predictor": name}, found.step_time_s, found.total_bytes)
     assert compared > NUM_QUESTIONS / 2
 

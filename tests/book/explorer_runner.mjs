@@ -33,6 +33,8 @@ const out = JSON.parse(readFileSync("states.json", "utf8")).map((state) => {
     }),
     software: answer.software.name,
     verdict: memory.verdict,
+    outlook: memory.outlook,
+    chance: memory.chance === null ? null : bits(memory.chance),
   };
 });
 writeFileSync("answers.json", JSON.stringify(out));

@@ -217,6 +217,7 @@ def test_intervals_software_and_verdict_are_those_of_the_package(
         one = next(iter(models.values()))
         assert page["software"] == one.software.stack.name, state
         assert page["verdict"] == words[one.verdict], state
+        assert page["outlook"] == one.memory.outlook, state
         seen.add((page["software"], page["verdict"]))
     assert len(seen) == 6
 

@@ -28,7 +28,9 @@ def test_the_bar_of_memory_adds_up_and_ends_where_its_numbers_do() -> None:
     top = idea_page.round_top(max(one["total"] for one in every))
     for one in every:
         assert sum(one["parts"]) == pytest.approx(one["total"])
-        assert one["fits"] == (one["total"] <= one["limit"])
+        # One answer: the words are those of `steptime predict`, whose chance may be against it.
+        assert one["fits"] == one["outlook"].startswith("fits")
+        assert (one["outlook"] == "does not fit") == (one["total"] > one["limit"])
     widths = [
         float(w)
         for w in re.findall(r'data-part="\w+" style="width:([\d.]+)%', memory_page.fragment())

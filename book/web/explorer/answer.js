@@ -133,13 +133,18 @@ export function makeAnswer(data, formulas) {
     return { name: common.name, title: common.title + report, time, memory };
   }
 
-  function memory(job, facts) {
+  function memory(job, facts, state) {
     const stages = [];
     for (let rank = 0; rank < job.pp; rank += 1) {
       stages.push(formulas.rank_memory_bytes(job, facts, rank));
     }
     const worst = formulas.worst_rank(job, facts).rank;
-    return { stages, worst, facts, ...verdict(stages[worst].total, job.hbm_bytes, formulas) };
+    const total = stages[worst].total;
+    // How measured peaks lie about predicted ones; what a model's own report says counts.
+    const width = data.memory.widths[data.memory.levels[state.model] ?? "nothing"];
+    const chance = width ? formulas.fit_probability(width, total, job.hbm_bytes) : null;
+    const outlook = data.memory.outlooks[formulas.fit_outlook(total, job.hbm_bytes, chance ?? 1)];
+    return { stages, worst, facts, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
   }
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */
@@ -183,7 +188,7 @@ export function makeAnswer(data, formulas) {
       software,
       several: job.vpp > 1 || formulas.weight_copies(job) > 1,
       link: data.accelerators.find((one) => one.key === state.gpu).link,
-      memory: memory(job, software.memory),
+      memory: memory(job, software.memory, state),
       steps,
       chosen,
       outcome,

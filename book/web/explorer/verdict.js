@@ -4,13 +4,24 @@ import { fill, h, text } from "./dom.js";
 import { digits, gb, group } from "./format.js";
 import { MEMORY_PARTS } from "./outs.js";
 
-const MARKS = { fits: "✓", tight: "≈", over: "✕", never: "⊘" };
+const MARKS = { fits: "✓", tight: "≈", unlikely: "?", over: "✕", never: "⊘" };
 const WORDS = {
   fits: "Fits",
-  tight: "Fits, but tight",
+  tight: "Fits tightly",
+  unlikely: "Likely does not fit",
   over: "Does not fit",
   never: "Not possible",
 };
+
+/** The kind of verdict that a sentence of the model is: it is worded alike wherever it is asked. */
+const kindOf = (outlook) => Object.keys(WORDS).find((kind) => WORDS[kind].toLowerCase() === outlook);
+
+/** A chance in words: none is certain. */
+function likely(chance) {
+  if (chance === null) return "not known";
+  if (chance >= 0.995) return "over 99 %";
+  return chance < 0.005 ? "under 1 %" : `${Math.round(100 * chance)} %`;
+}
 
 /** What the form calls a field that a refusal names. */
 const LABELS = {
@@ -75,7 +86,7 @@ export function makeVerdict(actions, data) {
   button.addEventListener("click", () => target && actions.take(target, "way"));
 
   function show({ answer, way, numbers, change: moved, pinned }) {
-    const kind = answer.refused ? "never" : answer.memory.verdict;
+    const kind = answer.refused ? "never" : kindOf(answer.memory.outlook);
     element.dataset.verdict = kind;
     text(mark, MARKS[kind]);
     text(head, WORDS[kind]);
@@ -112,7 +123,8 @@ export function makeVerdict(actions, data) {
   function writeFit(answer, numbers, kind) {
     const { memory, job } = answer;
     const times = kind === "over" ? ` (${digits(memory.share)}×)` : "";
-    text(rest, `${gb(memory.total)} of ${gb(memory.limit)} GB on the fullest GPU${times}`);
+    const chance = kind === "over" ? "" : `; chance that it fits: ${likely(memory.chance)}`;
+    text(rest, `${gb(memory.total)} of ${gb(memory.limit)} GB on the fullest GPU${times}${chance}`);
     const full = memory.stages[memory.worst];
     const [key, word] = MEMORY_PARTS.reduce((most, one) => (full[one[0]] > full[most[0]] ? one : most));
     const shape = ` GPUs = t ${job.tp} × c ${job.cp} × p ${job.pp} × d ${job.dp}`;

@@ -42,7 +42,7 @@ export function makeSearch(question, data, machine, formulas) {
   const micro = formulas.micro_batch_sizes([], state.batch);
   const limit = job.hbm_bytes;
   /** How measured peaks lie about predicted ones; what a model's own report says counts. */
-  const width = tried.peak_widths[tried.levels[state.model] ?? "nothing"];
+  const width = data.memory.widths[data.memory.levels[state.model] ?? "nothing"];
   const asked = tried.chances.find((one) => String(one.chance) === question.fits);
   const scales = asked?.scales ?? null;
   const sure = width && scales !== null ? Math.min(limit, formulas.most_bytes(width, scales, limit)) : limit;

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from steptime.answer.known import peak_knowledge
+from steptime.answer.peak import OUTLOOKS
 from steptime.answer.predictor import PREDICTORS
-from steptime.answer.width import KEYS, KINDS, kept_width
+from steptime.answer.width import KEYS, KINDS, kept_peak_width, kept_width
 from steptime.book.explorer_facts import (
     common_facts,
     device_facts,
@@ -35,7 +37,7 @@ from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
-from steptime.inputs.said import NOTHING
+from steptime.inputs.said import KNOWLEDGE, NOTHING, NOTHING_SAID
 from steptime.inputs.schedule_faults import INSTEAD, SCHEDULE_FAULTS
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
@@ -213,7 +215,21 @@ def explorer_data() -> dict[str, Any]:
         "device_fault": DEVICE_FAULT,
         "precision_faults": {"eight": NO_EIGHT_BITS, "blocks": NO_BLOCKS},
         "step_models": predictor_entries(),
-        "memory": {"parts": list(PARTS), **memory_error()},
+        "memory": {"parts": list(PARTS), **memory_error(), **peak_data()},
+    }
+
+
+def peak_data() -> dict[str, Any]:
+    """Return how measured peaks lie about predicted ones, and of which models more is known."""
+    widths = {level: kept_peak_width(level) for level in KNOWLEDGE}
+    return {
+        "widths": {level: width and asdict(width) for level, width in widths.items()},
+        "levels": {
+            name: peak_knowledge(NOTHING_SAID, model(name))
+            for name in model_names()
+            if model(name).trained_with
+        },
+        "outlooks": OUTLOOKS,
     }
 
 

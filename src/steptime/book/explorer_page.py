@@ -47,6 +47,8 @@ ROOTS = (
     "steptime.formulas.ranks:weight_copies",
     "steptime.formulas.judgement:interval_s",
     "steptime.formulas.judgement:fit_verdict",
+    "steptime.formulas.judgement:fit_outlook",
+    "steptime.formulas.judgement:fit_probability",
     "steptime.formulas.schedule_rules:schedule_rule",
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.total:worst_rank",

@@ -42,6 +42,7 @@ class Preset:
         parts_bytes: Memory of the fullest device by part, with its total.
         step_time_s: Seconds of a step.
         mfu_fraction: MFU, of the 16-bit peak, attention counted in full.
+        outlook: How the fit is worded.
     """
 
     title: str
@@ -49,11 +50,7 @@ class Preset:
     parts_bytes: dict[str, float]
     step_time_s: float
     mfu_fraction: float
-
-    @property
-    def fits(self) -> bool:
-        """Whether the fullest device has the memory."""
-        return self.parts_bytes["total"] <= self.step.accelerator.hbm_bytes
+    outlook: str
 
 
 def presets() -> list[Preset]:
@@ -80,6 +77,7 @@ def presets() -> list[Preset]:
                 parts_bytes={**found.memory.fullest.parts_bytes, "total": found.total_bytes},
                 step_time_s=found.step_time_s,
                 mfu_fraction=found.mfu_fraction,
+                outlook=found.memory.outlook,
             )
         )
     return rows
@@ -125,12 +123,12 @@ def picture(preset: Preset) -> str:
 def _row(preset: Preset) -> str:
     layout, total = preset.step.layout, preset.parts_bytes["total"]
     limit = preset.step.accelerator.hbm_bytes
-    verdict = "fits" if preset.fits else f"does not fit, {total / limit:.1f}×"
+    times = f", {total / limit:.1f}×" if total > limit else ""
     cells = [
         f"{layout.num_devices:,}",
         f"{layout.tp} × {layout.cp} × {layout.pp} × {layout.dp}",
         f"{_gb(total)} of {_gb(limit)} GB",
-        verdict,
+        f"{preset.outlook}{times}",
         f"{preset.step_time_s:,.3g} s" if preset.step_time_s < 1000 else "over 1,000 s",
         f"{preset.mfu_fraction:.1%}",
     ]
@@ -148,7 +146,7 @@ def fragment() -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     return (
         '<div class="st-explorer st-static">\n'
-        f"<p><strong>{escape(first.title)}: {'fits' if first.fits else 'does not fit'}</strong>, "
+        f"<p><strong>{escape(first.title)}: {first.outlook}</strong>, "
         f"{_gb(total)} of {_gb(limit)} GB on the fullest GPU.</p>\n"
         f"{picture(first)}\n"
         '<div class="scroll"><table class="data"><caption>Layouts of the chapter, by the same '

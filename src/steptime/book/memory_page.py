@@ -47,7 +47,9 @@ def states() -> list[dict[str, Any]]:
                 "parts": [parts[part] / GB for part in PARTS],
                 "total": told.total_bytes / GB,
                 "limit": told.step.accelerator.hbm_bytes / GB,
-                "fits": told.fits,
+                "fits": told.memory.outlook.startswith("fits"),
+                "outlook": told.memory.outlook,
+                "chance": told.memory.fit_probability,
             }
         )
     return found
@@ -60,8 +62,10 @@ def sentence(state: dict[str, Any], first: dict[str, Any]) -> str:
         state: The choice, from `states`.
         first: The run as it was.
     """
-    fits = "fits" if state["fits"] else "does not fit"
-    total = f"of {state['limit']:.1f} GB: it {fits}."
+    # Where it is counted not to fit, no chance is worth a number.
+    over, chance = state["total"] > state["limit"], state["chance"]
+    likely = "" if over or chance is None else f" (chance {chance:.0%})".replace("%", " %")
+    total = f"of {state['limit']:.1f} GB: it {state['outlook']}{likely}."
     moved = [new - old for new, old in zip(state["parts"], first["parts"], strict=True)]
     most = max(range(len(PARTS)), key=lambda place: abs(moved[place]))
     if state is first:

