@@ -9,7 +9,6 @@ import pytest
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
-from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
@@ -35,7 +34,7 @@ MODELS = (
 )
 FRAMEWORKS = ("megatron", "megatron-bridge", "nemo", "torchtitan", "nanotron", "deepspeed")
 STACKS = {"nemo": "nemo"}
-# Halfway between compiled and not, and the kernel of no single backend: no word says them.
+# Halfway between compiled and not: no word says that.
 NAMED = {"torchtitan": {"eager"}}
 
 
@@ -53,22 +52,33 @@ def emitted_by_search(kind: str, name: str, device: str = "h100", **more: object
     return emission(kind, search(question))
 
 
-def explained(kind: str, name: str, text: str, device: Accelerator, folder: Path) -> Prediction:
-    """Return what explain says of a file, given the device, the GPUs and the stack alone."""
+def explained(kind: str, name: str, found: Emission, folder: Path) -> Prediction:
+    """Return what explain says of a file, given the device, the GPUs and the stack alone.
+
+    What the file itself names as unsaid is given too.
+    """
+    text = found.text
     path = folder / f"emitted{SUFFIXES.get(kind, '.sh')}"
     path.write_text(text)
-    said = Said(stack=STACKS.get(kind, kind))
+    said = Said(stack=STACKS.get(kind, kind), facts=tuple(named(found).items()))
     reading = read_configuration(path)
     if reading.model is None and "read it with --model" in text:
         reading.model = model(name)
-    step = step_of(reading, device, {"num_gpus": GPUS}, said)
+    step = step_of(reading, accelerator("h100"), {"num_gpus": GPUS}, said)
     return answer(Question(step=step))
 
 
-def named(found: Emission) -> set[str]:
-    """Return the names of what a file does not say, as its comment gives them."""
+def named(found: Emission) -> dict[str, float]:
+    """Return the facts that a file does not say, as its comment gives them."""
     told = re.search(r"# no key of the file says as predicted: (.*)", found.text)
-    return set(re.findall(r"(\w+)=", told[1])) if told else set()
+    pairs = re.findall(r"(\w+)=([\d.]+)", told[1]) if told else []
+    return {name: float(value) for name, value in pairs}
+
+
+def check_same(own: Prediction, found: Emission) -> None:
+    """Hold what explain says to what search printed."""
+    assert own.step_time_s == pytest.approx(found.candidate.step_time_s, rel=1e-9)
+    assert own.total_bytes == pytest.approx(found.candidate.memory_bytes, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -88,11 +98,9 @@ def test_an_emitted_file_takes_the_time_that_search_printed(
         assert kind != "nemo" or model(name).latent_attention
         assert "can run no layout of the ranking" in reason
         return
-    own = explained(kind, name, found.text, accelerator("h100"), tmp_path)
-    assert named(found) <= NAMED.get(kind, set())
-    if not named(found):
-        assert own.step_time_s == pytest.approx(found.candidate.step_time_s, rel=1e-9)
-        assert own.total_bytes == pytest.approx(found.candidate.memory_bytes, rel=1e-9)
+    assert set(named(found)) <= NAMED.get(kind, set())
+    # With what the file names as unsaid, if anything, it is all the same.
+    check_same(explained(kind, name, found, tmp_path), found)
 
 
 def test_gpt_oss_is_known_by_its_clamp_and_biases() -> None:
@@ -145,7 +153,7 @@ def test_a_layout_that_is_chosen_is_not_replaced() -> None:
 
 def test_a_fact_that_no_key_says_is_named() -> None:
     found = emitted_by_search("megatron", "llama3-8b", facts={"power_scale": 0.9})
-    assert named(found) == {"power_scale"}
+    assert named(found) == {"power_scale": 0.9}
     assert "power_scale=0.9" in found.notes[-1]
 
 
@@ -163,7 +171,7 @@ def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path:
     assert told is not None
     path = tmp_path / "emitted.sh"
     path.write_text(found.text)
-    said = Said(stack=told[1], date=told[2])
+    assert set(named(found)) == {"loss_bytes"}
+    said = Said(stack=told[1], date=told[2], facts=tuple(named(found).items()))
     step = step_of(read_configuration(path), accelerator("h100"), {}, said)
-    own = answer(Question(step=step))
-    assert named(found) or own.step_time_s == pytest.approx(found.candidate.step_time_s, rel=1e-9)
+    check_same(answer(Question(step=step)), found)
