@@ -44,7 +44,7 @@ ASKED = [
     asked("gpt3-175b", "a100-80gb", 1536, 1536, 2048),
     asked("mixtral-8x7b", "h100", 96, 384, 4096, fits=0.0),
     asked("llama3-8b", "a100-40gb", 16, 64, 4096, fits=0.5),
-    # None is as sure as asked: the most likely stands alone.
+    # None is as sure as asked: the fastest of the most likely stands alone.
     asked("llama3-70b", "h100", 24, 64, 8192),
     asked("deepseek-v3", "h800", 2048, 15360, 4096, "fp8"),
     asked("gpt-oss-120b", "gb200", 144, 288, 8192),
@@ -123,7 +123,7 @@ def test_page_and_command_find_the_same(place: int, answers: list[dict[str, Any]
     assert found["best"] == [coded(every, one) for one in result.best]
     assert found["front"] == [coded(every, one) for one in result.front]
     if one_stands_alone := bool(result.best) and not result.num_fitting:
-        assert found["best"] == found["front"]
+        assert found["best"][0] in found["front"]
         assert len(found["best"]) == 1
     assert (result.caution is not None) == one_stands_alone
     if not result.best:

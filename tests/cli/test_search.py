@@ -12,6 +12,7 @@ import pytest
 
 from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.face import NEAR_CHANCE
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.planning.emit import emitted
@@ -72,7 +73,7 @@ def test_only_what_fits_with_the_chance_asked_is_ranked(
     assert "fits_with must be in [0, 1), such as 0.9" in capsys.readouterr().err
 
 
-def test_where_none_is_as_sure_as_asked_the_most_likely_stands_alone(
+def test_where_none_is_as_sure_as_asked_the_fastest_of_the_most_likely_stands_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     tight = ["search", "-m", "llama3-70b", "-a", "h100", "--gpus", "24", "-B", "64", "-s", "8192"]
@@ -81,14 +82,22 @@ def test_where_none_is_as_sure_as_asked_the_most_likely_stands_alone(
     (only,) = told["layouts"]
     assert told["num_fitting"] == 0
     assert 0.5 < only["fit_probability"] < 0.9
-    assert told["caution"].startswith("no layout fits with 90%: the one that needs the least fits")
-    assert run([*tight, "--fits-with", "0", "--json"]) == 0
+    assert told["caution"].startswith("no layout fits with 90%, none is sure: of the most likely")
+    assert run([*tight, "--fits-with", "0", "--front", "--top", "1000", "--json"]) == 0
     every = json.loads(capsys.readouterr().out)
     assert every["caution"] is None
-    assert min(one["memory_bytes"] for one in every["layouts"]) >= only["memory_bytes"]
+    surest = max(one["fit_probability"] for one in every["layouts"])
+    near = [one for one in every["layouts"] if one["fit_probability"] >= surest - NEAR_CHANCE]
+    assert only == near[0]
+    assert told["trade_off"][0] == only
+    assert told["trade_off"][-1] == every["layouts"][0]
     assert run(tight) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "and stands alone; --fits-with 0 ranks all whose counted bytes fit" in shown
+    first, last = told["trade_off"][0], told["trade_off"][-1]
+    assert last["step_time_s"] < first["step_time_s"]
+    assert last["fit_probability"] < first["fit_probability"]
+    assert f"fits with {100 * last['fit_probability']:.0f} %" in shown
 
 
 def test_racks_that_a_layout_fills_are_told(capsys: pytest.CaptureFixture[str]) -> None:

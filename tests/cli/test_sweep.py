@@ -56,6 +56,7 @@ schedule = "all"
 recompute = "none"
 precision = "fp8"
 memory_share = 0.9
+fits_with = 0.5
 """
 
 
@@ -68,11 +69,13 @@ def test_a_plan_takes_what_a_search_takes(
     assert f"pandas.read_parquet('{out}')" in "".join(capsys.readouterr().out.splitlines())
     line = ["search", "-m", "llama3-8b", "-a", "h100", "-n", "16", "-B", "64", "-s", "4k"]
     line += ["--tp", "2,4", "--schedule", "all", "--recompute", "none", "--precision", "fp8"]
-    assert run([*line, "--memory-share", "0.9", "--stack", "torchtitan", "--json"]) == 0
+    line += ["--memory-share", "0.9", "--fits-with", "0.5", "--stack", "torchtitan"]
+    assert run([*line, "--json"]) == 0
     best = json.loads(capsys.readouterr().out)["layouts"][0]
     rows = [row for row in read_rows(out).to_pylist() if row["num_gpus"] == 16]
     first = next(row for row in rows if row["rank"] == 1)
     assert first["step_time_s"] == best["step_time_s"]
+    assert first["fit_probability"] == best["fit_probability"]
     assert {row["tp"] for row in rows} <= {2, 4}
     names = sorted(path.name for path in out.iterdir())
     assert [name.rsplit("-", 1)[0] for name in names] == [

@@ -26,7 +26,7 @@ export function verdict(result) {
     h("strong", { "data-out": "best" }, `${seconds(best.seconds)} a step`),
     `${sure} with ${inWords(best, result.settings)}: ${gb(best.bytes)} of ${gb(result.limit)} GB`,
     best.chance === null ? "." : `, which fits with a chance of ${percent(best.chance)}.`,
-    result.unsure ? ` No layout fits with ${percent(result.unsure)}: this one needs the least and stands alone.` : "",
+    result.unsure ? ` No layout fits with ${percent(result.unsure)}, none is sure: of the most likely this one is the fastest and stands alone.` : "",
   ];
 }
 

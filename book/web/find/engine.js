@@ -48,6 +48,8 @@ export function makeSearch(question, data, machine, formulas) {
   const sure = width && scales !== null ? Math.min(limit, formulas.most_bytes(width, scales, limit)) : limit;
   const fastest = makeFastest(KEEP);
   const front = makeFront();
+  /** The front of what fits by what is counted, while nothing fits as surely as asked. */
+  const unsure = makeFront();
   const cloud = makeCloud(limit);
   const counts = { evaluated: 0, fitting: 0, rows: 0, all: 0 };
   const dropped = {};
@@ -120,7 +122,11 @@ export function makeSearch(question, data, machine, formulas) {
     const one = (seconds) => ({ seconds, bytes, layout: [...sizes, ...run, ...places] });
     if (!(bytes <= sure)) {
       drop(asked?.chance ? tried.not_sure : tried.too_much, 1);
-      if (!counts.fitting && !(leanest?.bytes <= bytes)) leanest = one(time(kind));
+      if (counts.fitting) return;
+      if (!(leanest?.bytes <= bytes)) leanest = one(time(kind));
+      if (bytes > limit) return;
+      const late = one(time(kind));
+      if (unsure.wants(late.seconds, bytes)) unsure.add(late);
       return;
     }
     counts.fitting += 1;
@@ -163,8 +169,10 @@ export function makeSearch(question, data, machine, formulas) {
 
   /** What was found so far; of the fastest `most`, or all that tie. */
   function result(most = KEEP) {
-    /** Where none is as sure as asked, what needs the least is the most likely to fit. */
-    const alone = !counts.fitting && leanest?.bytes <= limit ? [leanest] : null;
+    /** Where none is as sure as asked, the fastest of the most likely to fit stands alone. */
+    const likely = counts.fitting ? [] : unsure.list();
+    const near = likely.length ? chance(likely[likely.length - 1].bytes) - tried.near_chance : 0;
+    const alone = likely.length ? [likely.find((one) => chance(one.bytes) >= near)] : null;
     const best = alone ?? fastest.list();
     const share = tried.ties[model.key];
     const ties = best.filter((one) => one.seconds <= best[0].seconds * (1 + share)).length;
@@ -173,7 +181,7 @@ export function makeSearch(question, data, machine, formulas) {
       ...{ question, software: kinds.map((one) => one.title), model: model.key, limit, ties, counts, settings: tried, share, codes: schedules },
       interval: best.length ? interval(best[0]) : null,
       best: best.slice(0, Math.max(most, ties)).map(told),
-      front: (alone ?? front.list()).map(told),
+      front: (alone ? likely : front.list()).map(told),
       unsure: alone ? asked.chance : null,
       cloud: best.length ? cloud.list(SLOWEST * best[0].seconds) : [],
       dropped: byCount,

@@ -65,9 +65,11 @@ export function makePlot(pick) {
   function scales() {
     const width = Math.max(element.clientWidth, 200);
     const height = Math.max(element.clientHeight, 200);
-    const low = shown.best[0].seconds * 0.97;
+    /** Where none is as sure as asked, the front begins with what is faster and less likely to fit. */
+    const [best, first] = [shown.best[0].seconds, shown.front[0].seconds];
+    const low = Math.min(best, first) * 0.97;
     const slowest = Math.max(...shown.front.map((one) => one.seconds), low * 1.5);
-    const high = Math.min(Math.max(slowest * 1.03, low * 2), low * SLOWEST);
+    const high = Math.max(Math.min(Math.max(slowest * 1.03, low * 2), low * SLOWEST), best * 1.03);
     const across = width - PAD.left - PAD.right;
     const up = height - PAD.top - PAD.bottom;
     const x = (time) => PAD.left + (across * Math.log(time / low)) / Math.log(high / low);

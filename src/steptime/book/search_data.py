@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import logit
-from steptime.inputs.face import FITS_WITH
+from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
@@ -35,6 +35,7 @@ def search_data() -> dict[str, Any]:
         "too_much": TOO_MUCH_MEMORY,
         "not_sure": NOT_SURE,
         "chances": [{"chance": one, "scales": logit(one) if one else None} for one in CHANCES],
+        "near_chance": NEAR_CHANCE,
         "ties": {name: tie_fraction_of(name) for name in PREDICTORS},
     }
 

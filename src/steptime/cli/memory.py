@@ -82,6 +82,7 @@ def remedy_dict(remedy: Remedy) -> dict[str, Any]:
         "num_gpus": remedy.num_devices,
         "total_bytes": remedy.total_bytes,
         "fits": remedy.fits,
+        "outlook": remedy.outlook,
         "fit_probability": remedy.fit_probability,
     }
 
@@ -94,7 +95,7 @@ def as_dict(found: Prediction, helps: tuple[Remedy, ...]) -> dict[str, Any]:
         helps: From `steptime.planning.remedy.remedies`.
     """
     step, result = found.step, found.memory
-    nearest = helps[0] if helps and helps[0].fits else None
+    nearest = helps[0] if helps and helps[0].enough else None
     return {
         "model": step.model.name,
         "accelerator": step.accelerator.name,
@@ -177,7 +178,7 @@ def _print_helps(helps: tuple[Remedy, ...]) -> None:
             one.change,
             f"{one.num_devices:,}",
             _gbyte(one.total_bytes),
-            _verdict(one.fits),
+            one.outlook,
             percent(one.fit_probability, 0),
         )
         for one in helps
@@ -201,10 +202,6 @@ def software(facts: MemoryFacts, precision: str) -> str:
         f"{'dropout' if facts.dropout else 'no dropout'}, {facts.logit_bytes:g} bytes a logit, "
         f"{facts.reserve_bytes / 1e9:g} GB reserved; --stack and --fact change it"
     )
-
-
-def _verdict(fits: bool) -> str:
-    return "yes" if fits else "no"
 
 
 @takes_step

@@ -19,6 +19,7 @@ from steptime.cli.output import console, percent, print_json, print_table, secon
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.fields import LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
+from steptime.planning.change import may_run
 from steptime.planning.faster import SHOWN, faster
 from steptime.planning.remedy import remedies
 from steptime.planning.tie_fraction import tie_fraction_of
@@ -222,17 +223,18 @@ def utilisation(result: Prediction) -> str:
 
 
 def print_faster(result: Prediction, question: Question) -> None:
-    """Print the changes that would save the most time, or that would make the step fit.
+    """Print the changes that would make the step fit, and those that would save the most time.
 
     Args:
         result: The prediction.
         question: That it answers.
     """
     out = console()
-    if not result.fits:
-        for way in remedies(result)[:SHOWN]:
-            fits = "fits" if way.fits else "does not fit yet"
-            out.print(f"to fit: {way.change}: {way.total_bytes / 1e9:.1f} GB, {fits}", markup=False)
+    for way in remedies(result)[:SHOWN]:
+        sure = "" if way.fit_probability is None else f" ({percent(way.fit_probability, 0)})"
+        size = f"{way.total_bytes / 1e9:.1f} GB"
+        out.print(f"to fit: {way.change}: {size}, {way.outlook}{sure}", markup=False)
+    if not may_run(result):
         return
     helps = faster(result, question)
     for one in helps:

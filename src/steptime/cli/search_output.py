@@ -78,6 +78,7 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
     out = console()
     if result.caution:
         out.print(result.caution, markup=False)
+        _print_trade_off(result)
     out.print(
         f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit{_sure(result)}; "
         f"{len(result.front)} on the front of time and memory"
@@ -85,6 +86,17 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
     out.print(f"timed in {seconds(result.elapsed_s)}, {result.layouts_per_s:,.0f} a second")
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
+
+
+def _print_trade_off(result: SearchResult) -> None:
+    """Print what a smaller chance to fit would save."""
+    rows = result.trade_off
+    for one in rows if len(rows) > 1 else ():
+        chance, size = percent(one.fit_probability, 0), f"{one.memory_bytes / 1e9:.1f} GB"
+        console().print(
+            f"  fits with {chance}: {seconds(one.step_time_s)}, {size}: {layout_text(one)}",
+            markup=False,
+        )
 
 
 def _sure(result: SearchResult) -> str:
@@ -161,6 +173,7 @@ def result_dict(
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
         "caution": result.caution,
+        "trade_off": [candidate_dict(question, one, None) for one in result.trade_off],
         "elapsed_s": result.elapsed_s,
         "layouts_per_s": result.layouts_per_s,
         "tie_fraction": result.tie_fraction,

@@ -14,7 +14,9 @@ import typer
 from steptime.cli import options as opt
 from steptime.cli.output import console, print_json
 from steptime.inputs.datafiles import read_toml
+from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.face import RankedInputs
 from steptime.inputs.fields import FIELDS
 from steptime.inputs.training_step import shape_named
 
@@ -83,7 +85,7 @@ def plan_questions(path: Path, how: opt.How) -> list[Question]:
         if not isinstance(values, list) or not values:
             raise ConfigError(f"{path}: {name} must be a list with at least one value")
     known = {field.name for field in FIELDS} - set(COLUMNS.values()) - set(opt.HOW)
-    known |= {*COLUMNS, "memory_share"}
+    known |= {*COLUMNS, *(field.name for _, field in entries(RankedInputs))}
     more = {name: value for name, value in table.items() if name not in COLUMNS}
     for name in more:
         if name not in known:

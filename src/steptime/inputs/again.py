@@ -23,6 +23,7 @@ def inputs_of(step: TrainingStep) -> dict[str, Any]:
         "seq_length": step.batch.seq_length,
         "global_batch_size": step.batch.global_batch_size,
         "micro_batch_size": step.batch.micro_batch_size,
+        "num_gpus": step.layout.num_devices if step.gpus_stated else None,
         "stack": step.said.stack,
         "date": step.said.date,
         "facts": dict(step.said.facts),

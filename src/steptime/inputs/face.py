@@ -55,7 +55,9 @@ class SearchedInputs(TypedDict):
 
 FITS_WITH = SURE_CHANCE
 """Chance to fit that a layout must have to be ranked, where nobody says it: 0 ranks all whose
-counted bytes fit. Where none has it, the most likely one stands alone."""
+counted bytes fit. Where none has it, the fastest of the most likely stands alone."""
+NEAR_CHANCE = 0.02
+"""Chances this near the best count as it: peaks that were measured tell no finer."""
 
 
 class RankedInputs(TypedDict, total=False):

@@ -39,6 +39,7 @@ class TrainingStep:
         assumed: What was not given, and what was taken.
         chunks_given: Whether ``vpp`` or the schedule was given.
         open: Which fields of layout and batch nobody stated.
+        gpus_stated: Whether the devices of the job were given, not its data-parallel size alone.
     """
 
     model: ModelShape
@@ -49,6 +50,7 @@ class TrainingStep:
     assumed: tuple[Assumed, ...] = ()
     chunks_given: bool = True
     open: tuple[str, ...] = field(default=(), compare=False)
+    gpus_stated: bool = field(default=False, compare=False)
 
     @cached_property
     def _job(self) -> Job:
@@ -151,6 +153,7 @@ def training_step(**inputs: Unpack[StepInputs]) -> TrainingStep:
         assumed=tuple(assumed) + network_taken(device, layout.num_devices),
         chunks_given=layout.pp == 1 or not {"vpp", "schedule"} <= {*left_open},
         open=left_open,
+        gpus_stated=inputs["num_gpus"] is not None,
     )
     check_schedule(layout, batch)
     step.job()

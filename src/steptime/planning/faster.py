@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steptime.answer.answer import Prediction, answer
+from steptime.answer.answer import Prediction
 from steptime.answer.question import Question
-from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import FITS_WITH
-from steptime.inputs.habits import check_zero_stage
 from steptime.inputs.layout import RECOMPUTE
-from steptime.inputs.said import in_its_time
-from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
+from steptime.planning.change import Change, may_run, resized, stated
 
 SHOWN = 3
 LEAST_GAIN = 0.01
 """Changes that save a smaller share of the time are not worth showing."""
-
-Change = tuple[str, TrainingStep]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +33,19 @@ class Faster:
     gain_fraction: float
 
 
-def _layout(step: TrainingStep, **sizes: object) -> TrainingStep:
-    return replace(step, layout=replace(step.layout, **sizes))  # type: ignore[arg-type]
-
-
 def _switches(step: TrainingStep) -> Iterator[Change]:
     layout = step.layout
     for mode in RECOMPUTE:
         if mode != layout.recompute:
-            yield f"--recompute {mode}", _layout(step, recompute=mode)
+            yield stated(recompute=mode)
     if layout.tp > 1 and not layout.sequence_parallel:
-        yield "--sequence-parallel", _layout(step, sequence_parallel=True)
+        yield stated(sequence_parallel=True)
     for stage in (0, 1, 3):
         if stage != layout.zero_stage and layout.dp * layout.cp > 1:
-            yield f"--zero {stage}", _layout(step, zero_stage=stage)
+            yield stated(zero_stage=stage)
     for size in (step.batch.micro_batch_size * 2, step.batch.micro_batch_size // 2):
         if size:
-            batch = replace(step.batch, micro_batch_size=size)
-            yield f"--micro-batch-size {size}", replace(step, batch=batch)
+            yield stated(micro_batch_size=size)
 
 
 def _pipeline(step: TrainingStep) -> Iterator[Change]:
@@ -66,10 +56,10 @@ def _pipeline(step: TrainingStep) -> Iterator[Change]:
     for chunks in {layout.vpp * 2, layout.vpp // 2} - {0}:
         name = USUAL_INTERLEAVED if chunks > 1 else USUAL_SCHEDULE
         if layout.schedule in (USUAL_SCHEDULE, USUAL_INTERLEAVED):
-            yield f"--vpp {chunks} --schedule {name}", _layout(step, vpp=chunks, schedule=name)
+            yield stated(vpp=chunks, schedule=name)
     for name, held in (("zb-h1", 1), ("zb-v", 2)):
         if layout.schedule != name:
-            yield f"--schedule {name} --vpp {held}", _layout(step, schedule=name, vpp=held)
+            yield stated(schedule=name, vpp=held)
 
 
 def _sizes(step: TrainingStep) -> Iterator[Change]:
@@ -79,18 +69,11 @@ def _sizes(step: TrainingStep) -> Iterator[Change]:
         size = getattr(layout, name)
         for other in (size // 2 if size % 2 == 0 else 0, size * 2):
             dp, rest = divmod(layout.dp * size, other or layout.dp * size + 1)
-            if not other or rest or not dp:
-                continue
-            more: dict[str, object] = {name: other, "dp": dp}
-            words = f"--{name} {other} --dp {dp}"
-            if name == "tp" and other == 1:
-                more["sequence_parallel"] = False
-            if name == "pp" and other == 1:
-                more |= {"vpp": 1, "schedule": USUAL_SCHEDULE}
-            yield words, _layout(step, **more)
+            if other and dp and not rest:
+                yield resized(step, **{name: other, "dp": dp})
     for other in (layout.ep // 2, layout.ep * 2):
         if other and step.model.experts is not None:
-            yield f"--ep {other}", _layout(step, ep=other)
+            yield resized(step, ep=other)
 
 
 def _as_sure(other: Prediction, found: Prediction) -> bool:
@@ -107,16 +90,14 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         found: The answer for the step.
         question: What was asked: its predictor and constants answer for the changes too.
     """
-    step, tried = found.step, []
-    era = in_its_time(step.said, step.accelerator)
-    for words, changed in (*_switches(step), *_pipeline(step), *_sizes(step)):
-        try:
-            check_schedule(changed.layout, changed.batch)
-            check_zero_stage(era, changed.layout.zero_stage)
-            other = answer(replace(question, step=changed))
-        except ConfigError:
+    tried = []
+    question = replace(question, step=found.question.step)
+    step = replace(question.step, layout=found.step.layout)
+    for change in (*_switches(step), *_pipeline(step), *_sizes(step)):
+        other = change.answered(question)
+        if other is None:
             continue
         gain = 1.0 - other.step_time_s / found.step_time_s
-        if other.fits and _as_sure(other, found) and gain >= LEAST_GAIN:
-            tried.append(Faster(change=words, found=other, gain_fraction=gain))
+        if may_run(other) and _as_sure(other, found) and gain >= LEAST_GAIN:
+            tried.append(Faster(change=change.words, found=other, gain_fraction=gain))
     return tuple(sorted(tried, key=lambda one: -one.gain_fraction)[:SHOWN])

@@ -171,6 +171,7 @@ class Tally:
         dropped: Layouts that fell out, by reason.
         leanest_bytes: The least memory of any layout.
         leanest: That layout: its row and switches.
+        unsure: The front of what fits by what is counted, while nothing fits as surely as asked.
     """
 
     evaluated: int
@@ -178,3 +179,4 @@ class Tally:
     dropped: dict[str, int]
     leanest_bytes: float
     leanest: Kept
+    unsure: Selection

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
-from steptime.answer.answer import Prediction, answer
+from steptime.answer.answer import Prediction
+from steptime.answer.peak import OUTLOOKS
 from steptime.answer.question import Question
-from steptime.inputs.errors import ConfigError
-from steptime.inputs.habits import check_zero_stage
-from steptime.inputs.said import in_its_time
-from steptime.inputs.schedule_faults import check_schedule
 from steptime.inputs.training_step import TrainingStep
+from steptime.planning.change import LIKELY, SURE, Change, each_asked, outlook, resized, stated
 
 MOST_STAGES = 128
 MOST_CHANGES = 6
@@ -29,60 +27,71 @@ class Remedy:
         change: What is changed, as options of the command line.
         step: The training step after it.
         num_devices: Devices it takes.
+        step_time_s: Seconds of a step after it.
         total_bytes: On the fullest rank.
-        fits: Whether that fits.
+        fits: Whether what is counted fits.
         fit_probability: The chance of it; None where too few peaks are known.
+        outlook: How the fit is worded, as everywhere.
+        enough: Whether that is what was looked for.
     """
 
     change: str
     step: TrainingStep
     num_devices: int
+    step_time_s: float
     total_bytes: float
     fits: bool
     fit_probability: float | None
+    outlook: str
+    enough: bool
 
 
-Change = tuple[str, TrainingStep]
+def _cost(one: Remedy) -> tuple[bool, int, float]:
+    """Return what a change costs: first those that are enough, by devices and by time."""
+    if not one.enough:
+        return True, 0, 0.0
+    return False, one.num_devices, one.step_time_s
 
 
-def _layout(step: TrainingStep, **sizes: object) -> TrainingStep:
-    return replace(step, layout=replace(step.layout, **sizes))  # type: ignore[arg-type]
+def _halves(size: int) -> Iterator[int]:
+    while size % 2 == 0:
+        size //= 2
+        yield size
+    if size > 1:
+        yield 1
 
 
-def _grown(step: TrainingStep, name: str, size: int) -> TrainingStep:
-    """Return the step with one size grown, on the same devices where dp can shrink for it."""
+def _grown(step: TrainingStep, name: str, size: int) -> Change:
+    """Return one size grown, on the same devices where dp can shrink for it."""
     layout = step.layout
-    factor = size // math.gcd(size, getattr(layout, name))
-    shrinks = size % getattr(layout, name) == 0 and layout.dp % factor == 0
-    sizes: dict[str, object] = {name: size}
-    if shrinks:
-        sizes["dp"] = layout.dp * getattr(layout, name) // size
-    if name == "pp":
-        sizes["vpp"] = min(layout.vpp, -(-step.model.num_layers // size))
-    return _layout(step, **sizes)
+    own = getattr(layout, name)
+    if name == "ep":
+        return resized(step, ep=size)
+    factor = size // math.gcd(size, own)
+    shrinks = size % own == 0 and layout.dp % factor == 0
+    return resized(step, **{name: size, "dp": layout.dp * own // size if shrinks else layout.dp})
 
 
 def _switches(step: TrainingStep) -> Iterator[Change]:
     layout = step.layout
     if layout.tp > 1 and not layout.sequence_parallel:
-        yield "--sequence-parallel", _layout(step, sequence_parallel=True)
+        yield stated(sequence_parallel=True)
     if layout.dp * layout.cp > 1:
         for stage in range(layout.zero_stage + 1, 4):
-            yield f"--zero {stage}", _layout(step, zero_stage=stage)
+            yield stated(zero_stage=stage)
     if layout.vpp > 1 and layout.schedule == "interleaved-1f1b":
-        yield "--vpp 1 --schedule 1f1b", _layout(step, vpp=1, schedule="1f1b")
-    size = step.batch.micro_batch_size
-    if size > 1:
-        batch = replace(step.batch, micro_batch_size=1)
-        yield "--micro-batch-size 1", replace(step, batch=batch)
+        yield stated(vpp=1, schedule="1f1b")
+    if step.batch.micro_batch_size > 1:
+        yield stated(micro_batch_size=1)
     modes = {"none": ("selective", "full"), "selective": ("full",), "full": ()}
     for mode in modes[layout.recompute]:
-        yield f"--recompute {mode}", _layout(step, recompute=mode)
+        yield stated(recompute=mode)
 
 
 def _sizes(step: TrainingStep) -> Iterator[list[Change]]:
-    """Return for each size of the layout what it can grow to, smallest first."""
+    """Return for each size of the layout what it can change to, nearest first."""
     layout, model = step.layout, step.model
+    yield [resized(step, dp_replicate=copies) for copies in _halves(layout.dp_replicate)]
     limits = {
         "pp": min(model.num_layers, MOST_STAGES),
         "tp": min(step.accelerator.nvlink_domain, model.num_attention_heads),
@@ -93,104 +102,128 @@ def _sizes(step: TrainingStep) -> Iterator[list[Change]]:
         growing = []
         size = getattr(layout, name) * 2
         while size <= most:
-            grown = _layout(step, ep=size) if name == "ep" else _grown(step, name, size)
-            words = f"--{name} {size}"
-            if grown.layout.dp != layout.dp:
-                words += f" --dp {grown.layout.dp}"
-            growing.append((words, grown))
+            growing.append(_grown(step, name, size))
             size *= 2
         yield growing
 
 
-def _remedy(change: Change) -> Remedy | None:
-    words, step = change
-    try:
-        check_schedule(step.layout, step.batch)
-        check_zero_stage(in_its_time(step.said, step.accelerator), step.layout.zero_stage)
-        found = answer(Question(step=step))
-    except ConfigError:
-        return None
-    total = found.total_bytes
-    return Remedy(
-        change=words,
-        step=step,
-        num_devices=step.layout.num_devices,
-        total_bytes=total,
-        fits=found.fits,
-        fit_probability=found.fit_probability,
-    )
-
-
-def _pairs(step: TrainingStep) -> Iterator[Change]:
+def _pairs(question: Question) -> Iterator[Change]:
     """Return two changes at once: a switch and a size, two switches, or two sizes."""
-    switches = list(_switches(step))
+    step = question.step
+    switches = list(each_asked(_switches(step), question))
     for (first, changed), (second, _) in combinations(switches, 2):
-        for words, both in _switches(changed):
-            if words == second:
-                yield f"{first} {second}", both
-    for words, changed in switches:
-        for more, both in chain.from_iterable(_sizes(changed)):
-            yield f"{words} {more}", both
-    for words, changed in chain.from_iterable(_sizes(step)):
-        name = words.split()[0]
-        for more, both in chain.from_iterable(_sizes(changed)):
-            if more.split()[0] > name:
-                yield f"{words} {more}", both
+        if second in _switches(changed.step):
+            yield first.beside(second)
+    for first, changed in switches:
+        for more in chain.from_iterable(_sizes(changed.step)):
+            yield first.beside(more)
+    for first, changed in each_asked(chain.from_iterable(_sizes(step)), question):
+        name = next(iter(first.stated))
+        for more in chain.from_iterable(_sizes(changed.step)):
+            if next(iter(more.stated)) > name:
+                yield first.beside(more)
 
 
-def _up_to_the_first_fit(growing: list[Change]) -> Remedy | None:
-    """Return the smallest growth that fits, else the one that lowers the memory the most."""
-    lowest = None
-    for change in growing:
-        remedy = _remedy(change)
-        if remedy is None:
-            continue
-        if remedy.fits:
-            return remedy
-        if lowest is None or remedy.total_bytes < lowest.total_bytes:
-            lowest = remedy
-    return lowest
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sought:
+    """A question, and how its fit shall be worded at least."""
 
+    question: Question
+    goal: int
 
-def _step_by_step(step: TrainingStep) -> Remedy | None:
-    """Return several changes at once: each time the one that leaves the least memory."""
-    taken: list[str] = []
-    for _ in range(MOST_CHANGES):
-        tried = [_remedy(change) for change in _switches(step)]
-        tried += [_up_to_the_first_fit(growing) for growing in _sizes(step)]
-        known = [one for one in tried if one is not None]
-        if not known:
+    def remedy(self, change: Change) -> Remedy | None:
+        """Return a change with its memory, if it can be asked."""
+        found = change.answered(self.question)
+        if found is None:
             return None
-        best = min(known, key=lambda one: (not one.fits, one.num_devices, one.total_bytes))
-        taken.append(best.change)
-        if best.fits:
-            return replace(best, change=" ".join(taken))
-        step = best.step
+        word = outlook(found)
+        return Remedy(
+            change=change.words,
+            step=found.question.step,
+            num_devices=found.step.layout.num_devices,
+            step_time_s=found.step_time_s,
+            total_bytes=found.total_bytes,
+            fits=found.fits,
+            fit_probability=found.fit_probability,
+            outlook=OUTLOOKS[word],
+            enough=word >= self.goal,
+        )
+
+    def up_to_the_first(self, growing: list[Change]) -> Remedy | None:
+        """Return the smallest growth that is enough, else that of the least memory."""
+        lowest = None
+        for change in growing:
+            remedy = self.remedy(change)
+            if remedy is None:
+                continue
+            if remedy.enough:
+                return remedy
+            if lowest is None or remedy.total_bytes < lowest.total_bytes:
+                lowest = remedy
+        return lowest
+
+    def singles(self) -> list[Remedy]:
+        """Return every single change, in the order in which they are tried."""
+        step = self.question.step
+        tried = [self.remedy(change) for change in _switches(step)]
+        tried += [self.up_to_the_first(growing) for growing in _sizes(step)]
+        return [one for one in tried if one is not None]
+
+    def pairs(self) -> list[Remedy]:
+        """Return the pairs of changes that are enough, the cheapest first."""
+        tried = (self.remedy(change) for change in _pairs(self.question))
+        enough = [one for one in tried if one is not None and one.enough]
+        return sorted(enough, key=_cost)
+
+
+def _step_by_step(sought: _Sought, total_bytes: float) -> Remedy | None:
+    """Return several changes at once: each time the one that leaves the least memory."""
+    first, taken = sought, Change(stated={})
+    for _ in range(MOST_CHANGES):
+        step = sought.question.step
+        tried = {}
+        for change in chain(_switches(step), chain.from_iterable(_sizes(step))):
+            remedy = sought.remedy(change)
+            if remedy is not None and remedy.total_bytes < total_bytes:
+                tried[change.words] = change, remedy
+        if not tried:
+            return None
+        change, best = min(
+            tried.values(),
+            key=lambda one: (not one[1].enough, one[1].num_devices, one[1].total_bytes),
+        )
+        taken, total_bytes = taken.beside(change), best.total_bytes
+        if best.enough:
+            return first.remedy(taken)
+        sought = replace(sought, question=replace(sought.question, step=best.step))
     return None
 
 
 def remedies(found: Prediction) -> tuple[Remedy, ...]:
-    """Return the changes that lower the memory, nearest first; none if it fits.
+    """Return the changes that lower the memory, nearest first; none if it fits for sure.
 
-    Single changes come in the order of what they cost in time, each with its memory. Where
+    Single changes that are enough come by devices and time, the others as they are tried. Where
     none of them fits, the pair of changes that fits on the fewest devices is put first, and
-    where no pair does, as many as it takes.
+    where no pair does, as many as it takes. Where the devices are stated, what those can do
+    comes before what takes more. Of a tight fit only single changes are told, that make it sure.
 
     Args:
         found: The answer for the step.
     """
-    if found.fits:
+    word, question = outlook(found), found.question
+    if word >= SURE:
         return ()
-    step = found.step
-    tried = [_remedy(change) for change in _switches(step)]
-    tried += [_up_to_the_first_fit(growing) for growing in _sizes(step)]
+    sought = _Sought(question=question, goal=max(LIKELY, word + 1))
     enough = found.total_bytes * (1.0 - LEAST_GAIN)
-    singles = [one for one in tried if one is not None and one.total_bytes <= enough]
-    if any(one.fits for one in singles):
-        return tuple(sorted(singles, key=lambda one: (not one.fits, one.num_devices)))
-    pairs = [
-        remedy for change in _pairs(step) if (remedy := _remedy(change)) is not None and remedy.fits
-    ]
-    best = sorted(pairs, key=lambda one: (one.num_devices, one.step.layout.recompute == "full"))
-    more = None if best else _step_by_step(step)
-    return (*best[:1], *([more] if more else []), *singles)
+    singles = [one for one in sought.singles() if one.total_bytes <= enough]
+    singles.sort(key=_cost)
+    if word >= LIKELY:
+        return tuple(one for one in singles if one.enough)
+    most = question.step.layout.num_devices if question.step.gpus_stated else math.inf
+    if singles and singles[0].enough and singles[0].num_devices <= most:
+        return tuple(singles)
+    best = sought.pairs()[:1]
+    if singles and singles[0].enough:
+        return (*(one for one in best if one.num_devices <= most), *singles)
+    more = None if best else _step_by_step(sought, found.total_bytes)
+    return (*best, *([more] if more else []), *singles)

@@ -8,6 +8,7 @@ from typing import Any
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.formulas.judgement import TIGHT, fit_verdict
+from steptime.inputs.face import NEAR_CHANCE
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.rank_order import rank_order
@@ -77,9 +78,23 @@ class SearchResult(Shown):
             return None
         asked, chance = self.question.fits_with, self.best[0].fit_probability or 0.0
         return (
-            f"no layout fits with {asked:.0%}: the one that needs the least fits with {chance:.0%} "
-            "and stands alone; --fits-with 0 ranks all whose counted bytes fit"
+            f"no layout fits with {asked:.0%}, none is sure: of the most likely this one is the "
+            f"fastest, it fits with {chance:.0%} and stands alone; --fits-with 0 ranks all whose "
+            "counted bytes fit"
         )
+
+    @property
+    def trade_off(self) -> tuple[Candidate, ...]:
+        """Return the best, one between, and the fastest of all, where none is as sure as asked."""
+        if self.caution is None:
+            return ()
+        chances = [one.fit_probability or 0.0 for one in self.front]
+        half = (chances[0] + (self.best[0].fit_probability or 0.0)) / 2.0
+        middle = next(
+            one for one, chance in zip(self.front, chances, strict=True) if chance >= half
+        )
+        shown = {(one.layout, one.batch): one for one in (self.best[0], middle, self.front[0])}
+        return tuple(shown.values())
 
     def title(self) -> str:
         """Return what was asked, and the fastest layout's time."""
@@ -243,6 +258,12 @@ def candidates(question: Question, kept: Kept) -> tuple[Candidate, ...]:
     return tuple(found)
 
 
+def _most_likely(front: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return the fastest of a front whose chance to fit is as good as that of its leanest."""
+    near = (front[-1].fit_probability or 0.0) - NEAR_CHANCE
+    return next((one,) for one in front if (one.fit_probability or 0.0) >= near)
+
+
 def finished(
     question: Question,
     selection: Selection,
@@ -254,9 +275,10 @@ def finished(
     share = tie_fraction_of(str(question.predictor)) if tie_fraction is None else tie_fraction
     best, front = candidates(question, selection.best), candidates(question, selection.front)
     lean = candidates(question, tally.leanest)
-    if not best and lean and lean[0].memory_bytes <= question.memory_limit_bytes:
-        # No layout is as sure as asked: what needs the least is the most likely to fit.
-        best = front = lean
+    if not best and len(tally.unsure.front):
+        # No layout is as sure as asked: of the most likely to fit the fastest stands alone.
+        front = candidates(question, tally.unsure.front)
+        best = _most_likely(front)
     ties = sum(one.step_time_s <= best[0].step_time_s * (1.0 + share) for one in best)
     return SearchResult(
         question=question,

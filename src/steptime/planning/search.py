@@ -65,7 +65,7 @@ class Search:
         self.prune = prune
         self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
         empty = Kept.none(len(ROW_FIELDS))
-        self.tally = Tally(0, 0, {}, np.inf, empty)
+        self.tally = Tally(0, 0, {}, np.inf, empty, Selection(1, len(ROW_FIELDS)))
         over = sizes_over_layers(question)
         if over:
             self.tally.dropped[TOO_MANY_STAGES] = over
@@ -172,6 +172,8 @@ class Search:
         self.selection.add(step, memory, fits, rows)
         if not self.tally.fitting:
             self._note_leanest(step, memory, distinct, rows)
+            room = distinct & (memory <= self.question.memory_limit_bytes)
+            self.tally.unsure.add(step, memory, room, rows)
 
     def _still_hopeful(self, rows: Rows) -> Rows:
         """Return the rows of a sorted block that a result found since has not ruled out."""

@@ -110,7 +110,8 @@ def answer(task: Task) -> list[dict[str, Any]]:
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
     }
-    empty = dict.fromkeys((*COLUMNS, "micro_batch_size"))
+    found = ("micro_batch_size", "step_time_s", "memory_bytes", "fit_probability")
+    empty = dict.fromkeys((*COLUMNS, *found))
     rows = [
         asked
         | {"rank": place}
@@ -119,10 +120,11 @@ def answer(task: Task) -> list[dict[str, Any]]:
             "micro_batch_size": one.batch.micro_batch_size,
             "step_time_s": one.step_time_s,
             "memory_bytes": one.memory_bytes,
+            "fit_probability": one.fit_probability,
         }
         for place, one in enumerate(result.best, 1)
     ]
-    return rows or [asked | {"rank": None} | empty | {"step_time_s": None, "memory_bytes": None}]
+    return rows or [asked | {"rank": None} | empty]
 
 
 def run_sweep(
