@@ -228,3 +228,12 @@ def test_a_share_of_the_memory_is_refused_by_its_options_name(
         status, out, err = steptime(*asked, "--memory-share", share)
         assert (status, out) == (2, "")
         assert "--memory-share must be a number > 0 and <= 1" in err
+
+
+def test_what_the_emitted_file_is_of_is_told_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192", "--stack", "deepspeed"]
+    assert run(["search", "-m", "llama3-8b", *arguments, "--emit", "deepspeed"]) == 0
+    found = capsys.readouterr()
+    assert found.out.startswith("#!/bin/bash\n")
+    assert "note: layout " in found.err
+    assert "the best that deepspeed can run" in found.err

@@ -14,8 +14,7 @@ from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import FITS_WITH
 from steptime.planning.cost import Ends, run_cost
-from steptime.planning.emit import FORMATS, emitted
-from steptime.planning.emit.words import said_by
+from steptime.planning.emit import FORMATS
 from steptime.planning.goodput import Failures, goodput
 
 if TYPE_CHECKING:
@@ -106,7 +105,10 @@ def search_command(
         str | None,
         typer.Option("--emit", help=f"Print a framework's arguments: {' or '.join(FORMATS)}."),
     ] = None,
-    choice: Annotated[int, typer.Option("--choice", help="Which layout to emit, 1 is best.")] = 1,
+    choice: Annotated[
+        int | None,
+        typer.Option("--choice", help="Which layout to emit, 1 is best; else the best it can run."),
+    ] = None,
     as_json: opt.AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
 ) -> None:
@@ -127,11 +129,11 @@ def search_command(
     share = check_number("--memory-share", memory_share, most=1.0)
     question = search_question(**asked, memory_share=share, fits_with=fits_with)
     with waiting("searching"):
-        result = search(question, keep=max(top, choice, 1000))
+        result = search(question, keep=max(top, choice or 1, 1000))
     if not result.best:
         refuse_without_layout(result)
     if emit is not None:
-        typer.echo(_emitted(emit, result, choice), nl=False)
+        _print_emission(emit, result, choice)
         return
     every = result.front if front else result.best
     lines = lines_of(every, result.tie_fraction, top)
@@ -171,16 +173,11 @@ def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
         check_choice("format", emit, FORMATS)
 
 
-def _emitted(emit: str, result: SearchResult, choice: int) -> str:
-    check_count("choice", choice, most=len(result.best))
-    one = result.best[choice - 1]
-    from steptime.planning.result import answered
+def _print_emission(emit: str, result: SearchResult, choice: int | None) -> None:
+    """Print the file, and on stderr what its user must know of it."""
+    from steptime.planning.emit.best import emission
 
-    said = result.question.said
-    facts = dict(said.facts)
-    if said.stack is not None:
-        # What the named software does; what else it has is the framework's own affair.
-        lines = answered(result.question, one).software.lines
-        spoken = said_by(emit)
-        facts = {name: line.value for name, line in lines.items() if name in spoken} | facts
-    return emitted(emit, result.question.model, one.layout, one.batch, facts)
+    found = emission(emit, result, choice)
+    for note in found.notes:
+        typer.echo(f"note: {note}", err=True)
+    typer.echo(found.text, nl=False)

@@ -103,6 +103,7 @@ class ModelShape:
         linear_bias: Whether every matrix has a bias.
         qkv_bias: Whether queries, keys and values have a bias.
         qk_norm: Whether queries and keys are normalized.
+        activation_clamp: Bound on what enters the gated activation; 0 where there is none.
     """
 
     name: str
@@ -129,6 +130,7 @@ class ModelShape:
     linear_bias: bool = False
     qkv_bias: bool = False
     qk_norm: bool = False
+    activation_clamp: float = 0.0
 
     def __post_init__(self) -> None:
         if self.norm:

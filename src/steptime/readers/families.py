@@ -215,6 +215,7 @@ FAMILIES: dict[str, Family] = {
         expert_ffn=("intermediate_size",),
         window="alternate",
         fixed_head_dim=64,
+        linear_bias=True,
     ),
     "olmoe": Family(experts=("num_experts",), expert_ffn=("intermediate_size",)),
     "qwen2_moe": Family(

@@ -120,7 +120,14 @@ def _shape(source: ConfigKeys, kind: str, family: Family, name: str) -> ModelSha
         linear_bias=family.linear_bias,
         qkv_bias=family.qkv_bias or bool(source.keys.get("attention_bias") is True),
         qk_norm=family.qk_norm or bool(source.keys.get("use_qk_norm") is True),
+        activation_clamp=_clamp(source),
     )
+
+
+def _clamp(source: ConfigKeys) -> float:
+    """Return the bound on what enters the activation; 0 where none is given."""
+    found = source.keys.get("swiglu_limit")
+    return float(found) if isinstance(found, (int, float)) else 0.0
 
 
 def _further(source: ConfigKeys) -> int:

@@ -21,6 +21,7 @@ def kernels(entries: Entries) -> None:
     _loss(entries)
     _elementwise(entries)
     _gathers(entries)
+    _experts(entries)
 
 
 def _attention(entries: Entries) -> None:
@@ -71,6 +72,16 @@ def _elementwise(entries: Entries) -> None:
         # One of them alone has no fact, so that its note stays.
         entries.asked.difference_update(("no_rope_fusion", *_GATE))
         entries.asked.difference_update(("apply_rope_fusion", "bias_activation_fusion"))
+
+
+def _experts(entries: Entries) -> None:
+    """No kernel is fused with an expert's biases and a clamped activation together."""
+    model = entries.reading.model
+    if model is None or model.experts is None:
+        return
+    if model.activation_clamp and model.linear_bias:
+        name = "activation_func_clamp_value"
+        entries.put("expert_activation", "clamped", f"{name} beside biases", entries.line(name))
 
 
 def _is_off(entries: Entries, name: str) -> bool:

@@ -257,8 +257,16 @@ def _traits(entries: Entries) -> dict[str, Any]:
         "norm": norm or ("layernorm" if is_megatron else ""),
         "linear_bias": entries.flag("add_bias_linear", "bias") if bias is not None else not plain,
         "qkv_bias": entries.flag("add_qkv_bias", "qkv_bias"),
+        "activation_clamp": _clamp(entries),
         "qk_norm": any([entries.flag("qk_layernorm"), entries.flag("use_qk_norm")]),
     }
+
+
+def _clamp(entries: Entries) -> float:
+    """Return the bound on what enters the activation; 0 where none is given."""
+    entry = entries.entry("activation_func_clamp_value")
+    text = str(entry.value).strip() if entry is not None and entry.known else ""
+    return float(text) if re.fullmatch(r"\d{1,6}(\.\d{0,6})?", text) else 0.0
 
 
 def _window(entries: Entries, layers: int) -> tuple[int, int]:

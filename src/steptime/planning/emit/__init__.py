@@ -12,7 +12,7 @@ from steptime.inputs.model import ModelShape
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.words import unsaid, words_for
 
-Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any]], str]
+Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any], int], str]
 
 WRITERS: Mapping[str, tuple[str, str]] = {
     "megatron": ("megatron", "megatron_script"),
@@ -26,6 +26,15 @@ WRITERS: Mapping[str, tuple[str, str]] = {
 
 FORMATS = tuple(WRITERS)
 
+USUAL_NODE = 8
+"""GPUs of a server where no device says."""
+
+SUFFIXES = {
+    "torchtitan": ".toml",
+    **dict.fromkeys(("megatron-bridge", "nemo", "nanotron"), ".yaml"),
+}
+"""How the name of a format's file ends; as a script's where it is not here."""
+
 
 def emitted(
     kind: str,
@@ -33,6 +42,7 @@ def emitted(
     layout: Layout,
     batch: Batch,
     facts: Mapping[str, Any] | None = None,
+    node_size: int = USUAL_NODE,
 ) -> str:
     """Return the file that trains ``model`` with this layout.
 
@@ -44,7 +54,8 @@ def emitted(
         layout: The layout.
         batch: The batch.
         facts: What is said of the software, by name: the file asks for it, as far as the framework
-            has words, and tells the rest.
+            has words, and tells the rest. Those of the model count where nothing else is said.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
@@ -52,8 +63,8 @@ def emitted(
     check_choice("format", kind, FORMATS)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
-    wanted = facts or {}
-    text = writer(model, layout, batch, words_for(kind, wanted))
+    wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
+    text = writer(model, layout, batch, words_for(kind, wanted), node_size)
     rest = unsaid(kind, wanted)
     if not rest:
         return text

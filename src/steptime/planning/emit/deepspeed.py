@@ -16,7 +16,7 @@ _PRECISIONS = ("bf16", "fp16")
 
 
 def deepspeed_script(
-    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
 ) -> str:
     """Return a script that writes the model's and DeepSpeed's files, and starts the training.
 
@@ -25,12 +25,13 @@ def deepspeed_script(
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If the trainer cannot run the layout, or there is no such architecture.
     """
     _check(layout)
-    nodes, _ = servers(layout)
+    nodes, _ = servers(layout, node_size)
     states: dict[str, Any] = {
         "train_batch_size": batch.global_batch_size,
         "train_micro_batch_size_per_gpu": batch.micro_batch_size,

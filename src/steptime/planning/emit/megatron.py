@@ -13,6 +13,7 @@ from steptime.planning.emit.names import (
     check_megatron,
     headline,
     layout_names,
+    library_names,
     model_names,
     optimizer_copies,
     servers,
@@ -31,7 +32,7 @@ _PRECISION: dict[str, Names] = {
 
 
 def megatron_script(
-    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
 ) -> str:
     """Return the script.
 
@@ -40,11 +41,12 @@ def megatron_script(
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If Megatron-LM cannot run the layout.
     """
-    nodes, each = servers(layout)
+    nodes, each = servers(layout, node_size)
     lines = [
         f"torchrun --nnodes {nodes} --nproc_per_node {each} pretrain_gpt.py",
         *megatron_flags(model, layout, batch, words),
@@ -84,6 +86,7 @@ def megatron_flags(
         **_own(words),
         **context_names(words, layout),
     }
+    names |= library_names(names.get("moe_token_dispatcher_type"))
     if not names.get("overlap_grad_reduce"):
         # Megatron-LM overlaps no gathers without reductions.
         names.pop("overlap_param_gather", None)
@@ -98,7 +101,8 @@ def megatron_flags(
 
 def _own(words: Mapping[str, Any]) -> Names:
     """Return the words that stand in the file as they are; what Megatron-LM has is left out."""
-    spread = ("cp_comm_type", "loss_kind")
+    # The clamp and the biases of the model say the last.
+    spread = ("cp_comm_type", "loss_kind", "expert_activation")
     own = {name: word for name, word in words.items() if name not in spread}
     # The time takes a fused loss for granted.
     return own | loss_names(words.get("loss_kind", "te"))

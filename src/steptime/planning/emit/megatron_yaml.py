@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
@@ -15,10 +15,12 @@ from steptime.planning.emit.names import (
     check_one_copy,
     headline,
     layout_names,
+    library_names,
     model_names,
     norm_of,
     optimizer_copies,
     servers,
+    started,
 )
 from steptime.planning.emit.words import context_names, loss_names, only
 
@@ -30,25 +32,27 @@ _BRIDGE_PRECISION = {
     "nvfp4": "bf16_with_nvfp4_mixed",
 }
 _SHARDING = {0: "no_shard", 1: "optim", 2: "optim_grads", 3: "optim_grads_params"}
+_DISPATCHER = "moe_token_dispatcher_type"
 _TENSOR = ("tp_comm_overlap",)
 _DDP = ("overlap_grad_reduce", "grad_reduce_in_fp32")
 _BRIDGE_MODEL = (
     "overlap_p2p_comm",
     "gradient_accumulation_fusion",
     "attention_backend",
-    "moe_token_dispatcher_type",
+    _DISPATCHER,
 )
 _NEMO = {"tp_comm_overlap": "ub_tp_comm_overlap"}
 _NEMO_MODEL = (
     "tp_comm_overlap",
     "overlap_p2p_comm",
     "gradient_accumulation_fusion",
-    "moe_token_dispatcher_type",
 )
 _RENAMED = {"num_experts": "num_moe_experts"}
 
 
-def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
+def bridge_yaml(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
+) -> str:
     """Return the overrides of a container of Megatron-Bridge.
 
     Args:
@@ -56,6 +60,7 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If Megatron-Bridge cannot run the layout.
@@ -63,15 +68,15 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[
     check_megatron("Megatron-Bridge", model, layout, batch)
     many = layout.dp * layout.cp > 1
     overlaps = many and words.get("overlap_grad_reduce", True)
+    gpus = f"# no key of it gives the GPUs: read it with --gpus {layout.num_devices}"
     return _yaml(
-        headline(model, layout),
+        f"{headline(model, layout)}\n{started(layout, node_size)}\n{gpus}",
         {
             "model": {
-                **_model(model, layout, batch),
+                **_model(model, layout, batch, words, _BRIDGE_MODEL),
                 "gated_linear_unit": model.gated,
                 "add_bias_linear": model.linear_bias,
                 "seq_length": batch.seq_length,
-                **only(words, _BRIDGE_MODEL),
                 **loss_names(words.get("loss_kind", "")),
                 **context_names(words, layout),
             },
@@ -95,7 +100,9 @@ def bridge_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[
     )
 
 
-def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
+def nemo_yaml(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
+) -> str:
     """Return a training file of NeMo 1.
 
     Args:
@@ -103,14 +110,15 @@ def nemo_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[st
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If NeMo 1 cannot run the layout, or has no such model.
     """
     check_megatron("NeMo 1", model, layout, batch)
     _check_nemo(model, layout)
-    nodes, each = servers(layout)
-    names = _model(model, layout, batch)
+    nodes, each = servers(layout, node_size)
+    names = _model(model, layout, batch, words, (_DISPATCHER,))
     names = {name.replace("recompute_", _KEPT): value for name, value in names.items()}
     names.pop("expert_tensor_parallel_size", None)
     names["override_vocab_size"] = names.pop("vocab_size")
@@ -170,8 +178,13 @@ def _check_nemo(model: ModelShape, layout: Layout) -> None:
     check_expert_slices("NeMo 1", model, layout, "emit megatron")
 
 
-def _model(model: ModelShape, layout: Layout, batch: Batch) -> Names:
+def _model(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], keys: Iterable[str]
+) -> Names:
+    """Return the names of both formats, with those of some keys of the software."""
     names = {**layout_names(model, layout), **model_names(model, layout, batch)}
+    names |= only(words, keys)
+    names |= library_names(names.get("moe_token_dispatcher_type"))
     names["share_embeddings_and_output_weights"] = model.tied
     return {_RENAMED.get(name, name): value for name, value in names.items()}
 

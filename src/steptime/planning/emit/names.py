@@ -12,6 +12,7 @@ from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import Reading
 
 Names = dict[str, Any]
+FLEX = "flex"
 _DIVISORS = (128, 64, 32, 16, 8, 4, 2)
 _SCHEDULES = ("1f1b", "interleaved-1f1b")
 
@@ -34,6 +35,18 @@ def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) 
     # Stages of unequal length are written out, so only micro-batches can be in the way.
     own.state("uneven_stages", True)
     check_framework(own, layout, batch)
+
+
+def library_names(dispatcher: object) -> Names:
+    """Return Megatron-LM's name for the library that its flexible dispatcher sends with.
+
+    Args:
+        dispatcher: Of ``moe_token_dispatcher_type``; None in a dense model.
+
+    References:
+        megatronlm2026, --moe-enable-deepep: off unless asked for.
+    """
+    return {"moe_enable_deepep": True} if dispatcher == FLEX else {}
 
 
 def check_one_copy(title: str, layout: Layout, instead: str) -> None:
@@ -105,15 +118,27 @@ def norm_of(model: ModelShape) -> str:
     return model.norm or ("rmsnorm" if model.gated else "layernorm")
 
 
-def servers(layout: Layout) -> tuple[int, int]:
-    """Return the nodes and the GPUs of each: eight where that divides.
+def servers(layout: Layout, node_size: int) -> tuple[int, int]:
+    """Return the servers and the GPUs of each: as many as a server has where that divides.
 
     Args:
         layout: Gives the devices.
+        node_size: GPUs of a server.
     """
     total = layout.num_devices
-    each = next(size for size in (8, 4, 2, 1) if total % size == 0)
-    return (1, total) if total <= 8 else (total // each, each)
+    each = next(size for size in range(node_size, 0, -1) if total % size == 0)
+    return (1, total) if total <= node_size else (total // each, each)
+
+
+def started(layout: Layout, node_size: int) -> str:
+    """Return the line that says on how many servers a file without a launcher is started.
+
+    Args:
+        layout: Gives the devices.
+        node_size: GPUs of a server.
+    """
+    nodes, each = servers(layout, node_size)
+    return f"# start it on {nodes} x {each} GPUs: servers x GPUs of each"
 
 
 def headline(model: ModelShape, layout: Layout) -> str:
@@ -191,6 +216,7 @@ def model_names(model: ModelShape, layout: Layout, batch: Batch) -> Names:
         "normalization": "RMSNorm" if norm_of(model) == "rmsnorm" else "LayerNorm",
         "add_qkv_bias": model.qkv_bias and not model.linear_bias,
         "qk_layernorm": model.qk_norm,
+        **_clamp(model),
         **_window(model),
         **_experts(model),
     }
@@ -216,6 +242,11 @@ def vocabulary_step(model: ModelShape, layout: Layout) -> int:
     return next((s for s in _DIVISORS if model.vocab_size % (s * layout.tp) == 0), 1)
 
 
+def _clamp(model: ModelShape) -> Names:
+    bound = model.activation_clamp
+    return {"activation_func_clamp_value": bound} if bound else {}
+
+
 def _window(model: ModelShape) -> Names:
     """Return the window, and which layers have it."""
     if not model.window_size or not model.windowed_layers:
@@ -239,11 +270,15 @@ def _experts(model: ModelShape) -> Names:
         "moe_router_topk": experts.top_k,
         "moe_ffn_hidden_size": experts.expert_ffn_hidden_size,
         "moe_grouped_gemm": True,
-        "moe_token_dispatcher_type": "alltoall",
+        # The time sends one copy of a token to each rank unless told otherwise.
+        "moe_token_dispatcher_type": FLEX,
     }
     if experts.num_shared_experts:
         width = experts.num_shared_experts * experts.expert_ffn_hidden_size
         names["moe_shared_expert_intermediate_size"] = width
+    if 0 < experts.max_groups < experts.num_groups:
+        names["moe_router_num_groups"] = experts.num_groups
+        names["moe_router_group_topk"] = experts.max_groups
     dense = experts.num_dense_layers
     if dense:
         names["moe_layer_freq"] = f"[0]*{dense}+[1]*{model.num_layers - dense}"

@@ -8,12 +8,20 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
-from steptime.planning.emit.names import check_one_copy, headline, norm_of, vocabulary_step
+from steptime.planning.emit.names import (
+    check_one_copy,
+    headline,
+    norm_of,
+    started,
+    vocabulary_step,
+)
 
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
 
 
-def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]) -> str:
+def nanotron_yaml(
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
+) -> str:
     """Return the file.
 
     Args:
@@ -21,6 +29,7 @@ def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mappin
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If nanotron cannot run the layout, or has no such model.
@@ -29,6 +38,7 @@ def nanotron_yaml(model: ModelShape, layout: Layout, batch: Batch, words: Mappin
     window = [f"    sliding_window_size: {model.window_size}"] if model.window_size else []
     lines = [
         f"# {headline(model, layout)}",
+        started(layout, node_size),
         "model:",
         "  dtype: bfloat16",
         f"  make_vocab_size_divisible_by: {vocabulary_step(model, layout)}",

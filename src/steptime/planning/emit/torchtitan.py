@@ -15,7 +15,12 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.pipeline.schedules import SCHEDULES as ALL
-from steptime.planning.emit.names import check_expert_slices, headline, shared_copies
+from steptime.planning.emit.names import (
+    check_expert_slices,
+    headline,
+    shared_copies,
+    started,
+)
 from steptime.planning.emit.words import only
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
@@ -29,7 +34,7 @@ _CONVERTERS = {"bf16": "", "fp8": "float8", "mxfp8": "mx"}
 
 
 def torchtitan_toml(
-    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any]
+    model: ModelShape, layout: Layout, batch: Batch, words: Mapping[str, Any], node_size: int
 ) -> str:
     """Return the file.
 
@@ -38,6 +43,7 @@ def torchtitan_toml(
         layout: The layout.
         batch: The batch.
         words: What the file says of its software, by our name of the key.
+        node_size: GPUs of a server.
 
     Raises:
         ConfigError: If torchtitan has no such schedule, sharding or precision.
@@ -55,6 +61,7 @@ def torchtitan_toml(
     kept = ['selective_ac_option = "op"'] if layout.recompute == "selective" else []
     lines = [
         f"# {headline(model, layout)}",
+        started(layout, node_size),
         "[model]",
         *_flavor_lines(model),
         *([f'converters = ["{converter}"]'] if converter else []),
@@ -185,7 +192,10 @@ def _flavor_lines(model: ModelShape) -> list[str]:
         f"{model.ffn_hidden_size}, heads {model.num_attention_heads}, groups "
         f"{model.num_query_groups}, vocab_size {model.vocab_size}"
     )
-    return [f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}"]
+    return [
+        f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}",
+        "# no key of it gives them: read it with --model",
+    ]
 
 
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:

@@ -23,6 +23,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "cp_comm_type",
         "moe_token_dispatcher_type",
         "loss_kind",
+        "expert_activation",
     ),
     "megatron-bridge": (
         "overlap_grad_reduce",
@@ -34,6 +35,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "cp_comm_type",
         "moe_token_dispatcher_type",
         "loss_kind",
+        "expert_activation",
     ),
     "nemo": (
         "overlap_grad_reduce",

@@ -1,0 +1,118 @@
+"""The best layout of a search that a framework can run, as its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from steptime.answer.answer import Prediction
+from steptime.inputs.accelerator import Accelerator
+from steptime.inputs.errors import ConfigError, check_count
+from steptime.planning.emit import USUAL_NODE, emitted
+from steptime.planning.emit.read_back import said_otherwise
+from steptime.planning.emit.words import said_by
+from steptime.planning.result import Candidate, SearchResult, answered
+from steptime.planning.search import search
+
+MORE = 100_000
+"""Layouts that are tried where the framework runs none of the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emission:
+    """A file, and what its user must know of it.
+
+    Attributes:
+        text: The file.
+        notes: Sentences for its user: of which layout it is, and what it does not say.
+        candidate: The layout, with what was predicted of it.
+    """
+
+    text: str
+    notes: tuple[str, ...]
+    candidate: Candidate
+
+
+def node_size_of(device: Accelerator) -> int:
+    """Return the GPUs of a server: of the device's row, else those of a small domain.
+
+    Args:
+        device: The accelerator.
+    """
+    return device.node_size or min(device.nvlink_domain, USUAL_NODE)
+
+
+def emission(kind: str, result: SearchResult, choice: int | None = None) -> Emission:
+    """Return the file of a layout of a search.
+
+    Args:
+        kind: One of ``FORMATS``.
+        result: The search.
+        choice: Which layout, 1 is the best; the best that the framework can run if None.
+
+    Raises:
+        ConfigError: If the framework cannot run the layout, or none of them.
+    """
+    if choice is not None:
+        check_count("choice", choice, most=len(result.best))
+        return _of(kind, result, choice)
+    try:
+        return _of(kind, result, 1)
+    except ConfigError as error:
+        reasons = [str(error)]
+    for kept in (result, None):
+        every = kept or search(result.question, keep=MORE)
+        for place in range(2, len(every.best) + 1):
+            try:
+                found = _of(kind, every, place)
+            except ConfigError as error:
+                reasons.append(str(error))
+                continue
+            note = f"layout {place} of the ranking, the best that {kind} can run: {reasons[0]}"
+            return Emission(text=found.text, notes=(note, *found.notes), candidate=found.candidate)
+    # The last is of a layout that came further than the first.
+    told = dict.fromkeys((reasons[0], reasons[-1]))
+    raise ConfigError(f"{kind} can run no layout of the ranking: {'; '.join(told)}")
+
+
+def _of(kind: str, result: SearchResult, place: int) -> Emission:
+    """Return the file of the layout in a place."""
+    question, one = result.question, result.best[place - 1]
+    shape, node = question.model, node_size_of(question.accelerator)
+    # What the framework cannot run is refused before anything is computed.
+    emitted(kind, shape, one.layout, one.batch, {}, node)
+    own = answered(question, one)
+    facts = _facts(kind, own)
+    text = emitted(kind, shape, one.layout, one.batch, facts, node)
+    differs = said_otherwise(kind, text, own)
+    stack = own.step.said.stack or own.software.stack.name
+    when = f" --date {own.step.said.date}" if own.step.said.date else ""
+    lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
+    notes = []
+    if differs:
+        told = f"no key of the file says as predicted: {', '.join(differs)}"
+        lines.append(f"# {told}")
+        notes.append(told)
+    head, _, rest = text.partition(" GPUs = ")
+    first, _, more = rest.partition("\n")
+    added = "\n".join(lines)
+    whole = f"{head} GPUs = {first}\n{added}\n{more}"
+    return Emission(text=whole, notes=tuple(notes), candidate=one)
+
+
+def _facts(kind: str, own: Prediction) -> dict[str, Any]:
+    """Return what a file shall say of the software: what was named, and how experts exchange.
+
+    Without named software the file asks for the overlap that its framework's time takes for
+    granted.
+    """
+    said, software = own.step.said, own.software
+    spoken = said_by(kind)
+    found: dict[str, Any] = {}
+    if said.stack is not None:
+        found = {name: line.value for name, line in software.lines.items() if name in spoken}
+    if software.time is not None:
+        found["plain_exchange"] = software.time.plain_exchange
+    if own.step.model.experts is None or "plain_exchange" not in spoken:
+        found.pop("plain_exchange", None)
+    return found | dict(said.facts)

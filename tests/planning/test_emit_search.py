@@ -1,0 +1,177 @@
+"""What search emits, explain reads back with the same time and memory, or names what differs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from steptime.answer.answer import Prediction, answer
+from steptime.answer.question import Question
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import Layout
+from steptime.inputs.presets import accelerator, model
+from steptime.inputs.said import Said
+from steptime.planning.asked import search_question
+from steptime.planning.emit import SUFFIXES
+from steptime.planning.emit.best import Emission, emission, node_size_of
+from steptime.planning.emit.names import servers
+from steptime.planning.explain import step_of
+from steptime.planning.search import search
+from steptime.readers import read_configuration
+
+GPUS, GLOBAL_BATCH = 64, 256
+MODELS = (
+    "llama3-8b",
+    "gpt-oss-20b",
+    "gpt-oss-120b",
+    "qwen3-30b-a3b",
+    "mixtral-8x7b",
+    "deepseek-v2",
+    "llama4-scout",
+    "gemma2-9b",
+)
+FRAMEWORKS = ("megatron", "megatron-bridge", "nemo", "torchtitan", "nanotron", "deepspeed")
+STACKS = {"nemo": "nemo"}
+# Halfway between compiled and not: no word says that.
+NAMED = {"torchtitan": {"eager"}}
+
+
+def emitted_by_search(kind: str, name: str, device: str = "h100", **more: object) -> Emission:
+    """Return what a search under a framework's own software emits."""
+    question = search_question(
+        model=name,
+        accelerator=device,
+        num_gpus=GPUS,
+        global_batch_size=GLOBAL_BATCH,
+        seq_length=4096,
+        stack=STACKS.get(kind, kind),
+        **more,
+    )
+    return emission(kind, search(question))
+
+
+def explained(kind: str, name: str, found: Emission, folder: Path) -> Prediction:
+    """Return what explain says of a file, given the device, the GPUs and the stack alone.
+
+    What the file itself names as unsaid is given too.
+    """
+    text = found.text
+    path = folder / f"emitted{SUFFIXES.get(kind, '.sh')}"
+    path.write_text(text)
+    said = Said(stack=STACKS.get(kind, kind), facts=tuple(named(found).items()))
+    reading = read_configuration(path)
+    if reading.model is None and "read it with --model" in text:
+        reading.model = model(name)
+    step = step_of(reading, accelerator("h100"), {"num_gpus": GPUS}, said)
+    return answer(Question(step=step))
+
+
+def named(found: Emission) -> dict[str, float]:
+    """Return the facts that a file does not say, as its comment gives them."""
+    told = re.search(r"# no key of the file says as predicted: (.*)", found.text)
+    pairs = re.findall(r"(\w+)=([\d.]+)", told[1]) if told else []
+    return {name: float(value) for name, value in pairs}
+
+
+def check_same(own: Prediction, found: Emission) -> None:
+    """Hold what explain says to what search printed."""
+    assert own.step_time_s == pytest.approx(found.candidate.step_time_s, rel=1e-9)
+    assert own.total_bytes == pytest.approx(found.candidate.memory_bytes, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("kind", FRAMEWORKS)
+def test_an_emitted_file_takes_the_time_that_search_printed(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    reason = ""
+    found: Emission | None
+    try:
+        found = emitted_by_search(kind, name)
+    except ConfigError as error:
+        found, reason = None, str(error)
+    if found is None:
+        # The formats of Megatron-LM can say every one of these models.
+        assert kind in ("nanotron", "deepspeed", "nemo")
+        assert kind != "nemo" or model(name).latent_attention
+        assert "can run no layout of the ranking" in reason
+        return
+    assert set(named(found)) <= NAMED.get(kind, set())
+    # With what the file names as unsaid, if anything, it is all the same.
+    check_same(explained(kind, name, found, tmp_path), found)
+
+
+def test_gpt_oss_is_known_by_its_clamp_and_biases() -> None:
+    found = emitted_by_search("megatron", "gpt-oss-20b")
+    assert "--activation-func-clamp-value 7.0" in found.text
+    assert "--disable-bias-linear" not in found.text
+    assert "--moe-token-dispatcher-type alltoall" in found.text
+
+
+def test_experts_are_reached_as_the_time_assumed() -> None:
+    found = emitted_by_search("megatron-bridge", "qwen3-30b-a3b").text
+    assert "  moe_token_dispatcher_type: flex\n" in found
+    assert "  moe_enable_deepep: true\n" in found
+    # On this device Megatron-LM is taken to be older than libraries that send one copy.
+    older = emitted_by_search("megatron", "qwen3-30b-a3b").text
+    assert "--moe-token-dispatcher-type alltoall" in older
+    assert "deepep" not in older
+
+
+def test_servers_are_those_of_the_device() -> None:
+    sizes = {"h100": 8, "gb200": 4, "gh200": 4, "tpu-v5p": 4}
+    assert {name: node_size_of(accelerator(name)) for name in sizes} == sizes
+    assert servers(Layout(dp=64), 4) == (16, 4)
+    assert servers(Layout(dp=6), 4) == (2, 3)
+    text = emitted_by_search("megatron", "llama3-8b", "gb200").text
+    assert "--nnodes 16 --nproc_per_node 4 " in text
+
+
+def test_the_best_layout_that_the_format_can_write_is_taken() -> None:
+    found = emitted_by_search("megatron", "llama3-8b", schedule=("zb-h1", "1f1b"), pp=(4,))
+    assert found.candidate.layout.schedule == "1f1b"
+    assert "the best that megatron can run" in found.notes[0]
+    assert "does not run schedule='zb-h1'" in found.notes[0]
+
+
+def test_a_layout_that_is_chosen_is_not_replaced() -> None:
+    question = search_question(
+        model="llama3-8b",
+        accelerator="h100",
+        num_gpus=GPUS,
+        global_batch_size=GLOBAL_BATCH,
+        seq_length=4096,
+        schedule="zb-h1",
+        pp=4,
+    )
+    result = search(question)
+    with pytest.raises(ConfigError, match="does not run schedule='zb-h1'"):
+        emission("megatron", result, 1)
+
+
+def test_a_fact_that_no_key_says_is_named() -> None:
+    found = emitted_by_search("megatron", "llama3-8b", facts={"power_scale": 0.9})
+    assert named(found) == {"power_scale": 0.9}
+    assert "power_scale=0.9" in found.notes[-1]
+
+
+def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path: Path) -> None:
+    question = search_question(
+        model="llama3-8b",
+        accelerator="h100",
+        num_gpus=GPUS,
+        global_batch_size=GLOBAL_BATCH,
+        seq_length=4096,
+        date="2025-06",
+    )
+    found = emission("megatron", search(question))
+    told = re.search(r"predicted with --stack (\S+) --date (\S+): ", found.text)
+    assert told is not None
+    path = tmp_path / "emitted.sh"
+    path.write_text(found.text)
+    assert set(named(found)) == {"loss_bytes"}
+    said = Said(stack=told[1], date=told[2], facts=tuple(named(found).items()))
+    step = step_of(read_configuration(path), accelerator("h100"), {}, said)
+    check_same(answer(Question(step=step)), found)
