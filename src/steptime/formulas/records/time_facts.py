@@ -46,7 +46,7 @@ class TimeFacts:
         gather_each_microbatch: Where gradients are sharded and weights are not dropped after the
             forward pass, they are after the backward pass, so each micro-batch gathers them.
         reduce_each_microbatch: Sharded gradients are scattered after each micro-batch.
-        copies_each_microbatch: And then added up over the copies of what is sharded (HSDP).
+        copies_each_microbatch: And then added up over the copies of what is sharded.
         keep_in_pipeline: With pipeline stages weights stay gathered after a backward pass, and
             whole gradients are added up until the last one.
         recompute_layers: Layers of a stage that full recomputation covers; 0 for all.
