@@ -82,5 +82,7 @@ def test_every_example_runs(
     monkeypatch.chdir(tmp_path)
     words = shlex.split(line.partition(">")[0])[1:]
     status, out, err = steptime(*words)
-    assert (status, err) == (0, "")
+    # A file of another program may lack a key for something: that is named, and no fault.
+    faults = [one for one in err.splitlines() if not one.startswith("note: ")]
+    assert (status, faults) == (0, [])
     assert out

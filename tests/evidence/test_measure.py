@@ -249,6 +249,7 @@ def test_one_gpu_of_no_known_name_needs_a_preset_before_it_is_measured() -> None
     ("name", "preset"),
     [
         ("NVIDIA H200", "h200"),
+        ("NVIDIA H100 PCIe", "h100-pcie"),
         ("NVIDIA H100 80GB HBM3", "h100"),
         ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
         ("NVIDIA A100-SXM4-40GB", "a100-40gb"),
@@ -262,7 +263,7 @@ def test_a_gpus_name_finds_its_data_sheet(name: str, preset: str) -> None:
     assert found.name == preset
 
 
-@pytest.mark.parametrize("name", ["NVIDIA H100 PCIe", "NVIDIA GH200 480GB", "NVIDIA H100 NVL"])
+@pytest.mark.parametrize("name", ["NVIDIA GH200 480GB", "NVIDIA H100 NVL"])
 def test_another_part_of_the_name_has_other_links(name: str) -> None:
     with pytest.raises(ConfigError, match="--like"):
         preset_like(Device(name, "hopper", 114, 8e10, "", is_gpu=True), None, 1)
