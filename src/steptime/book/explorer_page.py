@@ -15,12 +15,12 @@ from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_static import fragment
+from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.mangle import smallest_script
 from steptime.book.minify import small_style
 
-WEB = Path(__file__).resolve().parents[3] / "book" / "web"
 OPENED = (
     "steptime.formulas.memory.total:rank_memory_bytes",
     "steptime.formulas.baseline:baseline_step",
@@ -132,14 +132,6 @@ def texts_text() -> str:
     return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 
-def style_text() -> str:
-    """Return the style sheet with what it imports put in its place."""
-    folder = WEB / "explorer"
-    lines = (folder / "style.css").read_text(encoding="utf-8").splitlines()
-    names = [line.split('"')[1] for line in lines if line.startswith("@import")]
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
 def modules() -> dict[str, str]:
     """Return every module of the page by its path: written by hand, or made from Python."""
     found = {
@@ -203,7 +195,7 @@ def write_explorer(out: Path) -> list[Path]:
         "explorer/index.js": one_script("explorer/index.js", texts),
         "explorer/tables.js": tables_text(tables),
         "explorer/formula-text.js": texts_text(),
-        "explorer/style.css": small_style(style_text()),
+        "explorer/style.css": small_style(style_text("explorer")),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)
     for name, text in made.items():

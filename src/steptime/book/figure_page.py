@@ -23,6 +23,22 @@ body { font-family: system-ui, sans-serif; }
 """
 
 
+def style_text(name: str) -> str:
+    """Return the style of a figure, with what it imports put in its place.
+
+    Args:
+        name: Of its folder.
+    """
+    folder = WEB / name
+    lines = (folder / "style.css").read_text(encoding="utf-8").splitlines()
+    return "\n".join(
+        (folder / line.split('"')[1]).read_text(encoding="utf-8")
+        if line.startswith("@import")
+        else line
+        for line in lines
+    )
+
+
 def write_figure(out: Path, page: AlonePage, stand_in: str, modules: Mapping[str, str]) -> None:
     """Write all files of a figure.
 
@@ -32,11 +48,10 @@ def write_figure(out: Path, page: AlonePage, stand_in: str, modules: Mapping[str
         stand_in: What is there without JavaScript, in print and for search.
         modules: Generated scripts of its folder, by file name.
     """
-    style = (WEB / page.name / "style.css").read_text(encoding="utf-8")
     made = {
         f"{page.name}.html": stand_in,
         f"{page.name}/index.html": alone_html(page, stand_in),
-        f"{page.name}/style.css": small_style(style),
+        f"{page.name}/style.css": small_style(style_text(page.name)),
         "alone.css": small_style(_ALONE_STYLE),
     }
     every = {

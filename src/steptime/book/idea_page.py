@@ -15,7 +15,7 @@ from typing import Any
 
 from steptime.book.alone_page import AlonePage
 from steptime.book.explorer_page import whole_numbers
-from steptime.book.figure_page import WEB, write_figure
+from steptime.book.figure_page import WEB, style_text, write_figure
 from steptime.book.minify import small_style
 
 _CHAPTER = re.compile(r'href="([a-z-]+\.html)')
@@ -45,8 +45,8 @@ def write_idea(out: Path, page: AlonePage, stand_in: str, modules: Mapping[str, 
         modules: Generated scripts of its folder, by file name.
     """
     write_figure(out, page, stand_in, modules)
-    styles = (WEB / "shared" / "idea.css", WEB / page.name / "style.css")
-    text = "\n".join(path.read_text(encoding="utf-8") for path in styles)
+    common = (WEB / "shared" / "idea.css").read_text(encoding="utf-8")
+    text = f"{common}\n{style_text(page.name)}"
     (out / page.name / "style.css").write_text(small_style(text), encoding="utf-8")
     # Its own page stands beside the book, not in it.
     alone = out / page.name / "index.html"

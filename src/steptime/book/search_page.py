@@ -10,7 +10,8 @@ from pathlib import Path
 
 from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import one_script
-from steptime.book.explorer_page import WEB, data_text, module_text
+from steptime.book.explorer_page import data_text, module_text
+from steptime.book.figure_page import WEB
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
