@@ -143,6 +143,12 @@ def format_named(kind: str) -> Format:
 
 
 @functools.cache
+def kept_calls() -> frozenset[str]:
+    """Return the functions of Python recipes whose arguments say all."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["kept_calls"])
+
+
+@functools.cache
 def python_formats() -> tuple[Format, ...]:
     """Return the formats whose recipes are written in Python."""
     return tuple(map(format_named, data_table(f"{FOLDER}/order.toml")["python"]))

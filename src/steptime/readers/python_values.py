@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.formats import kept_calls
 from steptime.readers.python_calls import (
     CONFIGURED,
     MOST_ITEMS,
@@ -241,7 +242,7 @@ class Scope:
         Args:
             node: The expression.
         """
-        if not isinstance(node, ast.Name) or node.id in self.names:
+        if not isinstance(node, ast.Name) or node.id in self.names or node.id in kept_calls():
             return None
         module, name = self.library.taken(self.module, node.id) or (self.module, node.id)
         return (module, name) if name in module.functions or name in module.classes else None
