@@ -146,8 +146,11 @@ def _class_s_model(entries: Entries) -> None:
     """Take what a class of a model leaves to its tokenizer from the model that it stands for."""
     entry = entries.entry("model_class")
     base = class_model(str(entry.value)) if entry is not None and entry.known else None
-    if base is not None and any(entries.by_key.get(size) for size in SHAPE):
-        fill_from(entries, base)
+    if any(entries.by_key.get(size) for size in SHAPE):
+        if base is not None:
+            fill_from(entries, base)
+        # A size that is not known may be another than the class's.
+        entries.by_key.pop("model_class", None)
 
 
 RECIPES = ("nemo", "nemo2", "megatron-bridge", "primus")
