@@ -175,6 +175,19 @@ def test_a_file_that_only_passes_recipes_on(package: Path) -> None:
     assert completed(read_configuration(passing), {})[0].pp == 2
 
 
+def test_a_file_that_takes_another_as_a_whole(package: Path) -> None:
+    longer = package.with_name("longer.py")
+    longer.write_text(
+        "from own.recipes import own_small\n\n\ndef pretrain_recipe():\n"
+        "    recipe = own_small.pretrain_recipe(nodes=4)\n"
+        "    recipe.trainer = own_small.trainer(nodes=4)\n"
+        "    recipe.data = run.Config(Mock, seq_length=8192, global_batch_size=64,\n"
+        "        micro_batch_size=1)\n    return recipe\n"
+    )
+    layout, batch = completed(read_configuration(longer), {})
+    assert (layout.tp, layout.dp, layout.zero_stage, batch.seq_length) == (2, 8, 1, 8192)
+
+
 def test_without_its_package_a_recipe_still_says_what_it_hands_over(tmp_path: Path) -> None:
     path = tmp_path / "own_recipe.py"
     path.write_text(
