@@ -283,6 +283,25 @@ def test_a_script_of_olmo_core_in_parts_is_read(tmp_path: Path) -> None:
     assert (batch.global_batch_size, batch.micro_batch_size) == (512, 2)
 
 
+def test_the_low_precision_of_a_script_is_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    low = PARTS.replace(
+        "        dp_config=", "        float8_config=Float8Config(ao=X()),\n        dp_config="
+    )
+    path.write_text(low)
+    assert completed(read_configuration(path), {"num_gpus": 64})[0].precision == "fp8"
+    path.write_text(low.replace("ao=X()", "enabled=False"))
+    assert completed(read_configuration(path), {"num_gpus": 64})[0].precision == "bf16"
+
+
+def test_ranks_of_experts_that_the_launcher_gives_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    ranks = "        ep_config=TransformerExpertParallelConfig(degree=-1),\n        dp_config="
+    path.write_text(PARTS.replace("        dp_config=", ranks))
+    missing = read_configuration(path).missing
+    assert any(gap.startswith("ep: train_module.ep_config.degree = -1") for gap in missing)
+
+
 # --- refusal
 
 

@@ -119,11 +119,10 @@ def _uneven(entries: Entries) -> None:
     ):
         if name in entries.by_key and any(one.value for one in entries.by_key[name]):
             line = entries.by_key[name][-1].line
-            if name == "num_layer_list":
-                reading.notes.append(
-                    f"{entries.by_key[name][-1].written}: stages are cut evenly here"
-                )
             reading.state("uneven_stages", True, line=line, written="stages")
+    layout = entries.entry("pipeline_model_parallel_layout")
+    if layout is not None and not layout.known and "uneven_stages" not in reading.facts:
+        reading.assume("uneven_stages", True, f"{layout.written} is not written out in the file")
 
 
 def noop_layers(entries: Entries) -> None:
