@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
+from steptime.formulas.roofline.modules import full_share
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown, bars
@@ -87,7 +88,11 @@ class Prediction(Shown):
 
     @cached_property
     def _means(self) -> Outcome:
-        return outcome(self.record, self.step_time_s, 1.0)
+        facts = self.software.time
+        # Where some layers are recomputed, the share of them executes its FLOP again.
+        again = self.record.recompute_full if facts is None else full_share(self.record, facts)
+        executed = replace(self.record, recompute_full=float(again))
+        return outcome(executed, self.step_time_s, 1.0)
 
     @property
     def tflops_per_gpu(self) -> float:
@@ -98,6 +103,11 @@ class Prediction(Shown):
     def mfu_fraction(self) -> float:
         """Return the same as a share of the 16-bit peak."""
         return float(self._means["mfu_fraction"])
+
+    @property
+    def hfu_fraction(self) -> float:
+        """Return the share of the 16-bit peak with the FLOP that recomputation executes again."""
+        return float(self._means["hfu_fraction"])
 
     @property
     def tokens_per_s(self) -> float:
