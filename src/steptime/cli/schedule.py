@@ -30,8 +30,6 @@ Examples:
 
 - `steptime schedule interleaved-1f1b -p 4 -m 8 -v 2 --json`
 
-- `steptime schedule zb-v -p 8 -m 24 --times qi2023-1.5b`
-
 - `steptime schedule zb-2p -p 8 -m 24 --times qi2023-1.5b --kept-for-weights 0.37`
 
 - `steptime schedule --order my_order.csv`
