@@ -11,8 +11,9 @@ from steptime.inputs.schedule_name import SEARCHED as NAMES
 from steptime.inputs.schedule_name import searched_name
 from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.report import summary
-from steptime.pipeline.searched import FORWARD, INPUT, SEARCHED, WEIGHT, searched_orders
+from steptime.pipeline.searched import SEARCHED, searched_orders
 from steptime.pipeline.timeline import Work, simulate
+from steptime.pipeline.zero_bubble import FORWARD, INPUT, WEIGHT
 
 QI = {"forward": 18522, "backward_input": 18086, "backward_weight": 9337, "send_latency": 601}
 """Of a 1.5 billion GPT on 8 ranks, in microseconds (zbpp2025, v_schedule.py)."""
