@@ -1,7 +1,7 @@
 """One order of the zero-bubble authors' heuristic, made action by action.
 
 A rank runs as many forwards before its first backward as fit in its memory and in the wait, then
-one forward and one backward in turn; W goes into gaps that it fits in, and where memory asks for it.
+one forward and one backward in turn. W goes into gaps that it fits in, and where memory asks.
 
 References: qi2023, Sec. 3.1; zbpp2025, zb.py (manual_order).
 """
