@@ -13,7 +13,7 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
-from steptime.answer.remarks import facts_unused, over_the_peak
+from steptime.answer.remarks import facts_unused, over_the_peak, sharding_holds_more
 from steptime.answer.unstated import Unstated, ranked
 from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
 from steptime.formulas.baseline import num_microbatches
@@ -190,7 +190,8 @@ class Prediction(Shown):
         uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
-        return (*step.assumed, *self.known.assumed, *uses, *unused, *left_out)
+        more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
+        return (*step.assumed, *self.known.assumed, *uses, *unused, *more, *left_out)
 
 
 def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
