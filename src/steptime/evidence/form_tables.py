@@ -176,12 +176,12 @@ def table_text(name: str) -> str:
     lines = [
         f'"""Forms of {title}: `v_forms` says how to read them; `form_tables` made them."""',
         "",
-        "from steptime.formulas.schedules.v_forms import _columns",
+        "from steptime.formulas.schedules.v_forms import FormTable",
         "",
         '_FORMS = """',
         *(text[at : at + WIDTH] for at in range(0, len(text), WIDTH)),
         '"""',
-        f"{title}_FORMS = _columns(_FORMS)",
+        f"{title}_FORMS = FormTable(_FORMS)",
     ]
     return "\n".join([*lines, ""])
 

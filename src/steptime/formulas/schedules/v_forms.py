@@ -11,7 +11,7 @@ grow with them.
 
 from __future__ import annotations
 
-from base64 import b85decode
+from typing import Any
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, taken, where
 
@@ -108,6 +108,22 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
+class FormTable(dict[str, list[float]]):
+    """A table by columns that is decoded when one is first asked for: few questions need it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __missing__(self, name: str) -> list[float]:
+        self.update(_columns(self._text))
+        return self[name]
+
+    def items(self) -> Any:
+        """Return the columns, as what writes them elsewhere wants."""
+        self.update(_columns(self._text))
+        return super().items()
+
+
 def _columns(text: str) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
@@ -116,6 +132,8 @@ def _columns(text: str) -> dict[str, list[float]]:
             row: how many numbers of micro-batches it serves, 0 for all that follow; how many
             forms it has; and slope, F, I and W of each. `ZERO` stands for nothing.
     """
+    from base64 import b85decode
+
     data = b85decode("".join(text.split()))
     steps = [float(number - ZERO) for number in data[1 : 3 * data[0] + 1]]
     flat: list[int] = []

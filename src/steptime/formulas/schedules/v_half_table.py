@@ -1,6 +1,6 @@
 """Forms of V_HALF: `v_forms` says how to read them; `form_tables` made them."""
 
-from steptime.formulas.schedules.v_forms import _columns
+from steptime.formulas.schedules.v_forms import FormTable
 
 _FORMS = """
 gHTXVPEt=#QBO}#P)<-#P)|-$PESl!O;S!!Pf<`$P*G4#Pf$)yPE<@$OjA@&Oj1ozQBF})O;1u!P*G1&Qc+M+Pft)#QBzM%Pf<}&
@@ -285,4 +285,4 @@ dKFMo;uTP*Yc~N7P*3R*P`G&(P>X0)P-cr)P`+pxP*$Z*P^o4)P_Ky*P=Rh(P_IEjP)@!*P?2R)P_Jn)
 X-`mOlTc8uY%fq{wJ%Xmus~LxSxQ#BT`5puo=H}?GCfdfvMx}PWl#VcQIUy7R(YIDP?BX(P-K%(P-V3*R&{n>P_Aq*R(GLGQIcz8
 R#lyFP-(I*R&||GP-2=)P<3}wR(Ew=QILv6R(G6FR(YCCR(GCGP>^U)R&#Y=P_Ah*R%)<OP;8D*P?2d*P?d)*R&9A?
 """
-V_HALF_FORMS = _columns(_FORMS)
+V_HALF_FORMS = FormTable(_FORMS)

@@ -1,6 +1,6 @@
 """Forms of V_MIN: `v_forms` says how to read them; `form_tables` made them."""
 
-from steptime.formulas.schedules.v_forms import _columns
+from steptime.formulas.schedules.v_forms import FormTable
 
 _FORMS = """
 X;4s5Pf|}&QBG1%Pfk=$Pft)!Q%+7$P*hG%PEt=#QBO`(Pf=7%PEt@(QB6-&PEk`$Pf$=$Q%+G(PEb-$Pf<`&Qch1(Pf=7&QBqG*
@@ -238,4 +238,4 @@ Y%oxKnoC&Dbth1&d_honj8agVfJszi-YHOer$tbrj6DbqRA1~MSlMeNSk-SQP<^6DP?B^}Skq`MP^yAH
 RA1&LP^x@E02ow}h*DT}omNnea#K)!qDNS9p;=INjZ#pmd_h=mnqE+Lw>?;HYiL+-q*qvSZe&!Ef>%(QfJso8Qd3xQn_N_ohE!0H
 Zc|XAj6GO#pIK0nbWu=!o=I42onKIfeo_
 """
-V_MIN_FORMS = _columns(_FORMS)
+V_MIN_FORMS = FormTable(_FORMS)
