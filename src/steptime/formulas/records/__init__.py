@@ -24,6 +24,7 @@ from steptime.formulas.records.held_bytes import (
     StateTerms,
     StoredTokens,
     TokenBytes,
+    WholeTerms,
     WorstRank,
 )
 from steptime.formulas.records.job import Job
@@ -99,6 +100,7 @@ __all__ = [
     "TensorMessages",
     "TimeFacts",
     "TokenBytes",
+    "WholeTerms",
     "Width",
     "WorstRank",
 ]

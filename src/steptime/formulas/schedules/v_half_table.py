@@ -1,6 +1,6 @@
 """The forms of V-Half, for each number of ranks: `v_forms` says how to read them."""
 
-from steptime.formulas.schedules.v_forms import columns
+from steptime.formulas.schedules.v_forms import FormTable
 from steptime.formulas.schedules.v_half_small import V_HALF_SMALL
 
-V_HALF_FORMS = columns(V_HALF_SMALL)
+V_HALF_FORMS = FormTable(V_HALF_SMALL)
