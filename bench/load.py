@@ -43,8 +43,6 @@ FLAT_MIB = 24.0
 KILL_AFTER = (10, 150)
 # A worker that starts again reads code and data, on a busy machine for minutes.
 PATIENCE_S = 600.0
-# That may lose their last worker before the sweep is given up.
-CLUSTERS = 20
 
 
 def peak_mib() -> float:
@@ -155,34 +153,22 @@ class Watch:
         return levels[-1] - levels[min(2, len(levels) - 1)]
 
 
-def swept(questions: list[Question], folder: Path, watch: Watch) -> int:
-    """Sweep on workers that are killed; return on how many clusters.
-
-    Where two workers die while they start, Dask gives both up, and the sweep says so and ends.
-    The next cluster goes on with it.
-    """
+def swept(questions: list[Question], folder: Path, watch: Watch) -> None:
+    """Sweep on workers that are killed."""
     from distributed import Client, LocalCluster
 
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    for clusters in range(1, CLUSTERS + 1):
-        with (
-            LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
-            Client(cluster) as client,
-        ):
-            look = functools.partial(watch.look, client)
-            try:
-                run_sweep(
-                    questions,
-                    folder,
-                    executor=client.get_executor(),
-                    progress=look,
-                    patience_s=PATIENCE_S,
-                )
-            except ConfigError as error:
-                print(f"  {error}", flush=True)
-            else:
-                return clusters
-    return CLUSTERS
+    with (
+        LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
+        Client(cluster) as client,
+    ):
+        run_sweep(
+            questions,
+            folder,
+            executor=client.get_executor(),
+            progress=functools.partial(watch.look, client),
+            patience_s=PATIENCE_S,
+        )
 
 
 def sweep(count: int, folder: Path) -> bool:
@@ -192,7 +178,7 @@ def sweep(count: int, folder: Path) -> bool:
     before = len(all_keys(folder) & tasks.keys())
     start = time.perf_counter()
     watch = Watch(count)
-    clusters = swept(questions, folder, watch)
+    swept(questions, folder, watch)
     seconds = time.perf_counter() - start
     there = all_keys(folder)
     sample = random.Random(count).sample(sorted(tasks), min(SAMPLE, len(tasks)))
@@ -201,8 +187,8 @@ def sweep(count: int, folder: Path) -> bool:
     lost, more = len(tasks.keys() - there), len(there - tasks.keys())
     print(
         f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {watch.killed} "
-        f"workers killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of "
-        f"{len(sample)} differ, {watch.grown_mib:.1f} MiB grown"
+        f"workers killed: {lost} lost, {more} too many, {len(wrong)} of {len(sample)} differ, "
+        f"{watch.grown_mib:.1f} MiB grown"
     )
     return len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
 
