@@ -27,7 +27,7 @@ from steptime.formulas.schedules import v_forms
 from steptime.formulas.schedules.v_forms import ZERO, settled_at
 
 SETTLED = {"v-half": 1.5, "v-min": 1.0}
-PARTS = {"small": (1, 32), "large": (33, 64)}
+PARTS = {"small": (1, 32), "large": (33, 48), "largest": (49, 64)}
 """The files of a table, and the first and the last number of ranks in each."""
 WIDTH = 100
 """Columns of a table's lines."""
@@ -41,7 +41,8 @@ STEEPEST = 4
 """F, I or W by which a form may grow with a micro-batch."""
 FINE, COARSE, BETWEEN = (14, 10), (12, 8), (500, 250)
 """Steps of the ratios at which rows for few micro-batches and settled ones are compared, and how
-many are drawn between them, where two that few forms serve may miss more; of either part."""
+many are drawn between them, where two that few forms serve may miss more; of the small part, and of
+the others."""
 
 Row = list[int]
 """How many numbers of micro-batches it serves, 0 for all that follow; then of each form F, I and W

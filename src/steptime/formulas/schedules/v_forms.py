@@ -16,7 +16,7 @@ from typing import Any
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, taken, where
 
-MOST_RANKS = 32.0
+MOST_RANKS = 64.0
 REPEATS = 6.0
 ZERO = 2**15
 """What stands for nothing in a table's text."""
