@@ -1,9 +1,10 @@
 """Many questions: none may come back without an end, and none may be lost.
 
-``python bench/load.py [--questions 100000] [--searches 10000]``. First random questions through
-the one door: each is answered with finite numbers or refused in a line, and memory stays flat.
-Then a sweep of small searches on Dask while its workers are killed at random: every answer is
-there once, and those of a sample equal what is answered here.
+``python bench/load.py [--questions 100000] [--searches 10000] [--write]``. First random questions
+through the one door: each is answered with finite numbers or refused in a line, and memory stays
+flat. Then a sweep of small searches on Dask while its workers are killed at random: every answer
+is there once, and those of a sample equal what is answered here. ``--write`` puts the counts into
+CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from steptime.inputs.presets import accelerator, model
 from steptime.planning.question import Question
 from steptime.planning.sweep import answer, run_sweep
 from steptime.planning.task import task_of
+from written import ROOT, put, table
 
+Row = list[object]
+HEAD = (
+    *("", "asked", "answered", "refused in a line"),
+    *("workers killed", "lost", "too many", "wrong", "MiB more"),
+)
 WARM = 2_000
 SAMPLE = 50
 # Mebibytes that a hundred thousand questions may add to what the first ones took.
@@ -66,8 +73,8 @@ def fault_of(asked: dict[str, Any]) -> str | None:
     return ""
 
 
-def ask(count: int) -> bool:
-    """Ask random questions; return whether all were answered or refused as they should be."""
+def ask(count: int) -> tuple[bool, Row]:
+    """Ask random questions; return whether each ended as it should, and a row of the table."""
     draw = random.Random(count)
     faults: list[str] = []
     answered = 0
@@ -91,7 +98,8 @@ def ask(count: int) -> bool:
     )
     for fault in faults[:10]:
         print(f"  {fault}")
-    return not faults and (count <= WARM or grown < FLAT_MIB)
+    row = ["questions", count, answered, count - answered - len(faults), "", "", "", len(faults)]
+    return not faults and (count <= WARM or grown < FLAT_MIB), [*row, f"{grown:.1f}"]
 
 
 def small_questions(count: int) -> list[Question]:
@@ -171,8 +179,8 @@ def swept(questions: list[Question], folder: Path, watch: Watch) -> None:
         )
 
 
-def sweep(count: int, folder: Path) -> bool:
-    """Sweep and count; return whether each answer is there, once and right, in flat memory."""
+def sweep(count: int, folder: Path) -> tuple[bool, Row]:
+    """Sweep; return whether each answer is there, once, right, in flat memory, and a row."""
     questions = small_questions(count)
     tasks = {task.key: task for task in map(task_of, questions)}
     before = len(all_keys(folder) & tasks.keys())
@@ -190,7 +198,9 @@ def sweep(count: int, folder: Path) -> bool:
         f"workers killed: {lost} lost, {more} too many, {len(wrong)} of {len(sample)} differ, "
         f"{watch.grown_mib:.1f} MiB grown"
     )
-    return len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
+    row = ["searches", count, len(tasks) - lost, "", watch.killed, lost, more, len(wrong)]
+    whole = len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
+    return whole, [*row, f"{watch.grown_mib:.1f}"]
 
 
 def main() -> int:
@@ -199,12 +209,15 @@ def main() -> int:
     words.add_argument("--questions", type=int, default=100_000)
     words.add_argument("--searches", type=int, default=10_000)
     words.add_argument("--folder", type=Path, help="keep the answers there, and go on from it")
+    words.add_argument("--write", action="store_true", help="the counts into CONTRIBUTING.md")
     given = words.parse_args()
-    whole = ask(given.questions) if given.questions else True
+    found = [ask(given.questions)] if given.questions else []
     if given.searches:
         with tempfile.TemporaryDirectory() as name:
-            whole = sweep(given.searches, given.folder or Path(name)) and whole
-    return not whole
+            found.append(sweep(given.searches, given.folder or Path(name)))
+    if given.write:
+        put(ROOT / "CONTRIBUTING.md", "load", table(HEAD, [row for _, row in found]))
+    return not all(whole for whole, _ in found)
 
 
 if __name__ == "__main__":
