@@ -11,7 +11,11 @@ import steptime
 from steptime.answer.answer import answer
 from steptime.answer.question import Question as Asked
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import model
 from steptime.planning.asked import search_question
+from steptime.planning.emit import emitted
+from steptime.planning.emit.best import emission
+from steptime.planning.emit.read_back import read_back
 from steptime.planning.result import answered
 from steptime.planning.search import search
 from steptime.planning.splits import LEAST_GAIN
@@ -115,3 +119,41 @@ def test_software_that_cuts_by_cost_is_offered_no_split() -> None:
     asked = {"model": "llama3-8b", "accelerator": "h100", "num_gpus": 64, "seq_length": 4096}
     result = search(search_question(**asked, global_batch_size=256, pp=4, stack="nanotron"))
     assert result.num_splits == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "ends", "says"),
+    [
+        ("megatron", (8, 6), "--decoder-first-pipeline-num-layers 8"),
+        ("megatron", (8, 6), "--decoder-last-pipeline-num-layers 6"),
+        # 32 - 5 over three ranks.
+        ("megatron", (5, 0), "--decoder-first-pipeline-num-layers 5"),
+        # The others come out unlike: 19 over two ranks.
+        ("megatron", (7, 6), "--pipeline-model-parallel-layout 'Et*7|t*10|t*9|t*6L'"),
+        ("megatron-bridge", (8, 6), "num_layers_in_first_pipeline_stage: 8"),
+        # Its own default: 34 over four are 9, 9, 8 and 8, less one at both ends.
+        ("torchtitan", (8, 7), "pipeline_parallel_last_stage_less_layers = 1"),
+        # With three for the head 35 are 9, 9, 9 and 8.
+        ("torchtitan", (9, 5), "pipeline_parallel_last_stage_less_layers = 3"),
+    ],
+)
+def test_a_split_is_written_and_read_back(kind: str, ends: tuple[int, int], says: str) -> None:
+    names = dict(zip(("first_stage_layers", "last_stage_layers"), ends, strict=True))
+    stage = 2 if kind == "torchtitan" else 1
+    asked = STEP | {"zero_stage": stage, "vpp": 1, "dp": None, "num_gpus": 64, "cp": 1}
+    result = search(search_question(**asked, **names, stack=kind.partition("-")[0]))
+    found = emission(kind, result)
+    assert says in found.text
+    own = answered(result.question, found.candidate)
+    assert read_back(kind, found.text, own).step.layout == found.candidate.layout
+
+
+def test_who_has_no_words_for_a_split_refuses_it() -> None:
+    layout = replace(steptime.predict(**STEP).step.layout, last_stage_layers=6)
+    batch = steptime.predict(**STEP).step.batch
+    with pytest.raises(ConfigError, match="nanotron has no key for last_stage_layers=6"):
+        emitted("nanotron", model("llama3-8b"), layout, batch)
+    # torchtitan's counts give the first ranks what is left over, never the last.
+    odd = replace(layout, first_stage_layers=1, last_stage_layers=13)
+    with pytest.raises(ConfigError, match="does not give first_stage_layers=1"):
+        emitted("torchtitan", model("llama3-8b"), replace(odd, zero_stage=2), batch)

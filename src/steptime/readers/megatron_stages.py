@@ -138,7 +138,7 @@ def _uneven(entries: Entries) -> None:
         )
     ]
     if any(stated):
-        line = entries.line(*_FIRST, *_LAST)
+        line = entries.line(*_FIRST) or entries.line(*_LAST)
         reading.state("uneven_stages", True, line=line, written="stages")
     each = entries.entry("num_layer_list")
     if each is not None and each.value:
