@@ -23,7 +23,7 @@ from steptime.formulas.records import Outcome
 from steptime.formulas.roofline.modules import full_share
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
-from steptime.inputs.shown import Row, Shown, bars
+from steptime.inputs.shown import Row, Shown, bars, seconds
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep
 
@@ -152,7 +152,7 @@ class Prediction(Shown):
         step = self.step
         return (
             f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}: "
-            f"{self.step_time_s:.4g} s a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
+            f"{seconds(self.step_time_s)} a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
         )
 
     def records(self) -> list[Row]:
