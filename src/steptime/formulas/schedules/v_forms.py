@@ -110,7 +110,7 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
-def columns(*texts: str) -> dict[str, list[float]]:
+def columns(texts: list[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:
