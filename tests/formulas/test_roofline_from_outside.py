@@ -26,6 +26,7 @@ from steptime.formulas.roofline import (
     shards,
     sharing,
     stages,
+    tensor,
 )
 from steptime.formulas.schedule import SCHEDULES
 
@@ -228,3 +229,15 @@ def test_chunks_longer_than_their_share() -> None:
     # Nine layers on two stages of two chunks: chunks of 3 pace 12, a stage alone 10.
     assert stages.longer_chunks(job(num_layers=9.0, pp=2.0, vpp=2.0)) == pytest.approx(1.2)
     assert stages.longer_chunks(job(num_layers=8.0, pp=2.0, vpp=2.0)) == 1.0
+
+
+def test_chunks_that_land_in_buffers() -> None:
+    # torch2026, _symmetric_memory: before a gather of 400 bytes each of four ranks copies its 100
+    # twice, read and written, 400; after a scatter the 400 that landed are read and 100 written.
+    # Two of either a pass, at 500 bytes a second.
+    one = small_job(tp=4.0)
+    copied = time_facts(overlap_tp=1.0, tp_chunk_copies=1.0)
+    wanted = {"gathers": 2 * 400 / 500, "scatters": 2 * 500 / 500}
+    assert tensor.landed_s(one, copied, HALF, 400.0, 400.0) == wanted
+    for stack in (time_facts(overlap_tp=1.0), time_facts(tp_chunk_copies=1.0)):
+        assert set(tensor.landed_s(one, stack, HALF, 400.0, 400.0).values()) == {0.0}

@@ -112,20 +112,20 @@ def table_start(p: Number, settled: float) -> Number:
 class FormTable(dict[str, list[float]]):
     """A table by columns that is decoded when one is first asked for: few questions need it."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, texts: list[str]) -> None:
         self._texts = texts
 
     def __missing__(self, name: str) -> list[float]:
-        self.update(columns(*self._texts))
+        self.update(columns(self._texts))
         return self[name]
 
     def items(self) -> Any:
         """Return the columns, as what writes them elsewhere wants."""
-        self.update(columns(*self._texts))
+        self.update(columns(self._texts))
         return super().items()
 
 
-def columns(*texts: str) -> dict[str, list[float]]:
+def columns(texts: list[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:
