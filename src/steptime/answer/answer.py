@@ -202,18 +202,19 @@ class Prediction(Shown):
     def assumed(self) -> tuple[Assumed, ...]:
         """Return what was taken where nothing was given, lies beyond the data, is not modelled."""
         step, record, one = self.step, self.record, self.software
-        uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
+        uses = one.assumed if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
-        return (*step.assumed, *self.known.assumed, *uses, *unused, *more, *left_out)
+        past = _beyond(step, record)
+        return (*step.assumed, *self.known.assumed, *uses, *past, *unused, *more, *left_out)
 
 
-def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
-    """Return what was taken for the software, and in what the step goes beyond all runs."""
+def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
+    """Return in what the step goes beyond all published runs, whichever model answers."""
     device, experts = step.accelerator, step.model.experts is not None
     cell = cell_of(experts, step.layout.precision)
-    return (*one.assumed, *beyond(device.generation, device.matmul_flop_per_s, cell, record))
+    return beyond(device.generation, device.matmul_flop_per_s, cell, record)
 
 
 def answer(question: Question) -> Prediction:
