@@ -28,6 +28,7 @@ def test_pairs_that_overlap_by_hand(pair: float, wanted: float) -> None:
 
 def test_pairs_without_overlap_run_one_after_the_other() -> None:
     assert makespan(PAIRS, Work(forward=4, backward=6)) == 4 + 2 * 10 + 6
+    assert makespan(PAIRS, Work(forward=4, backward=6, pairs_apart=True)) == 4 + 2 * 10 + 6
 
 
 def test_what_a_rank_holds_by_hand() -> None:
