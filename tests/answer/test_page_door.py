@@ -18,6 +18,8 @@ from steptime.answer import Question, answer, predict
 from steptime.book.explorer_state import FIELD_KEYS, asked_of
 from steptime.inputs.errors import ConfigError
 
+pytestmark = pytest.mark.slow
+
 NUM_QUESTIONS = 2000
 VERDICTS = ("over", "tight", "fits")
 OPEN: Asked = {"stack": None, "date": None, "facts": {}}
