@@ -181,3 +181,30 @@ parameters:
     layout, batch = completed(read(tmp_path, "run.yaml", text), {})
     assert (layout.dp, layout.zero_stage, layout.recompute) == (16, 3, "full")
     assert (batch.global_batch_size, batch.micro_batch_size, batch.seq_length) == (64, 2, 4096)
+
+
+ARGUMENTS = (
+    "--num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024"
+    " --max-position-embeddings 1024 --micro-batch-size 4 --global-batch-size 64"
+)
+
+
+def test_what_a_user_fills_in_ends_no_command(tmp_path: Path) -> None:
+    text = (
+        f'options="{ARGUMENTS} --vocab-file <PATH TO gpt-vocab.json> --fp16 '
+        '--activations-checkpoint-method uniform"\n'
+        'srun sh -c "python -u pretrain_gpt.py ${options}"\n'
+    )
+    layout, _ = completed(read(tmp_path, "train.sh", text, vocab_size="50257"), {"num_gpus": 8})
+    # The older flag of a method asks for whole layers.
+    assert (layout.precision, layout.recompute) == ("fp16", "full")
+
+
+def test_a_sum_that_another_program_does_ends_no_command(tmp_path: Path) -> None:
+    text = (
+        'RATES="--lr $1 --min-lr `bc <<< "scale=3; $1/10"`"\n'
+        f'CMD="pretrain_gpt.py $RATES {ARGUMENTS} --vocab-size 50257 --fp16 --zero-stage 1 '
+        '--deepspeed"\ntorchrun --nproc_per_node 8 $CMD\n'
+    )
+    layout, _ = completed(read(tmp_path, "train.sh", text), {})
+    assert (layout.precision, layout.zero_stage, layout.dp) == ("fp16", 1, 8)
