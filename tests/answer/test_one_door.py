@@ -84,6 +84,7 @@ def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
     assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
 
 
+@pytest.mark.slow
 def test_search_answers_as_predict_does(
     questions: list[Asked], predicted: list[Prediction]
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_file_that_states_all_is_answered_as_predict_does(
         assert (numbers(told), told.assumed) == (numbers(found), found.assumed), asked
 
 
+@pytest.mark.slow
 def test_a_launch_file_is_explained_as_predict_answers(
     questions: list[Asked], tmp_path: Path
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_launch_file_is_explained_as_predict_answers(
         assert stated == list(found.assumed), one.asked
 
 
+@pytest.mark.slow
 def test_a_row_of_a_table_is_answered_as_predict_does(
     questions: list[Asked], predicted: list[Prediction]
 ) -> None:

@@ -23,6 +23,8 @@ from steptime.book.explorer_state import FIELD_KEYS, asked_of
 from steptime.book.node import node_path
 from steptime.inputs.errors import ConfigError
 
+pytestmark = pytest.mark.slow
+
 NUM_QUESTIONS = 2000
 VERDICTS = ("over", "tight", "fits")
 OPEN: Asked = {"stack": None, "date": None, "facts": {}}

@@ -10,7 +10,7 @@ from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.roofline.context import head_ranks, key_heads
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
-from steptime.inputs.context_kind import CONTEXT_KIND
+from steptime.inputs.context_kind import CONTEXT_KIND, windows_refused
 from steptime.inputs.job import Job
 from steptime.inputs.precision import precision_named
 from steptime.inputs.software import Software
@@ -23,6 +23,10 @@ UNUSED_LAYERS = "not used: it counts where everything is recomputed (--recompute
 ONE_RANK = (
     "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
     "and values number {heads} over tp={tp}, context ranks in an NVLink domain {ranks}"
+)
+NO_WINDOWS = (
+    "{layers} layers have a sliding window, and Transformer Engine refuses those on a ring; the "
+    "answer is for a ring that takes them"
 )
 
 
@@ -40,6 +44,10 @@ def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:
     facts = one.time
     if facts is not None and facts.cp_head_ranks == 0.0 and record.cp > 1.0:
         found += _one_rank(record, int(head_ranks(record, facts)))
+    if record.cp > 1.0 and record.windowed_layers > 0.0 and windows_refused(one.lines):
+        why = NO_WINDOWS.format(layers=int(record.windowed_layers))
+        value, how = str(one.lines[CONTEXT_KIND].value), "--fact cp_comm_type=all_gather"
+        found.append(Assumed(what=CONTEXT_KIND, value=value, why=why, how=how))
     return tuple(found)
 
 

@@ -90,3 +90,15 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
     elif -(-(row.gpus or 1) // device.nvlink_domain) > 1:
         assumed.append(not_stated("network", usual, how=_HOW_NETWORK))
     return device
+
+
+def measured(row: PublishedRow) -> bool:
+    """Return whether somebody measured the matrix products of a row's device.
+
+    Args:
+        row: The row.
+    """
+    try:
+        return not accelerator_of(row.gpu, []).inferred
+    except Incomplete:
+        return False
