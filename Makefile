@@ -16,6 +16,8 @@ export TZ := UTC
 export LC_ALL := C.UTF-8
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
+# Compiled once, not by each of the hundreds of processes that tests and notebooks start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: book results site test unit check browser serve lint bench coverage lock audit clean
 .DELETE_ON_ERROR:
@@ -62,6 +64,8 @@ coverage: $(INSTALLED)
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -q -m "not browser"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/coverage json --quiet -o build/coverage/report.json
+	$(RUN) bench/covered.py
 
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py

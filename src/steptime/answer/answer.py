@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steptime.answer.heads import check_heads
 from steptime.answer.known import Known
@@ -13,9 +13,7 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
-from steptime.answer.remarks import facts_unused, over_the_peak
-from steptime.answer.unstated import Unstated, ranked
-from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
+from steptime.answer.remarks import facts_unused, over_the_peak, sharding_holds_more
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -28,6 +26,9 @@ from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown, bars
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep
+
+if TYPE_CHECKING:
+    from steptime.answer.unstated import OpenPeak, Unstated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,11 +172,15 @@ class Prediction(Shown):
 
         Every choice is a question of its own, so this takes a few hundred answers.
         """
+        from steptime.answer.unstated import ranked
+
         return ranked(self, answer)
 
     @cached_property
     def unstated_of_memory(self) -> tuple[OpenPeak, ...]:
         """Return what was left open, that which could change the peak most first."""
+        from steptime.answer.unstated import ranked_peaks
+
         return ranked_peaks(self, answer)
 
     @property
@@ -200,7 +205,8 @@ class Prediction(Shown):
         uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
-        return (*step.assumed, *self.known.assumed, *uses, *unused, *left_out)
+        more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
+        return (*step.assumed, *self.known.assumed, *uses, *unused, *more, *left_out)
 
 
 def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:

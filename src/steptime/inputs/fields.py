@@ -187,6 +187,26 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
             default="megatron",
         ),
     ]
+    first_stage_layers: Annotated[
+        int,
+        Field(
+            flags=("--first-stage-layers",),
+            help="Layers of the first pipeline rank; default: 0, cut as the software cuts.",
+            group="choice",
+            label="first",
+            default=0,
+        ),
+    ]
+    last_stage_layers: Annotated[
+        int,
+        Field(
+            flags=("--last-stage-layers",),
+            help="Layers of the last pipeline rank; default: 0, cut as the software cuts.",
+            group="choice",
+            label="last",
+            default=0,
+        ),
+    ]
 
 
 class CountInputs(TypedDict, total=False):

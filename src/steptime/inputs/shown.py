@@ -8,7 +8,6 @@ the names of these methods wherever an answer is returned.
 from __future__ import annotations
 
 import importlib
-from html import escape
 from typing import Any, Self
 
 from steptime.inputs.errors import ConfigError
@@ -67,6 +66,8 @@ class Shown:
         return needed("pandas", "to_frame").DataFrame(self.records())
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = self.records()
         heads = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
         lines = (

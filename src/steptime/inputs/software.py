@@ -72,7 +72,8 @@ def conditions_of(
 
 MIXTURES = {
     USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
-    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software",
+    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software, as is a "
+    "rank that shares with nobody",
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
 

@@ -24,11 +24,12 @@ from steptime.planning.evaluate import (
     step_function,
     switches,
 )
-from steptime.planning.front import Kept, Selection, Tally
+from steptime.planning.front import Kept, Selection, Tally, front_of
 from steptime.planning.grid import ROW_FIELDS, Grid, Mask, Rows, pieces
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult, finished
 from steptime.planning.space import grids, num_experts, sizes_over_layers
+from steptime.planning.splits import best_splits, plain_rows, splits_tried
 
 CELLS = 200_000
 """Layouts evaluated at once: enough that calling NumPy takes less than its sums do."""
@@ -86,6 +87,22 @@ class Search:
                 for part, mask in pieces(grid, valid, self.most_rows):
                     self._evaluate(part, mask)
                     yield self.tally.evaluated
+
+    def split(self) -> None:
+        """Take in the best split of layers over stages of the fastest layouts, and of the front."""
+        kept, tally = self.selection, self.tally
+        splits = splits_tried(self.question)
+        for name in ("best", "front"):
+            plain: Kept = getattr(kept, name)
+            every = plain_rows(plain)
+            if splits:
+                faster, timed = best_splits(self.question, self.base, plain, self.limit)
+                tally.splits += timed
+                every = every.joined(faster)
+            kept_now = (
+                every.taken(every.order()[: kept.most]) if name == "best" else front_of(every)
+            )
+            setattr(kept, name, kept_now)
 
     def _drop(self, reason: str, count: int) -> None:
         if count:
@@ -207,6 +224,7 @@ def search(
     prune: bool = False,
     tie_fraction: float | None = None,
     cells: int = CELLS,
+    splits: bool = True,
 ) -> SearchResult:
     """Return the best layouts of a question.
 
@@ -217,6 +235,7 @@ def search(
         tie_fraction: Layouts within this share of the best's time are ties; by default what
             the model's own error says.
         cells: Layouts evaluated at once.
+        splits: Look for the best split of layers over stages of the fastest; the page does not.
 
     Returns:
         The fastest, the Pareto front, and the counts by reason of what fell out.
@@ -228,6 +247,8 @@ def search(
     run = Search(question, keep=keep, prune=prune, cells=cells)
     for _ in run.run():
         pass
+    if splits:
+        run.split()
     return finished(
         run.question, run.selection, run.tally, time.perf_counter() - start, tie_fraction
     )

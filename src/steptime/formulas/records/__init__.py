@@ -24,12 +24,13 @@ from steptime.formulas.records.held_bytes import (
     StateTerms,
     StoredTokens,
     TokenBytes,
+    WholeTerms,
     WorstRank,
 )
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory_facts import MemoryFacts
 from steptime.formulas.records.results import DeviceFault, Fault, Message, Outcome
-from steptime.formulas.records.stage import EndSlots, StageCut
+from steptime.formulas.records.stage import EndSlots, StageCut, StatedSplit
 from steptime.formulas.records.step import (
     BaselineParts,
     EndRank,
@@ -96,11 +97,13 @@ __all__ = [
     "StageCut",
     "StageLayers",
     "StateTerms",
+    "StatedSplit",
     "StepParts",
     "StoredTokens",
     "TensorMessages",
     "TimeFacts",
     "TokenBytes",
+    "WholeTerms",
     "Width",
     "WorstRank",
 ]

@@ -163,8 +163,9 @@ class Floors(TypedDict):
 
 
 class Longest(TypedDict):
-    """Layers of the longest stage before the last, and of the last."""
+    """Layers of the first stage, of the longest between, and of the last."""
 
+    first: Number
     middle: Number
     last: Number
 

@@ -11,9 +11,9 @@ grow with them.
 
 from __future__ import annotations
 
-from base64 import b85decode
+from collections.abc import Sequence
 from itertools import islice
-from zlib import decompress
+from typing import Any
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, taken, where
 
@@ -110,7 +110,23 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
-def columns(texts: list[str]) -> dict[str, list[float]]:
+class FormTable(dict[str, list[float]]):
+    """A table by columns that is decoded when one is first asked for: few questions need it."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    def __missing__(self, name: str) -> list[float]:
+        self.update(columns(self._texts))
+        return self[name]
+
+    def items(self) -> Any:
+        """Return the columns, as what writes them elsewhere wants."""
+        self.update(columns(self._texts))
+        return super().items()
+
+
+def columns(texts: Sequence[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:
@@ -148,6 +164,9 @@ def columns(texts: list[str]) -> dict[str, list[float]]:
 
 
 def _numbers(text: str) -> list[int]:
+    from base64 import b85decode
+    from zlib import decompress
+
     data = decompress(b85decode("".join(text.split())))
     half = len(data) // 2
     return [256 * high + low - ZERO for high, low in zip(data[:half], data[half:], strict=True)]
