@@ -23,7 +23,7 @@ FEW = 3
 TESTS_S = 6.0
 # Folders of the package, each with the folders whose tests are its own, then others that call it.
 ROOMS = {
-    "formulas": ("formulas",),
+    "formulas": ("formulas", "pipeline"),
     "pipeline": ("pipeline", "cli/test_schedule.py", "formulas/test_schedule.py"),
     "planning": ("planning", "cli/test_search.py"),
     "readers": ("readers", "cli/test_explain.py"),

@@ -92,6 +92,13 @@ def test_always():
     ]
 
 
+def test_browser_tests_lie_where_they_are_looked_for() -> None:
+    """`make browser` collects their folder alone, and `make unit` all others."""
+    marked = {name for name, _ in trees() if "pytest.mark.browser" in (ROOM / name).read_text()}
+    there = {name for name, _ in trees() if Path(name).name.startswith("test_")}
+    assert marked - {"test_tests.py"} == {name for name in there if name.startswith("browser/")}
+
+
 def item(path: str, slow: bool) -> Any:
     marks = [SimpleNamespace(name="slow")] if slow else []
     return SimpleNamespace(path=ROOM / path, iter_markers=lambda: marks)

@@ -72,19 +72,15 @@ def test_a_better_device_is_never_slower_and_unfits_nothing(
 
 @pytest.mark.parametrize("factor", [2, 4])
 def test_a_larger_domain_is_never_slower(questions: list[Asked], factor: int) -> None:
-    """By the roofline model: software may use a domain as several, so it may be as slow at most."""
-    compared = 0
+    """Software may use a domain as several, so it may be as slow at most."""
+    used = []
     for asked in [*questions, *exchanging_questions()]:
-        if asked.get("predictor") == "baseline":
-            # It keeps whole blocks of tensor ranks in a domain, not of data ranks.
-            continue
         domain = asked.get("nvlink_domain") or device_named(asked["accelerator"]).nvlink_domain
         before = predict(**asked | {"nvlink_domain": domain})
         after = predict(**asked | {"nvlink_domain": factor * domain})
-        if before.predictor == "roofline":
-            compared += 1
-            assert after.step_time_s <= before.step_time_s * (1.0 + ROUNDING), asked
-    assert compared > 500
+        used.append(before.predictor)
+        assert after.step_time_s <= before.step_time_s * (1.0 + ROUNDING), asked
+    assert min(used.count("roofline"), used.count("baseline")) > NUM_QUESTIONS / 10
 
 
 def exchanging_questions() -> list[Asked]:

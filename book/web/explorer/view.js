@@ -55,18 +55,18 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   // The answer is painted first: what it was made from follows in a task of its own.
   root.classList.add("early");
   setTimeout(() => {
-    box.append(side, later, assumptions);
+    box.append(side, later);
     root.classList.remove("early");
     write();
     // What failed to come is asked for again by the first change that needs it.
-    actions.more().catch(() => {});
+    actions.more().catch(() => later.append(assumptions));
   });
 
   /** Put in what was fetched after the first answer. */
   function complete({ makeMap, makeTables }) {
     map = makeMap(id, machine, actions.take, data);
     tables = makeTables();
-    later.append(map.element, tables.element);
+    later.append(map.element, tables.element, assumptions);
     if (!current?.good) return;
     tables.show(current.good, current.numbers, current.pinned && outs(current.pinned));
     write();

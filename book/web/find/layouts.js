@@ -3,17 +3,16 @@
 import { gb, group, likely, seconds } from "../explorer/format.js";
 import { DEFAULTS, toQuery } from "../explorer/state.js";
 
-const NAMES = ["tp", "cp", "pp", "dp", "copies", "ep", "etp", "vpp", "schedule", "mb"];
-
 /** Return a layout's sizes and switches by name. */
 export function named(found, settings) {
   const { layout } = found;
-  const sizes = Object.fromEntries(NAMES.map((name, at) => [name, layout[at]]));
+  const keys = settings.row_keys;
+  const [recompute, zero, sequence] = layout.slice(keys.length);
   return {
-    ...sizes,
-    recompute: settings.recompute[layout[10]],
-    zero: settings.zero[layout[11]],
-    sp: settings.sequence[layout[12]],
+    ...Object.fromEntries(keys.map((key, at) => [key, layout[at]])),
+    recompute: settings.recompute[recompute],
+    zero: settings.zero[zero],
+    sp: settings.sequence[sequence],
   };
 }
 

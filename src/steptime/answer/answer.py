@@ -23,7 +23,7 @@ from steptime.formulas.records import Outcome
 from steptime.formulas.roofline.modules import full_share
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
-from steptime.inputs.shown import Row, Shown, bars
+from steptime.inputs.shown import Row, Shown, bars, seconds
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep
 
@@ -152,7 +152,7 @@ class Prediction(Shown):
         step = self.step
         return (
             f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}: "
-            f"{self.step_time_s:.4g} s a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
+            f"{seconds(self.step_time_s)} a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
         )
 
     def records(self) -> list[Row]:
@@ -202,18 +202,19 @@ class Prediction(Shown):
     def assumed(self) -> tuple[Assumed, ...]:
         """Return what was taken where nothing was given, lies beyond the data, is not modelled."""
         step, record, one = self.step, self.record, self.software
-        uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
+        uses = one.assumed if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
-        return (*step.assumed, *self.known.assumed, *uses, *unused, *more, *left_out)
+        past = _beyond(step, record)
+        return (*step.assumed, *self.known.assumed, *uses, *past, *unused, *more, *left_out)
 
 
-def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
-    """Return what was taken for the software, and in what the step goes beyond all runs."""
+def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
+    """Return in what the step goes beyond all published runs, whichever model answers."""
     device, experts = step.accelerator, step.model.experts is not None
     cell = cell_of(experts, step.layout.precision)
-    return (*one.assumed, *beyond(device.generation, device.matmul_flop_per_s, cell, record))
+    return beyond(device.generation, device.matmul_flop_per_s, cell, record)
 
 
 def answer(question: Question) -> Prediction:

@@ -14,6 +14,7 @@ from typing import Any
 from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import scripts
 from steptime.book.explorer_data import explorer_data
+from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
@@ -167,6 +168,7 @@ def modules() -> dict[str, str]:
         path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")])
     }
+    found["explorer/asked.js"] = module_text("asked", asked_fields())
     found["explorer/data.js"], found["explorer/rest.js"] = data_text(), module_text("rest", None)
     found["explorer/formulas.js"] = bundle(*ROOTS)
     return found

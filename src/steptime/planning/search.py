@@ -90,19 +90,21 @@ class Search:
 
     def split(self) -> None:
         """Take in the best split of layers over stages of the fastest layouts, and of the front."""
-        kept, tally = self.selection, self.tally
-        splits = splits_tried(self.question)
-        for name in ("best", "front"):
-            plain: Kept = getattr(kept, name)
-            every = plain_rows(plain)
-            if splits:
-                faster, timed = best_splits(self.question, self.base, plain, self.limit)
-                tally.splits += timed
-                every = every.joined(faster)
-            kept_now = (
-                every.taken(every.order()[: kept.most]) if name == "best" else front_of(every)
-            )
-            setattr(kept, name, kept_now)
+        kept, unsure = self.selection, self.tally.unsure
+        best = self._with_splits(kept.best, self.limit)
+        kept.best = best.taken(best.order()[: kept.most])
+        kept.front = front_of(self._with_splits(kept.front, self.limit))
+        room = self.question.memory_limit_bytes
+        unsure.front = front_of(self._with_splits(unsure.front, room))
+
+    def _with_splits(self, plain: Kept, limit: float) -> Kept:
+        """Return some layouts, and beside each the best split that makes it faster."""
+        every = plain_rows(plain)
+        if not len(plain) or not splits_tried(self.question):
+            return every
+        faster, timed = best_splits(self.question, self.base, plain, limit)
+        self.tally.splits += timed
+        return every.joined(faster)
 
     def _drop(self, reason: str, count: int) -> None:
         if count:

@@ -11,7 +11,6 @@ grow with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -113,7 +112,7 @@ def table_start(p: Number, settled: float) -> Number:
 class FormTable(dict[str, list[float]]):
     """A table by columns that is decoded when one is first asked for: few questions need it."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, texts: list[str]) -> None:
         self._texts = texts
 
     def __missing__(self, name: str) -> list[float]:
@@ -126,7 +125,7 @@ class FormTable(dict[str, list[float]]):
         return super().items()
 
 
-def columns(texts: Sequence[str]) -> dict[str, list[float]]:
+def columns(texts: list[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:

@@ -5,4 +5,4 @@ from steptime.formulas.schedules.v_half_large import V_HALF_LARGE
 from steptime.formulas.schedules.v_half_largest import V_HALF_LARGEST
 from steptime.formulas.schedules.v_half_small import V_HALF_SMALL
 
-V_HALF_FORMS = FormTable(V_HALF_SMALL, V_HALF_LARGE, V_HALF_LARGEST)
+V_HALF_FORMS = FormTable([V_HALF_SMALL, V_HALF_LARGE, V_HALF_LARGEST])
