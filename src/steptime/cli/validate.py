@@ -34,6 +34,7 @@ from steptime.inputs.errors import ConfigError, check_choice
 
 if TYPE_CHECKING:
     from steptime.evidence.own_fit import OwnFit
+    from steptime.evidence.own_software import Likely
 
 
 EXAMPLES = """
@@ -171,6 +172,20 @@ def _fit_dict(fit: OwnFit, path: Path) -> dict[str, Any]:
     return found | {"worth_it": fit.worth_it, "written": str(path) if fit.worth_it else None}
 
 
+def print_likely(likely: Likely) -> None:
+    """Print which family of software the runs behave like that name none.
+
+    Args:
+        likely: The family.
+    """
+    console().print(
+        f"{likely.rows} rows that name no software behave like {likely.family}: missed by "
+        f"{percent(likely.mean_after)} with --stack {likely.family}, "
+        f"{percent(likely.mean_before)} without; name yours where you know it",
+        markup=False,
+    )
+
+
 def print_fit(fit: OwnFit, path: Path) -> None:
     """Print the constants of a cluster.
 
@@ -253,10 +268,13 @@ def _roofline(
     rows: Sequence[PublishedRow], path: Path | None, constants: RooflineConstants | None
 ) -> tuple[Validation, tuple[OpenRow, ...], dict[str, Any], Callable[[], None]]:
     """Return the results, rows within bounds, what JSON shows besides, and what prints that."""
+    from steptime.evidence.own_software import likeliest
+
     fit = None if path is None else _fitted(rows, path)
     used = (constants or published_constants()) if fit is None else fit.constants
     result = validation(rows, DEFAULT, used)
     doubts = diagnoses(rows, result.rows, used)
+    likely = likeliest(rows, used)
     bounded = open_rows(rows, used)
     inside = {one.id for one in bounded}
     left = tuple(pair for pair in result.skipped if pair[0] not in inside)
@@ -265,10 +283,16 @@ def _roofline(
     def show() -> None:
         print_open(bounded)
         print_doubts(doubts)
+        if likely is not None:
+            print_likely(likely)
         if fit is not None and path is not None:
             print_fit(fit, path)
 
-    more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
+    more = {
+        "doubts": [asdict(one) for one in doubts],
+        "open": [_open(one) for one in bounded],
+        "likely_software": None if likely is None else asdict(likely),
+    }
     return (
         result,
         bounded,
