@@ -17,6 +17,7 @@ from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import (
     not_understood,
     print_doubts,
+    print_likely,
     print_open,
     print_validation,
 )
@@ -34,7 +35,6 @@ from steptime.inputs.errors import ConfigError, check_choice
 
 if TYPE_CHECKING:
     from steptime.evidence.own_fit import OwnFit
-    from steptime.evidence.own_software import Likely
 
 
 EXAMPLES = """
@@ -172,20 +172,6 @@ def _fit_dict(fit: OwnFit, path: Path) -> dict[str, Any]:
     return found | {"worth_it": fit.worth_it, "written": str(path) if fit.worth_it else None}
 
 
-def print_likely(likely: Likely) -> None:
-    """Print which family of software the runs behave like that name none.
-
-    Args:
-        likely: The family.
-    """
-    console().print(
-        f"{likely.rows} rows that name no software behave like {likely.family}: missed by "
-        f"{percent(likely.mean_after)} with --stack {likely.family}, "
-        f"{percent(likely.mean_before)} without; name yours where you know it",
-        markup=False,
-    )
-
-
 def print_fit(fit: OwnFit, path: Path) -> None:
     """Print the constants of a cluster.
 
@@ -274,7 +260,7 @@ def _roofline(
     used = (constants or published_constants()) if fit is None else fit.constants
     result = validation(rows, DEFAULT, used)
     doubts = diagnoses(rows, result.rows, used)
-    likely = likeliest(rows, used)
+    likely = likeliest(rows, constants or published_constants())
     bounded = open_rows(rows, used)
     inside = {one.id for one in bounded}
     left = tuple(pair for pair in result.skipped if pair[0] not in inside)
