@@ -119,6 +119,7 @@ def test_runs_that_scatter_teach_less() -> None:
 # ---- published
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rung", RUNGS)
 def test_a_fit_is_no_worse_on_rows_that_it_did_not_see(rung: str) -> None:
     """200 draws of 1, 3 or 10 rows of a source that was left out, its others predicted."""

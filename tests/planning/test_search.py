@@ -61,6 +61,7 @@ QUESTIONS = [
 # --- invariant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("predictor", PREDICTORS)
 def test_array_result_equals_one_layout_result_to_the_last_bit(predictor: str) -> None:
     draw = random.Random(1)
@@ -249,6 +250,7 @@ def test_the_first_result_comes_within_a_second() -> None:
     assert time.process_time() - start < 1.0
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_in_a_huge_space() -> None:
     # 720,720 = 2**4 x 3**2 x 5 x 7 x 11 x 13 can be cut in more ways than any cluster.
     asked = question("deepseek-v3", 720_720, 720_720, accelerator=accelerator("gb200"))

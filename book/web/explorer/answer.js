@@ -41,6 +41,7 @@ export function jobOf(state, data) {
     ...modelFields(state, data),
     ...gpu.fields,
     nvlink_domain: state.domain || gpu.fields.nvlink_domain,
+    network_bytes_per_s: state.net ? (state.net * 1e9) / 8 : gpu.fields.network_bytes_per_s,
     seq_length: state.seq,
     micro_batch_size: state.mb,
     global_batch_size: state.batch,

@@ -172,9 +172,9 @@ def stacked(records: Sequence[Any], kind: Callable[..., Any]) -> Any:
     return SimpleNamespace(**columns)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Samples as arrays.
+    """Samples as arrays, each table itself alone.
 
     Attributes:
         samples: The samples.
@@ -246,6 +246,7 @@ def scored(sample: Sample) -> bool:
     return not sample.sick and sample.source != "playbook"
 
 
+@functools.cache
 def all_runs() -> Table:
     """Return every run: those that are scored, and those that may only be fitted to."""
     chosen = [
