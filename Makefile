@@ -75,6 +75,8 @@ coverage: $(INSTALLED)
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -q -m "not browser"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/coverage json --quiet -o build/coverage/report.json
+	$(RUN) bench/covered.py
 
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py

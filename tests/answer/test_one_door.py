@@ -126,11 +126,11 @@ def test_a_launch_file_is_explained_as_predict_answers(
 
 
 @pytest.mark.slow
-def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        plain = asked | {"nvlink_domain": None, "recompute": asked["recompute"]}
-        found = predict(**plain)
-        told, judged = by_row(plain | {"predictor": found.predictor})
+def test_a_row_of_a_table_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
+        told, judged = by_row(asked | {"predictor": found.predictor})
         assert numbers(told) == numbers(found), asked
         assert (judged.step_time_s, judged.breakdown_s) == (
             found.step_time_s,
@@ -231,7 +231,7 @@ def refusal(ask: Callable[[], object]) -> str:
 def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) -> None:
     refused = 0
     for asked in questions[:300]:
-        wrong = asked | {"tp": 3 * asked["tp"], "nvlink_domain": None}
+        wrong = asked | {"tp": 3 * asked["tp"]}
         told = refusal(lambda wrong=wrong: predict(**wrong))  # type: ignore[misc]
         row = refusal(lambda wrong=wrong: by_row(wrong))  # type: ignore[misc]
         searched = refusal(

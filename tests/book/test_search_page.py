@@ -114,7 +114,7 @@ def test_page_and_command_find_the_same(place: int, answers: list[dict[str, Any]
             question(ASKED[place])
         return
     every = question(ASKED[place])
-    result = search(every)
+    result = search(every, splits=False)
     assert found["model"] == every.predictor
     assert found["counts"]["evaluated"] == result.num_evaluated
     assert found["counts"]["fitting"] == result.num_fitting

@@ -160,6 +160,12 @@ _TWO_FRAMES = """() => new Promise((done) => {
 })"""
 
 
+# Adds up how far what a reader already saw has moved by itself.
+SHIFTS = """new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) window.shifted = (window.shifted ?? 0) + one.value;
+}).observe({ type: 'layout-shift', buffered: true })"""
+
+
 class Watched:
     """A page that writes down everything that a reader must never meet.
 
@@ -178,6 +184,7 @@ class Watched:
         self.foreign: list[str] = []
         self.failed: list[str] = []
         self.errors: list[str] = []
+        page.add_init_script(SHIFTS)
         page.on("request", self._request)
         page.on("requestfailed", self._failed)
         page.on("response", self._response)

@@ -83,7 +83,8 @@ def test_the_largest_question_is_answered_as_the_command_does(page: Page, addres
             num_devices=16384,
             global_batch_size=2048,
             seq_length=8192,
-        )
+        ),
+        splits=False,
     )
     assert result["counts"]["evaluated"] == every.num_evaluated
     assert result["best"][0]["seconds"] == every.best[0].step_time_s

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
@@ -24,6 +24,8 @@ SHAPE = {
     "gated": 1.0,
     "num_experts": 0.0,
     "num_dense_layers": 0.0,
+    "first_stage_layers": 0.0,
+    "last_stage_layers": 0.0,
 }
 
 
@@ -57,6 +59,20 @@ def test_nanotron_cuts_by_cost(memory_facts: Facts) -> None:
     assert layers(16, 8, memory_facts("nanotron-playbook")) == [3, 2, 3, 2, 3, 2, 1, 0]
     assert layers(16, 4, memory_facts("nanotron-playbook")) == [5, 5, 5, 1]
     assert layers(16, 2, memory_facts("nanotron-playbook")) == [10, 6]
+
+
+def test_stated_ends_leave_the_rest_to_the_ranks_between() -> None:
+    """megatronlm2026, --decoder-first-pipeline-num-layers: the others share what is left."""
+    both = {"first_stage_layers": 6.0, "last_stage_layers": 7.0}
+    assert layers(61, 8, MemoryFacts(), **both) == [6.0] + [8.0] * 6 + [7.0]
+    # 61 - 7 over 7 stages: the first five have a layer more.
+    assert layers(61, 8, MemoryFacts(), last_stage_layers=7.0) == [8.0] * 5 + [7.0] * 3
+    assert layers(61, 8, MemoryFacts(), first_stage_layers=5.0) == [5.0] + [8.0] * 7
+    # What the software would do does not count then.
+    assert layers(10, 2, MemoryFacts(head_slots=3.0), **{**both, "last_stage_layers": 4.0}) == [
+        6.0,
+        4.0,
+    ]
 
 
 # limit
@@ -116,6 +132,38 @@ def test_no_middle_rank_beats_the_candidates(num_layers: int, pp: int, extra: fl
     for rank in range(1, pp - 1):
         earlier = [found[int(known)] for known in ranks if 0 < known <= rank]
         assert max(earlier) >= found[rank]
+
+
+@settings(deadline=None)
+@given(
+    pp=st.integers(2, 40),
+    first=st.integers(0, 9),
+    last=st.integers(0, 9),
+    more=st.integers(0, 60),
+    dense=st.integers(0, 4),
+)
+def test_no_stage_between_stated_ends_beats_the_candidates(
+    pp: int, first: int, last: int, more: int, dense: int
+) -> None:
+    assume(first + last > 0)
+    between = pp - (first > 0) - (last > 0)
+    num_layers = first + last + (between + more if between else 0)
+    record: Any = SimpleNamespace(
+        **SHAPE
+        | {"num_layers": float(num_layers), "pp": float(pp), "num_dense_layers": float(dense)}
+        | {"first_stage_layers": float(first), "last_stage_layers": float(last)}
+        | {"num_experts": 8.0 if dense else 0.0}
+    )
+    cut = stage_cut(record, MemoryFacts())
+    ranks = sorted(set(candidate_ranks(record, cut).values()))
+    found = [stage_layers(record, cut, float(rank)) for rank in range(pp)]
+    assert sum(one["layers"] for one in found) == num_layers
+    assert min(one["layers"] for one in found) >= 1
+    for rank in range(1, pp - 1):
+        # The first rank is one of those between where its layers are not stated.
+        earlier = [found[int(known)] for known in ranks if (first > 0) <= known <= rank]
+        assert max(one["layers"] for one in earlier) >= found[rank]["layers"]
+        assert max(one["experts"] for one in earlier) >= found[rank]["experts"]
 
 
 @pytest.mark.parametrize("pp", [2, 4, 8])

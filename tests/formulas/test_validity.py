@@ -26,6 +26,8 @@ LEGAL = {
     "dp_replicate": 1,
     "ep": 1,
     "etp": 1,
+    "first_stage_layers": 0,
+    "last_stage_layers": 0,
 }
 
 
@@ -55,6 +57,8 @@ def test_a_published_layout_breaks_no_rule() -> None:
         ({"num_experts": 256, "ep": 128}, 8, 64),
         ({"dp_replicate": 3}, 9, 2),
         ({"dp_replicate": 16}, 9, 8),
+        # 90 + 1 leave five layers for six stages.
+        ({"first_stage_layers": 90, "last_stage_layers": 1}, 10, 0),
     ],
 )
 def test_each_rule_names_a_value_that_mends_it(

@@ -282,7 +282,7 @@ def test_memory_stays_bounded_in_a_huge_space() -> None:
             "fitted in 16 bits, not fp8; use --predictor roofline",
         ),
         ({"order": "llama3", "predictor": "roofline"}, "use --predictor baseline for another"),
-        ({"accelerator": accelerator("tpu-v5p"), "predictor": "roofline"}, "no measured rate"),
+        ({"accelerator": accelerator("l40s"), "predictor": "roofline"}, "no measured rate"),
         ({"hbm_share": 0.0}, "memory_share must be a number > 0 and <= 1"),
         ({"micro_batch_sizes": (0,)}, "micro_batch_size must be >= 1"),
         ({"pinned": (("dp_replicate", (0,)),)}, "dp_replicate must be >= 1"),

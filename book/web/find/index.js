@@ -28,7 +28,8 @@ export function mount(element, worker) {
   const table = makeTable(page);
   const fallen = makeDropped();
   const code = h("code", {});
-  const told = h("p", { class: "sf-command" }, "The same on the command line: ", code);
+  const says = "On the command line, which also tries other layers at the pipeline's ends: ";
+  const told = h("p", { class: "sf-command" }, says, code);
   const form = makeForm(element.querySelector("form"), later);
   const usual = element.querySelector("[name=fits] [selected]").value;
   const client = makeClient(worker, show);

@@ -153,4 +153,4 @@ def answer_of(name: str, place: int) -> Answer:
         global_batch_size=BATCH,
         seq_length=LENGTH,
     )
-    return Answer(model(name).name, cluster_name(device, count), search(question))
+    return Answer(model(name).name, cluster_name(device, count), search(question, splits=False))

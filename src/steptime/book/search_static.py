@@ -31,7 +31,7 @@ def first_result() -> SearchResult:
         global_batch_size=BATCH,
         seq_length=LENGTH,
     )
-    return search(question)
+    return search(question, splits=False)
 
 
 def _options(pairs: list[tuple[str, str]], chosen: str) -> str:

@@ -12,6 +12,7 @@ from steptime.cli.predict import assumptions, print_unstated
 from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.layout import STAGE_FIELDS
 from steptime.inputs.rank_order import rank_order
 from steptime.planning.cost import Run
 from steptime.planning.placement import domains_needed, in_use
@@ -52,6 +53,12 @@ def layout_text(one: Candidate) -> str:
         for name, size in sizes.items()
         if size > 1 or name in ALWAYS
     ]
+    ends = [f"{BY_NAME[name].label} {getattr(layout, name)}" for name in STAGE_FIELDS]
+    parts += (
+        [f"layers: {' '.join(ends)}"]
+        if layout.first_stage_layers + layout.last_stage_layers
+        else []
+    )
     parts.append(f"micro-batch {one.batch.micro_batch_size}")
     parts.append(f"ZeRO-{layout.zero_stage}")
     parts.append(f"recompute {layout.recompute}")
@@ -84,6 +91,8 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
         f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit{_sure(result)}; "
         f"{len(result.front)} on the front of time and memory"
     )
+    if result.num_splits:
+        out.print(f"{result.num_splits:,} splits of layers over stages timed for the fastest")
     out.print(f"timed in {seconds(result.elapsed_s)}, {result.layouts_per_s:,.0f} a second")
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
@@ -173,6 +182,7 @@ def result_dict(
         "fits_with": question.fits_with,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
+        "num_splits": result.num_splits,
         "caution": result.caution,
         "trade_off": [candidate_dict(question, one, None) for one in result.trade_off],
         "elapsed_s": result.elapsed_s,

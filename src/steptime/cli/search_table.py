@@ -1,4 +1,4 @@
-"""The tables of a search: layouts with their chunks on one line, and what a run takes."""
+"""The tables of a search: layouts with chunks and splits on one line, and what a run takes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from steptime.cli.output import console, percent, print_table, seconds
 from steptime.formulas.judgement import TIGHT_SHARE
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.layout import STAGE_FIELDS
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
 from steptime.planning.question import Question
@@ -27,7 +28,7 @@ _PLAIN = {"1f1b": "1f1b", "interleaved-1f1b": "1f1b"}
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the table: a layout, and those that differ from it in chunks alone.
+    """One line of the table: a layout, and those that differ in chunks or in the split alone.
 
     Attributes:
         choice: Its place among the best, from 1.
@@ -43,7 +44,7 @@ class Line:
 
 
 def lines_of(layouts: Sequence[Candidate], tie_fraction: float, most: int) -> list[Line]:
-    """Return layouts with those that differ in chunks alone on one line.
+    """Return layouts with those that differ in chunks or in the split alone on one line.
 
     Args:
         layouts: The fastest first.
@@ -52,8 +53,9 @@ def lines_of(layouts: Sequence[Candidate], tie_fraction: float, most: int) -> li
     """
     groups: dict[tuple[Any, ...], list[tuple[int, Candidate]]] = {}
     for choice, one in enumerate(layouts, 1):
+        schedule = _PLAIN.get(one.layout.schedule, one.layout.schedule)
         plain = replace(
-            one.layout, vpp=1, schedule=_PLAIN.get(one.layout.schedule, one.layout.schedule)
+            one.layout, vpp=1, schedule=schedule, first_stage_layers=0, last_stage_layers=0
         )
         key = (plain, one.batch)
         if key in groups or len(groups) < most:
@@ -80,11 +82,14 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
         f"batch {question.global_batch_size} x {question.seq_length} ({model})"
     )
     sizes = [name for name in SIZES if _shown(shown, name)]
+    split = any(getattr(line.one.layout, name) for line in shown for name in STAGE_FIELDS)
+    ends = STAGE_FIELDS if split else ()
     several = len(set(question.schedules) - _PLAIN.keys()) > 0
     heads = [
         "#",
         "step s",
         *(BY_NAME[name].label for name in sizes),
+        *(BY_NAME[name].label for name in ends),
         "mb",
         "SP",
         "ZeRO",
@@ -99,7 +104,7 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
     for line in shown:
         mark = "=" if line.one.step_time_s <= tie and line is not shown[0] else ""
         row = [str(line.choice), f"{mark}{line.one.step_time_s:.4g}"]
-        row += _cells(question, line, sizes)
+        row += _cells(question, line, sizes, ends)
         row += [line.one.layout.schedule] if several else []
         rows.append(row)
     print_table(title, [(head, "right") for head in heads], rows)
@@ -108,6 +113,7 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
         "# choice, mb micro-batch, SP sequence parallel, redo recomputation, full share of the "
         "memory (! tight), fits chance that it fits"
         + (", 4+2: as good in two other counts of chunks" if more else "")
+        + (", first and last: layers of these pipeline ranks, - as the software cuts" * split)
     )
 
 
@@ -163,13 +169,14 @@ def _shown(lines: list[Line], name: str) -> bool:
     return name in ALWAYS or more or (name == "vpp" and any(line.chunks for line in lines))
 
 
-def _cells(question: Question, line: Line, sizes: list[str]) -> list[str]:
+def _cells(question: Question, line: Line, sizes: list[str], ends: Sequence[str]) -> list[str]:
     one = line.one
     layout, share = one.layout, one.memory_bytes / question.accelerator.hbm_bytes
     more = len(set(line.chunks) - {layout.vpp})
     chunks = f"{layout.vpp}+{more}" if more else str(layout.vpp)
     return [
         *(chunks if name == "vpp" else str(getattr(layout, name)) for name in sizes),
+        *(str(getattr(layout, name) or "-") for name in ends),
         str(one.batch.micro_batch_size),
         "yes" if layout.sequence_parallel else "no",
         str(layout.zero_stage),

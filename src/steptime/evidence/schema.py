@@ -128,6 +128,7 @@ class PublishedRow(BaseModel):
     mem_gb: Positive = None
     flop_convention: Text = ""
     network: Text = ""
+    nvlink_domain: Count = None
     overlap: Text = ""
     schedule: Text = ""
     software: Text = ""

@@ -7,6 +7,7 @@ whatever is sharded. A search would find just those layouts for which that is wr
 from steptime.formulas.number import Number, ceil_div, maximum, where
 from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.records import Job
+from steptime.formulas.stage_split import stated_pace, stated_split
 from steptime.formulas.validity import leaves_rest
 
 
@@ -23,7 +24,8 @@ def stage_imbalance(job: Job) -> Number:
     longest = ceil_div(job.num_layers, chunks) * chunks / job.num_layers
     uneven = where(leaves_rest(job.num_layers + 2.0, chunks) > 0.0, longest, 1.0)
     staged = where(job.pp > 1.0, uneven, 1.0)
-    return where(leaves_rest(job.num_layers, chunks) > 0.0, staged, 1.0)
+    usual = where(leaves_rest(job.num_layers, chunks) > 0.0, staged, 1.0)
+    return where(stated_split(job)["stated"] > 0.0, stated_pace(job), usual)
 
 
 def sharding_rounds(job: Job, num_microbatches: Number) -> Number:

@@ -8,6 +8,7 @@ All values are whole numbers under 2**53, so a division that comes out whole is 
 from steptime.formulas.experts import expert_ranks
 from steptime.formulas.number import Number, ceil_div, floor, maximum, where
 from steptime.formulas.records import DeviceFault, Fault, Job
+from steptime.formulas.stage_split import split_fault
 
 # fmt: off
 DIVISORS = (
@@ -84,7 +85,7 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Dev
 
 
 def broken_rules(job: Job) -> list[Number]:
-    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 9.
+    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 10.
 
     Args:
         job: Only counts of model, batch and layout are read.
@@ -102,6 +103,7 @@ def broken_rules(job: Job) -> list[Number]:
         leaves_rest(job.num_experts, job.ep),
         leaves_rest(job.tp * job.cp * job.dp, expert_ranks(job)),
         leaves_rest(job.dp, job.dp_replicate),
+        split_fault(job),
     ]
 
 
@@ -114,7 +116,7 @@ def layout_rule(job: Job) -> Number:
     broken = broken_rules(job)
     rule = where(job.tp > 0.0, 0.0, 0.0)
     # From the last rule to the first, so that the first one broken is what stays.
-    for number in [9, 8, 7, 6, 5, 4, 3, 2, 1]:
+    for number in [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]:
         rule = where(broken[number - 1] > 0.0, 1.0 * number, rule)
     return rule
 
@@ -138,8 +140,9 @@ def layout_fault(job: Job) -> Fault:
         largest_divisor(job.num_experts, job.ep),
         largest_divisor(floor(job.tp * job.cp * job.dp / job.etp), job.ep),
         largest_divisor(job.dp, job.dp_replicate),
+        0.0,
     ]
     nearest = where(job.tp > 0.0, 0.0, 0.0)
-    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9]:
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]:
         nearest = where(rule == 1.0 * number, mended[number - 1], nearest)
     return {"rule": rule, "nearest": nearest}

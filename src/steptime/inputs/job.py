@@ -84,6 +84,8 @@ def _layout_numbers(layout: Layout) -> dict[str, float]:
         "fp8": float(precision_named(layout.precision).fp8),
         "schedule": float(SCHEDULES.index(layout.schedule)),
         "data_inside": data_inside(layout.order),
+        "first_stage_layers": float(layout.first_stage_layers),
+        "last_stage_layers": float(layout.last_stage_layers),
     }
 
 

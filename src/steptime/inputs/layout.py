@@ -16,6 +16,8 @@ from steptime.inputs.rank_order import rank_order
 from steptime.inputs.schedule_name import check_schedule_name
 
 RECOMPUTE = ("none", "selective", "full")
+STAGE_FIELDS = ("first_stage_layers", "last_stage_layers")
+"""Layers of an end of the pipeline, where they are stated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,9 @@ class Layout:
         precision: fp16, bf16, fp8, mxfp8 or nvfp4 matrix products.
         schedule: A name from ``SCHEDULES``.
         order: Which ranks are nearest: see `steptime.inputs.rank_order`.
+        first_stage_layers: Layers of the first pipeline rank, all its chunks together; 0 where
+            layers are cut as the software cuts them.
+        last_stage_layers: The same of the last rank.
     """
 
     tp: int = 1
@@ -59,6 +64,8 @@ class Layout:
     precision: str = "bf16"
     schedule: str = "1f1b"
     order: str = "megatron"
+    first_stage_layers: int = 0
+    last_stage_layers: int = 0
 
     def __post_init__(self) -> None:
         for field in SIZES:
@@ -72,6 +79,8 @@ class Layout:
         check_choice("precision", self.precision, PRECISIONS)
         check_schedule_name(self.schedule)
         rank_order(self.order)
+        for field in STAGE_FIELDS:
+            check_count(field, getattr(self, field), least=0, most=10**7)
 
     @property
     def expert_ranks(self) -> int:
@@ -177,6 +186,14 @@ RULES = (
         "the largest below that does is {nearest}",
         short="does not divide dp",
     ),
+    Rule(
+        field="first_stage_layers",
+        sentence="first_stage_layers={first_stage_layers} and last_stage_layers="
+        "{last_stage_layers} (0: not stated) do not cut {num_layers} layers over pp={pp} stages: "
+        "each of the others needs a layer, and none may be left over; use {nearest} for both to "
+        "cut evenly",
+        short="no layer for a stage between the ends, or one left over",
+    ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
 
@@ -223,6 +240,7 @@ def check_layout(model: ModelShape, layout: Layout, batch: Batch) -> None:
         "seq_length": batch.seq_length,
         "global_batch_size": batch.global_batch_size,
         "micro_batch_size": batch.micro_batch_size,
+        **{field: getattr(layout, field) for field in STAGE_FIELDS},
     }
     _check_counts(model.name, layout, counts)
 
@@ -243,6 +261,7 @@ def check_ranks(layout: Layout) -> None:
         "seq_length": layout.cp,
         "global_batch_size": layout.dp,
         "micro_batch_size": 1,
+        **dict.fromkeys(STAGE_FIELDS, 0),
     }
     _check_counts("the model", layout, counts)
 

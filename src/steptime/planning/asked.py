@@ -85,6 +85,8 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
         zero_stages=several("zero_stage", inputs["zero_stage"]),
         pinned=tuple((name, sizes) for name, sizes in pinned if sizes),
         order=inputs["order"],
+        first_stage_layers=inputs["first_stage_layers"],
+        last_stage_layers=inputs["last_stage_layers"],
         predictor=inputs["predictor"] or _predictor(device, inputs["order"]),
         said=Said(
             stack=inputs["stack"],

@@ -14,7 +14,7 @@ from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.roofline.context import heads_left_over
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, Batch, Layout
+from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.software import Software
 from steptime.planning.grid import ROW_FIELDS, Grid, Rows
 from steptime.planning.question import Question
@@ -75,7 +75,8 @@ def base_job(question: Question) -> Job:
         Layout(precision=question.precision, order=question.order),
         Batch(global_batch_size=1, seq_length=question.seq_length),
     )
-    return replace(record, global_batch_size=float(question.global_batch_size))
+    ends: dict[str, Any] = {name: float(one) for name, one in question.stated_ends.items()}
+    return replace(record, global_batch_size=float(question.global_batch_size), **ends)
 
 
 def rows_job(base: Job, rows: Rows) -> Job:
@@ -217,12 +218,15 @@ def layout_of(
 
     Args:
         question: What was asked.
-        row: One row of `ROW_FIELDS`.
+        row: One row of `ROW_FIELDS`, and the layers of both ends where a split was tried.
         recompute: Place in the question's choices.
         zero: The same.
         sequence: The same.
     """
-    values: dict[str, Any] = {name: int(row[place]) for place, name in enumerate(ROW_FIELDS)}
+    names = (*ROW_FIELDS, *STAGE_FIELDS)
+    # Rows without a split have no columns for it.
+    values: dict[str, Any] = {name: int(one) for name, one in zip(names, row, strict=False)}
+    values |= question.stated_ends
     micro = values.pop("micro_batch_size")
     values["schedule"] = SCHEDULES[values["schedule"]]
     layout = Layout(

@@ -172,6 +172,7 @@ class Tally:
         leanest_bytes: The least memory of any layout.
         leanest: That layout: its row and switches.
         unsure: The front of what fits by what is counted, while nothing fits as surely as asked.
+        splits: Splits of layers over stages that were timed for the fastest and the front.
     """
 
     evaluated: int
@@ -180,3 +181,4 @@ class Tally:
     leanest_bytes: float
     leanest: Kept
     unsure: Selection
+    splits: int = 0

@@ -12,7 +12,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count, check
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, Batch, Layout
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
@@ -45,6 +45,9 @@ class Question:
         pinned: Sizes that may take some values alone, by name of ``SIZES``. Copies of what is
             sharded are tried where they are named, and divide dp.
         order: Rank order: see `steptime.inputs.rank_order`.
+        first_stage_layers: Of every layout; 0 for the software's cut, and the best split of the
+            leading layouts beside it.
+        last_stage_layers: The same of the last rank.
         predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
         said: What is said of the software.
         constants: Of the roofline model; the published ones if None.
@@ -65,6 +68,8 @@ class Question:
     schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
     pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
     order: str = "megatron"
+    first_stage_layers: int = 0
+    last_stage_layers: int = 0
     predictor: str | None = None
     said: Said = NOTHING_SAID
     constants: RooflineConstants | None = None
@@ -92,6 +97,8 @@ class Question:
             check_schedule_name(value)
         for size in self.micro_batch_sizes:
             check_count("micro_batch_size", size, most=10**6)
+        for field in STAGE_FIELDS:
+            check_count(field, getattr(self, field), least=0, most=10**7)
         self._check_pinned()
         check_precision(self.accelerator, self.precision)
         check_order(self.order, name)
@@ -131,6 +138,12 @@ class Question:
             name: Of ``SIZES``.
         """
         return dict(self.pinned).get(name, ())
+
+    @property
+    def stated_ends(self) -> dict[str, int]:
+        """Return the layers of both ends of the pipeline, where any are stated."""
+        given = {name: int(getattr(self, name)) for name in STAGE_FIELDS}
+        return given if any(given.values()) else {}
 
     def known(self) -> Known:
         """Return all that goes into the formulas beside the layout.

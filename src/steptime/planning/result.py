@@ -11,9 +11,9 @@ from steptime.formulas.judgement import TIGHT, fit_verdict
 from steptime.inputs.chance import chance_text
 from steptime.inputs.face import NEAR_CHANCE
 from steptime.inputs.fields import SIZES
-from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.layout import STAGE_FIELDS, Batch, Layout
 from steptime.inputs.rank_order import rank_order
-from steptime.inputs.shown import Row, Shown
+from steptime.inputs.shown import Row, Shown, seconds
 from steptime.planning.cost import Run, run_cost
 from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
@@ -59,6 +59,7 @@ class SearchResult(Shown):
         dropped: Layouts that fell out, by reason.
         leanest: The layout of the least memory, where none fits.
         elapsed_s: Time of the search.
+        num_splits: Splits of layers over stages that were timed for the fastest and the front.
     """
 
     question: Question
@@ -71,6 +72,7 @@ class SearchResult(Shown):
     dropped: dict[str, int]
     leanest: Candidate | None
     elapsed_s: float
+    num_splits: int = 0
 
     @property
     def caution(self) -> str | None:
@@ -104,9 +106,9 @@ class SearchResult(Shown):
         if not self.best:
             return f"{told}: no layout fits"
         if self.caution:
-            return f"{told}: {self.best[0].step_time_s:.4g} s a step; {self.caution}"
+            return f"{told}: {seconds(self.best[0].step_time_s)} a step; {self.caution}"
         ties = f"{self.num_ties:,} of {self.num_fitting:,} layouts tie with it"
-        return f"{told}: {self.best[0].step_time_s:.4g} s a step at best; {ties}"
+        return f"{told}: {seconds(self.best[0].step_time_s)} a step at best; {ties}"
 
     def records(self) -> list[Row]:
         """Return a row a layout, the fastest first."""
@@ -187,6 +189,7 @@ def candidate_row(question: Question, one: Candidate) -> Row:
         "zero_stage": layout.zero_stage,
         "recompute": layout.recompute,
         "schedule": layout.schedule,
+        **{name: getattr(layout, name) for name in STAGE_FIELDS},
         "step_time_s": one.step_time_s,
         "memory_bytes": one.memory_bytes,
         "headroom_bytes": one.headroom_bytes,
@@ -292,4 +295,5 @@ def finished(
         dropped=dict(sorted(tally.dropped.items(), key=lambda item: -item[1])),
         leanest=lean[0] if lean and not best else None,
         elapsed_s=elapsed_s,
+        num_splits=tally.splits,
     )

@@ -24,11 +24,12 @@ from steptime.planning.evaluate import (
     step_function,
     switches,
 )
-from steptime.planning.front import Kept, Selection, Tally
+from steptime.planning.front import Kept, Selection, Tally, front_of
 from steptime.planning.grid import ROW_FIELDS, Grid, Mask, Rows, pieces
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult, finished
 from steptime.planning.space import grids, num_experts, sizes_over_layers
+from steptime.planning.splits import best_splits, plain_rows, splits_tried
 
 CELLS = 200_000
 """Layouts evaluated at once: enough that calling NumPy takes less than its sums do."""
@@ -86,6 +87,24 @@ class Search:
                 for part, mask in pieces(grid, valid, self.most_rows):
                     self._evaluate(part, mask)
                     yield self.tally.evaluated
+
+    def split(self) -> None:
+        """Take in the best split of layers over stages of the fastest layouts, and of the front."""
+        kept, unsure = self.selection, self.tally.unsure
+        best = self._with_splits(kept.best, self.limit)
+        kept.best = best.taken(best.order()[: kept.most])
+        kept.front = front_of(self._with_splits(kept.front, self.limit))
+        room = self.question.memory_limit_bytes
+        unsure.front = front_of(self._with_splits(unsure.front, room))
+
+    def _with_splits(self, plain: Kept, limit: float) -> Kept:
+        """Return some layouts, and beside each the best split that makes it faster."""
+        every = plain_rows(plain)
+        if not len(plain) or not splits_tried(self.question):
+            return every
+        faster, timed = best_splits(self.question, self.base, plain, limit)
+        self.tally.splits += timed
+        return every.joined(faster)
 
     def _drop(self, reason: str, count: int) -> None:
         if count:
@@ -207,6 +226,7 @@ def search(
     prune: bool = False,
     tie_fraction: float | None = None,
     cells: int = CELLS,
+    splits: bool = True,
 ) -> SearchResult:
     """Return the best layouts of a question.
 
@@ -217,6 +237,7 @@ def search(
         tie_fraction: Layouts within this share of the best's time are ties; by default what
             the model's own error says.
         cells: Layouts evaluated at once.
+        splits: Look for the best split of layers over stages of the fastest; the page does not.
 
     Returns:
         The fastest, the Pareto front, and the counts by reason of what fell out.
@@ -228,6 +249,8 @@ def search(
     run = Search(question, keep=keep, prune=prune, cells=cells)
     for _ in run.run():
         pass
+    if splits:
+        run.split()
     return finished(
         run.question, run.selection, run.tally, time.perf_counter() - start, tie_fraction
     )

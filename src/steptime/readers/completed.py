@@ -8,10 +8,12 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
-from steptime.inputs.layout import PRECISIONS, Batch, Layout
+from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
+from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.shared_out import copies_of
+from steptime.readers.stage_layers import stage_ends
 
 LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
@@ -49,6 +51,8 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     else:
         total = whole.need("global_batch_size")
     choices = _choices(reading, given)
+    schedule = str(choices.get("schedule", USUAL_SCHEDULE))
+    choices = stage_ends(reading, sizes["pp"], sizes["vpp"], schedule) | choices
     layout = Layout(**copies_of(sizes, choices.get("zero_stage")), dp=dp, **choices)  # type: ignore[arg-type]
     length = whole.need("seq_length")
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
@@ -61,6 +65,7 @@ def _choices(reading: Reading, given: Mapping[str, Value]) -> dict[str, Value]:
     # The reading has said loudly that the file means 32 bits, where no layout has them yet.
     if choices["precision"] not in PRECISIONS and choices["precision"] == "fp32":
         choices["precision"] = "bf16"
+    choices |= {name: given[name] for name in STAGE_FIELDS if name in given}
     return {name: value for name, value in choices.items() if value is not None}
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entries
-from steptime.readers.patterns import stages_of
+from steptime.inputs.usual import USUAL_SCHEDULE
+from steptime.readers.entries import Entries, Entry
+from steptime.readers.patterns import chunk_layers, stages_of
 from steptime.readers.safe import shown
+from steptime.readers.stage_layers import CHUNKS, EMBEDDING, HEAD, rank_layers, uneven_between
 
 _SCHEDULES = {"dualpipev": "dualpipe-v"}
 _SWITCHED = {
@@ -14,6 +18,10 @@ _SWITCHED = {
     "zero_bubble_v_schedule": ("zb-v", 2),
 }
 """Switches that choose a schedule, and the chunks that it has."""
+
+
+_FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")
+_LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
 
 
 def stages(entries: Entries) -> None:
@@ -71,8 +79,17 @@ def _of_layout(entries: Entries) -> int | None:
     reading.state("uneven_stages", True, line=cut.line, written=cut.written)
     if number == 1 or number % held:
         return None
+    _note_chunks(entries, chunk_layers(cut.value), held, cut)
     reading.state("vpp", number // held, line=cut.line, written=cut.written)
     return int(number // held)
+
+
+def _note_chunks(entries: Entries, layers: list[int], pp: int, entry: Entry) -> None:
+    """Note the layers of each chunk, and whether more of them is stated than can be told here."""
+    reading = entries.reading
+    reading.state(CHUNKS, ",".join(map(str, layers)), line=entry.line, written=entry.written)
+    if uneven_between(rank_layers(layers, pp, USUAL_SCHEDULE)):
+        reading.notes.append(f"{entry.written}: stages between the ends are taken as even")
 
 
 def _schedule(entries: Entries) -> bool:
@@ -101,29 +118,34 @@ def _schedule(entries: Entries) -> bool:
 def _uneven(entries: Entries) -> None:
     """Note what of a file says that layers need not divide over the stages."""
     reading = entries.reading
-    ends = sum(
-        entries.flag(f"account_for_{end}_in_pipeline_split") for end in ("embedding", "loss")
-    )
-    method = entries.word("pp_partition_method")
-    if "embedding" in method:
-        ends = 2
-    if ends:
+    ends = {
+        weight: entries.flag(f"account_for_{end}_in_pipeline_split")
+        for weight, end in ((EMBEDDING, "embedding"), (HEAD, "loss"))
+    }
+    if "embedding" in entries.word("pp_partition_method"):
+        ends = dict.fromkeys(ends, True)
+    counted = sum(ends.values())
+    if counted:
         line = entries.line("pp_partition_method", "account_for_embedding_in_pipeline_split")
-        reading.state("counted_ends", ends, line=line, written="ends that count as a layer")
-    for name in (
-        "decoder_first_pipeline_num_layers",
-        "decoder_last_pipeline_num_layers",
-        "num_layers_in_first_pipeline_stage",
-        "num_layers_in_last_pipeline_stage",
-        "num_layer_list",
-    ):
-        if name in entries.by_key and any(one.value for one in entries.by_key[name]):
-            line = entries.by_key[name][-1].line
-            if name == "num_layer_list":
-                reading.notes.append(
-                    f"{entries.by_key[name][-1].written}: stages are cut evenly here"
-                )
-            reading.state("uneven_stages", True, line=line, written="stages")
+        reading.state("counted_ends", counted, line=line, written="ends that count as a layer")
+        for weight, counts in ends.items():
+            reading.state(weight, int(counts), line=line, written="ends that count as a layer")
+    stated = [
+        entries.count(name, *keys)
+        for name, keys in (
+            ("first_stage_layers", _FIRST),
+            ("last_stage_layers", _LAST),
+        )
+    ]
+    if any(stated):
+        line = entries.line(*_FIRST) or entries.line(*_LAST)
+        reading.state("uneven_stages", True, line=line, written="stages")
+    each = entries.entry("num_layer_list")
+    if each is not None and each.value:
+        reading.state("uneven_stages", True, line=each.line, written="stages")
+        words = re.findall(r"\d+", str(each.value))
+        if len(words) == reading.value("pp", 1):
+            _note_chunks(entries, [int(word) for word in words], len(words), each)
 
 
 def noop_layers(entries: Entries) -> None:

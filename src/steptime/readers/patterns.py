@@ -71,6 +71,29 @@ def stages_of(value: object) -> int:
     """
     if isinstance(value, list):
         return len(value)
+    return _repeated(value).count("|") + 1
+
+
+_LAYERS = re.compile(r"t(?:\*(\d{1,4}))?")
+
+
+def chunk_layers(value: object) -> list[int]:
+    """Return the layers of each chunk of a pipeline layout.
+
+    Args:
+        value: As in `stages_of`; a list has the words of a chunk, or a list of them, in each place.
+
+    References:
+        megatronlm2026, megatron/core/transformer/pipeline_parallel_layer_layout.py.
+    """
+    if isinstance(value, list):
+        return [str(one).count("decoder") for one in value[:MOST_LAYERS]]
+    pieces = _repeated(value).split("|")
+    return [sum(int(one[1] or 1) for one in _LAYERS.finditer(piece)) for piece in pieces]
+
+
+def _repeated(value: object) -> str:
+    """Return the text of a layout with its groups written out."""
     text = str(value)[:2000]
     for _ in range(10):
         match = _GROUP.search(text)
@@ -78,4 +101,4 @@ def stages_of(value: object) -> int:
             break
         repeated = match[1] * min(int(match[2]), MOST_LAYERS)
         text = text[: match.start()] + repeated[: 20 * MOST_LAYERS] + text[match.end() :]
-    return text.count("|") + 1
+    return text

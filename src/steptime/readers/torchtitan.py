@@ -15,6 +15,9 @@ from steptime.readers.entries import Entries
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
 from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
+from steptime.readers.stage_layers import EMBEDDING, HEAD
+
+_PIPELINE = ("pipeline_schedule", "layers_per_stage", "pipeline_micro", "first_less", "last_less")
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -131,7 +134,7 @@ def _layout(entries: Entries) -> None:
     if pp > 1:
         _schedule(entries)
     else:
-        entries.asked.update(("pipeline_schedule", "layers_per_stage", "pipeline_micro"))
+        entries.asked.update(_PIPELINE)
 
 
 def _experts(entries: Entries) -> None:
@@ -147,6 +150,8 @@ def _schedule(entries: Entries) -> None:
     reading = entries.reading
     schedule = entries.word("pipeline_schedule")
     reading.state("schedule", schedule, line=entries.line("pipeline_schedule"))
+    for weight, key in ((EMBEDDING, "first_less"), (HEAD, "last_less")):
+        entries.count(weight, key, least=0)
     if int(chunks_held(float(place_of(schedule)))) == 1:
         return
     # Turned into chunks once the model is known: see `completed`.

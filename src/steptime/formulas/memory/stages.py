@@ -1,11 +1,13 @@
 """Which layers a pipeline rank holds, uneven stages included.
 
 Stages are cut from a row of slots: one per layer, more for the embedding in front and for
-the output head behind where the stack counts them. Rank r starts at slot ``r N / p``.
+the output head behind where the stack counts them. Rank r starts at slot ``r N / p``, unless the
+layers of an end are stated.
 """
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
 from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
+from steptime.formulas.stage_split import stages_before, stated_before, stated_split
 
 
 def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
@@ -60,7 +62,8 @@ def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
         rank: Pipeline rank, 1 to p - 1.
     """
     start = floor(rank * shared["stage_slots"] + shared["shift"])
-    return minimum(maximum(start, 0.0), job.num_layers)
+    usual = minimum(maximum(start, 0.0), job.num_layers)
+    return where(stated_split(job)["stated"] > 0.0, stated_before(job, rank), usual)
 
 
 def stage_layers(job: Job, shared: SharedTerms, rank: Number) -> StageLayers:
@@ -104,7 +107,8 @@ def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
     """Return the ranks one of which holds the most: first, two in the middle, last.
 
     Micro-batches in flight never grow with the rank, so among middle ranks only two count: the
-    first without a leading dense layer, and the first that rounding gives one layer more.
+    first without a leading dense layer, and the first that rounding gives one layer more; of
+    stages between stated ones that is the first.
     """
     last = job.pp - 1.0
     slots = shared["stage_slots"]
@@ -114,9 +118,12 @@ def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
     part = shared["shift"] - floor(shared["shift"])
     steps = (floor(full * rest / job.pp + part) + 1.0 - part) * job.pp
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
+    split = stated_split(job)
+    stated, between = split["stated"] > 0.0, where(split["ahead"] > 0.0, 1.0, 0.0)
+    mixed = maximum(split["ahead"] + stages_before(split, dense - job.first_stage_layers), between)
     return {
         "first": 0.0,
-        "full": minimum(full, last),
-        "longer": minimum(longer, last),
+        "full": minimum(where(stated, mixed, full), last),
+        "longer": minimum(where(stated, between, longer), last),
         "last": last,
     }

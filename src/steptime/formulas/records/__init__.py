@@ -24,12 +24,13 @@ from steptime.formulas.records.held_bytes import (
     StateTerms,
     StoredTokens,
     TokenBytes,
+    WholeTerms,
     WorstRank,
 )
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory_facts import MemoryFacts
 from steptime.formulas.records.results import DeviceFault, Fault, Message, Outcome
-from steptime.formulas.records.stage import EndSlots, StageCut
+from steptime.formulas.records.stage import EndSlots, StageCut, StatedSplit
 from steptime.formulas.records.step import (
     BaselineParts,
     EndRank,
@@ -38,6 +39,7 @@ from steptime.formulas.records.step import (
     Exchanges,
     Floors,
     Interval,
+    LandedChunks,
     LayerMessages,
     LayerParts,
     LinkRates,
@@ -70,6 +72,7 @@ __all__ = [
     "Floors",
     "Interval",
     "Job",
+    "LandedChunks",
     "LayerMessages",
     "LayerParts",
     "LayerTokens",
@@ -94,11 +97,13 @@ __all__ = [
     "StageCut",
     "StageLayers",
     "StateTerms",
+    "StatedSplit",
     "StepParts",
     "StoredTokens",
     "TensorMessages",
     "TimeFacts",
     "TokenBytes",
+    "WholeTerms",
     "Width",
     "WorstRank",
 ]

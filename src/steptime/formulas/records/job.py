@@ -14,7 +14,8 @@ class Job:
     ``schedule`` is a place in ``formulas.schedule.SCHEDULES``. ``num_experts`` is 0 for a dense
     model, ``max_groups`` where a token may reach all groups of experts; the ``*_rank`` and
     ``qk_*`` fields are 0 without latent attention. ``data_inside`` is 1 where data-parallel ranks
-    are nearer than pipeline ones, as in Megatron-LM's order.
+    are nearer than pipeline ones, as in Megatron-LM's order. ``*_stage_layers`` is 0 where nobody
+    states the layers of that rank.
     """
 
     # model
@@ -62,6 +63,8 @@ class Job:
     fp8: Number
     schedule: Number
     data_inside: Number
+    first_stage_layers: Number
+    last_stage_layers: Number
     # accelerator
     peak_flop_per_s: Number
     peak_fp8_flop_per_s: Number

@@ -19,3 +19,18 @@ class StageCut(TypedDict):
     stage_slots: Number
     shift: Number
     dense_layers: Number
+
+
+class StatedSplit(TypedDict):
+    """Stages whose layers are stated, and what the others have.
+
+    ``stated`` is 1 where any is and ``ahead`` where the first is; the other ``stages`` share
+    ``rest`` layers, ``each`` of them so many and ``longer`` of them one more.
+    """
+
+    stated: Number
+    ahead: Number
+    stages: Number
+    rest: Number
+    each: Number
+    longer: Number

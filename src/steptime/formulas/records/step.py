@@ -80,6 +80,13 @@ class Products(Passes):
     down_forward: Number
 
 
+class LandedChunks(TypedDict):
+    """What chunks of tensor-parallel messages cost where they land: gathers and scatters."""
+
+    gathers: Number
+    scatters: Number
+
+
 class TensorMessages(TypedDict):
     """A layer's tensor-parallel messages as far as they show."""
 
@@ -156,8 +163,9 @@ class Floors(TypedDict):
 
 
 class Longest(TypedDict):
-    """Layers of the longest stage before the last, and of the last."""
+    """Layers of the first stage, of the longest between, and of the last."""
 
+    first: Number
     middle: Number
     last: Number
 

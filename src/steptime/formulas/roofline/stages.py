@@ -8,7 +8,8 @@ from steptime.formulas.roofline.attention import output_width
 from steptime.formulas.roofline.layer import crosses_servers, input_outputs
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
 from steptime.formulas.roofline.rates import ceiling_flop_per_s
-from steptime.formulas.schedule import runs_pairs
+from steptime.formulas.schedule import entry_number, runs_pairs
+from steptime.formulas.stage_split import stated_longest, stated_most, stated_split
 from steptime.formulas.validity import ends_count
 
 
@@ -35,7 +36,7 @@ def cut_by_cost(job: Job) -> Longest:
     on the last.
 
     Returns:
-        ``middle``, the longest stage but for the last, and ``last``.
+        ``first`` and ``middle``, the longest stage but for the last, and ``last``.
 
     References:
         tazi2025, "Pipeline parallelism" (blocks are placed by their cost).
@@ -44,23 +45,26 @@ def cut_by_cost(job: Job) -> Longest:
     share = (job.num_layers + job.vocab_size / layer) / job.pp
     before = floor((job.pp - 1.0) * share)
     one_more = where(before > (job.pp - 1.0) * floor(share), 1.0, 0.0)
+    most = minimum(floor(share) + one_more, job.num_layers)
     return {
-        "middle": minimum(floor(share) + one_more, job.num_layers),
+        "first": most,
+        "middle": most,
         "last": maximum(job.num_layers - before, 0.0),
     }
 
 
 def longest(job: Job, stack: TimeFacts) -> Longest:
-    """Return the layers of the longest stage before the last, and those of the last.
+    """Return the layers of the first stage, of the longest between, and of the last.
 
-    Layers are cut evenly; or so that embedding and head count as a layer each; or so that
-    the head counts for as many layers as it has parameters.
+    They are as stated; else layers are cut evenly, or so that embedding and head count as a
+    layer each, or so that the head counts for as many layers as it has parameters. The first
+    stage then counts as long as the longest.
 
     Args:
         stack: ``edges_count`` and ``balance_by_cost`` are 1 where software cuts that way.
 
     Returns:
-        ``middle`` and ``last``.
+        ``first``, ``middle`` and ``last``.
 
     References:
         narayanan2021, Sec. 2.2; grattafiori2024, Sec. 3.3.2 (one layer less at both ends).
@@ -73,9 +77,13 @@ def longest(job: Job, stack: TimeFacts) -> Longest:
     ends = stack.edges_count * ends_count(layers, p * job.vpp)
     usual = where(ends > 0.0, edges, even)
     last_usual = where(ends > 0.0, edges - 1.0, even - short)
+    middle = where(stack.balance_by_cost > 0.0, by_cost["middle"], usual)
+    last = where(stack.balance_by_cost > 0.0, by_cost["last"], last_usual)
+    stated, own = stated_split(job)["stated"] > 0.0, stated_longest(job)
     return {
-        "middle": where(stack.balance_by_cost > 0.0, by_cost["middle"], usual),
-        "last": where(stack.balance_by_cost > 0.0, by_cost["last"], last_usual),
+        "first": where(stated, own["first"], middle),
+        "middle": where(stated, own["middle"], middle),
+        "last": where(stated, own["last"], last),
     }
 
 
@@ -83,7 +91,8 @@ def end_rank(job: Job, cut: Longest) -> EndRank:
     """Return what the rank with the output head works on for each micro-batch.
 
     In DualPipe that rank holds the first stage and the last one, and half of the micro-batches
-    pass either; else it holds the last one alone, and the first is as long as a middle one.
+    pass either. A V comes back to the first rank, which counts where its layers are stated. Else
+    it holds the last one alone.
 
     Args:
         cut: From `longest`.
@@ -92,14 +101,16 @@ def end_rank(job: Job, cut: Longest) -> EndRank:
         ``layers``, ``heads`` and ``embeddings``, and the ``others``' embeddings.
 
     References:
-        deepseek2024, Sec. 3.2.1 (both ends of the pipeline feed it); derived here.
+        deepseek2024, Sec. 3.2.1 (both ends of the pipeline feed it); qi2024, Fig. 4; derived here.
     """
     twice = weight_copies(job) > 1.0
+    vee = stated_split(job)["stated"] * entry_number("vee", job.schedule) > 0.0
+    alone = where(vee, cut["first"], cut["last"])
     return {
-        "layers": where(twice, 0.5 * (cut["middle"] + cut["last"]), cut["last"]),
+        "layers": where(twice, 0.5 * (cut["first"] + cut["last"]), alone),
         "heads": where(twice, 0.5, 1.0),
-        "embeddings": where(twice, 0.5, 0.0),
-        "others": where(twice, 0.0, 1.0),
+        "embeddings": where(twice, 0.5, where(vee, 1.0, 0.0)),
+        "others": where(twice, 0.0, where(vee, 0.0, 1.0)),
     }
 
 
@@ -127,25 +138,31 @@ def pace(
     """
     cut, layers, staged = longest(job, stack), job.num_layers, floors["staged"]
     end = end_rank(job, cut)
-    middle_s = cut["middle"] * maximum(layer_s, staged) + end["others"] * first_s
+    each_s = maximum(layer_s, staged)
+    front_s, middle_s = cut["first"] * each_s + end["others"] * first_s, cut["middle"] * each_s
+    at_front = front_s >= middle_s
+    ahead_s = where(at_front, front_s, middle_s)
+    embeds = where(at_front, end["others"], 0.0)
     last_s = maximum(end["layers"] * layer_s + end["heads"] * head_time_s, end["layers"] * staged)
     last_s = last_s + end["embeddings"] * first_s
-    at_end = where(last_s > middle_s, 1.0, 0.0)
-    staged_layers = where(at_end > 0.0, end["layers"], cut["middle"])
+    at_end = where(last_s > ahead_s, 1.0, 0.0)
+    ahead = where(at_front, cut["first"], cut["middle"])
+    staged_layers = where(at_end > 0.0, end["layers"], ahead)
     most = where(job.pp > 1.0, staged_layers, layers)
     heads = where(job.pp > 1.0, at_end * end["heads"], 1.0)
-    firsts = at_end * end["embeddings"] + (1.0 - at_end) * end["others"]
+    firsts = at_end * end["embeddings"] + (1.0 - at_end) * embeds
     firsts = where(job.pp > 1.0, firsts, 1.0)
     held_s = maximum(most * staged - most * layer_s - heads * head_time_s, 0.0)
     rest_s = (layers - most) * maximum(layer_s, floors["host"]) + (1.0 - heads) * head_time_s
     rest_s = rest_s + (1.0 - firsts) * first_s
+    longest_all = maximum(maximum(cut["first"], cut["middle"]), cut["last"])
     return {
         "layers": most,
         "embeddings": firsts,
         "heads": heads,
         "held_s": held_s,
         "others_s": where(job.pp > 1.0, rest_s, 0.0),
-        "most": where(job.pp > 1.0, maximum(cut["middle"], cut["last"]), layers),
+        "most": where(job.pp > 1.0, longest_all, layers),
     }
 
 
@@ -157,7 +174,9 @@ def longer_chunks(job: Job) -> Number:
     References:
         derived here, book/search.md.
     """
-    stages = ceil_div(job.num_layers, job.pp) * job.pp / job.num_layers
+    even = ceil_div(job.num_layers, job.pp)
+    most = where(stated_split(job)["stated"] > 0.0, stated_most(job), even)
+    stages = most * job.pp / job.num_layers
     return maximum(stage_imbalance(job) / stages, 1.0)
 
 

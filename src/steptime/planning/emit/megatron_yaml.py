@@ -47,7 +47,11 @@ _NEMO_MODEL = (
     "overlap_p2p_comm",
     "gradient_accumulation_fusion",
 )
-_RENAMED = {"num_experts": "num_moe_experts"}
+_RENAMED = {
+    "num_experts": "num_moe_experts",
+    "decoder_first_pipeline_num_layers": "num_layers_in_first_pipeline_stage",
+    "decoder_last_pipeline_num_layers": "num_layers_in_last_pipeline_stage",
+}
 
 
 def bridge_yaml(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.formulas.validity import ends_count
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.stages import stage_names
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import Reading
 
@@ -166,7 +166,7 @@ def layout_names(model: ModelShape, layout: Layout) -> Names:
         "context_parallel_size": layout.cp,
         "pipeline_model_parallel_size": layout.pp,
         "sequence_parallel": layout.sequence_parallel and layout.tp > 1,
-        **_stages(model, layout),
+        **stage_names(model, layout),
     }
     if model.experts:
         names["expert_model_parallel_size"] = layout.ep
@@ -176,22 +176,6 @@ def layout_names(model: ModelShape, layout: Layout) -> Names:
     if layout.recompute == "full":
         names |= {"recompute_method": "uniform", "recompute_num_layers": 1}
     return names
-
-
-def _stages(model: ModelShape, layout: Layout) -> Names:
-    """Return how layers are cut into chunks; written out where they do not divide."""
-    chunks = layout.pp * layout.vpp
-    layers = model.num_layers
-    held: Names = {"virtual_pipeline_model_parallel_size": layout.vpp} if layout.vpp > 1 else {}
-    if layers % chunks == 0:
-        return held
-    if ends_count(float(layers), float(chunks)):
-        ends = ("embedding", "loss")
-        return {f"account_for_{end}_in_pipeline_split": True for end in ends} | held
-    whole, rest = divmod(layers, chunks)
-    counts = [whole + (place < rest) for place in range(chunks)]
-    parts = [f"t*{count}" if count else "" for count in counts]
-    return {"pipeline_model_parallel_layout": "E" + "|".join(parts) + "L"}
 
 
 def model_names(model: ModelShape, layout: Layout, batch: Batch) -> Names:

@@ -8,9 +8,10 @@ from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.formulas.schedules.registry import place_of
+from steptime.formulas.validity import ends_count
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.layout import STAGE_FIELDS, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
@@ -22,6 +23,8 @@ from steptime.planning.emit.names import (
     started,
 )
 from steptime.planning.emit.words import only
+from steptime.readers.reading import Reading
+from steptime.readers.stage_layers import EMBEDDING, HEAD, stage_ends
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
 _WORDS = {
@@ -30,6 +33,8 @@ _WORDS = {
     "cp_rotate": "context_parallel_rotate_method",
     "dispatcher": "expert_parallel_comm_backend",
 }
+_MOST_LESS = 9
+"""Layers that an end may count for, less one, where a split is looked for."""
 _CONVERTERS = {"bf16": "", "fp8": "float8", "mxfp8": "mx"}
 
 
@@ -215,6 +220,7 @@ def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
         lines += [
             f'pipeline_parallel_schedule = "{SCHEDULES[layout.schedule]}"',
             f"pipeline_parallel_microbatch_size = {batch.micro_batch_size}",
+            *_ends(model, layout),
         ]
     if layout.vpp > 1:
         each = _layers_each(model, layout)
@@ -223,3 +229,33 @@ def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
         lines.append(f"expert_parallel_degree = {layout.ep}")
         lines.append(f"expert_tensor_parallel_degree = {layout.etp}")
     return lines
+
+
+def _ends(model: ModelShape, layout: Layout) -> list[str]:
+    """Return the lines that say for how many layers embedding and head count.
+
+    Raises:
+        ConfigError: If no two counts cut layers as the layout does.
+    """
+    stated = {name: getattr(layout, name) for name in STAGE_FIELDS}
+    chunks = layout.pp * layout.vpp
+    if not any(stated.values()):
+        counts = int(ends_count(float(model.num_layers), float(chunks)))
+        found = (counts, counts)
+    else:
+        own = Reading(path="", kind="", model=model)
+        tried = ((first, last) for first in range(_MOST_LESS) for last in range(_MOST_LESS))
+        for found in tried:
+            own.facts.clear()
+            own.state(EMBEDDING, found[0])
+            own.state(HEAD, found[1])
+            if stage_ends(own, layout.pp, layout.vpp, layout.schedule) == stated:
+                break
+        else:
+            told = ", ".join(f"{name}={value}" for name, value in stated.items())
+            raise ConfigError(
+                f"torchtitan cuts layers by how many the ends count for, which does not give "
+                f"{told}; choose a layout without it, or emit megatron"
+            )
+    ends = zip(("first", "last"), found, strict=True)
+    return [f"pipeline_parallel_{end}_stage_less_layers = {less}" for end, less in ends]
