@@ -16,6 +16,8 @@ export TZ := UTC
 export LC_ALL := C.UTF-8
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
+# Compiled once, not by each of the hundreds of processes that tests and notebooks start.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: book results site test unit check browser serve lint bench coverage lock audit clean
 .DELETE_ON_ERROR:
@@ -37,15 +39,16 @@ test: $(INSTALLED)
 	$(MAKE) browser
 
 unit: $(INSTALLED)
-	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not browser"
+	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not browser" --ignore tests/browser
 
 check: $(INSTALLED)
 	$(RUN) -m steptime.book.results --check
 	$(RUN) -m steptime.book.readme --check
 
+# Three at once on two cores: each waits a good part of its time, for frames and for time to pass.
 browser: $(INSTALLED)
 	bash .ci/chromium
-	$(RUN) -m pytest -n 2 --dist worksteal -q -m browser
+	$(RUN) -m pytest -n 3 --dist worksteal -q -m browser tests/browser
 
 serve: book
 	$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory build/site
@@ -62,6 +65,8 @@ coverage: $(INSTALLED)
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -q -m "not browser"
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/coverage json --quiet -o build/coverage/report.json
+	$(RUN) bench/covered.py
 
 bench: $(INSTALLED) site
 	$(RUN) bench/run.py

@@ -1,9 +1,10 @@
 """Many questions: none may come back without an end, and none may be lost.
 
-``python bench/load.py [--questions 100000] [--searches 10000]``. First random questions through
-the one door: each is answered with finite numbers or refused in a line, and memory stays flat.
-Then a sweep of small searches on Dask while its workers are killed at random: every answer is
-there once, and those of a sample equal what is answered here.
+``python bench/load.py [--questions 100000] [--searches 10000] [--write]``. First random questions
+through the one door: each is answered with finite numbers or refused in a line, and memory stays
+flat. Then a sweep of small searches on Dask while its workers are killed at random: every answer
+is there once, and those of a sample equal what is answered here. ``--write`` puts the counts into
+CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from steptime.inputs.presets import accelerator, model
 from steptime.planning.question import Question
 from steptime.planning.sweep import answer, run_sweep
 from steptime.planning.task import task_of
+from written import ROOT, put, table
 
+Row = list[object]
+HEAD = (
+    *("", "asked", "answered", "refused in a line"),
+    *("workers killed", "lost", "too many", "wrong", "MiB more"),
+)
 WARM = 2_000
 SAMPLE = 50
 # Mebibytes that a hundred thousand questions may add to what the first ones took.
@@ -43,8 +50,6 @@ FLAT_MIB = 24.0
 KILL_AFTER = (10, 150)
 # A worker that starts again reads code and data, on a busy machine for minutes.
 PATIENCE_S = 600.0
-# That may lose their last worker before the sweep is given up.
-CLUSTERS = 20
 
 
 def peak_mib() -> float:
@@ -68,8 +73,8 @@ def fault_of(asked: dict[str, Any]) -> str | None:
     return ""
 
 
-def ask(count: int) -> bool:
-    """Ask random questions; return whether all were answered or refused as they should be."""
+def ask(count: int) -> tuple[bool, Row]:
+    """Ask random questions; return whether each ended as it should, and a row of the table."""
     draw = random.Random(count)
     faults: list[str] = []
     answered = 0
@@ -93,7 +98,8 @@ def ask(count: int) -> bool:
     )
     for fault in faults[:10]:
         print(f"  {fault}")
-    return not faults and (count <= WARM or grown < FLAT_MIB)
+    row = ["questions", count, answered, count - answered - len(faults), "", "", "", len(faults)]
+    return not faults and (count <= WARM or grown < FLAT_MIB), [*row, f"{grown:.1f}"]
 
 
 def small_questions(count: int) -> list[Question]:
@@ -155,44 +161,32 @@ class Watch:
         return levels[-1] - levels[min(2, len(levels) - 1)]
 
 
-def swept(questions: list[Question], folder: Path, watch: Watch) -> int:
-    """Sweep on workers that are killed; return on how many clusters.
-
-    Where two workers die while they start, Dask gives both up, and the sweep says so and ends.
-    The next cluster goes on with it.
-    """
+def swept(questions: list[Question], folder: Path, watch: Watch) -> None:
+    """Sweep on workers that are killed."""
     from distributed import Client, LocalCluster
 
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    for clusters in range(1, CLUSTERS + 1):
-        with (
-            LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
-            Client(cluster) as client,
-        ):
-            look = functools.partial(watch.look, client)
-            try:
-                run_sweep(
-                    questions,
-                    folder,
-                    executor=client.get_executor(),
-                    progress=look,
-                    patience_s=PATIENCE_S,
-                )
-            except ConfigError as error:
-                print(f"  {error}", flush=True)
-            else:
-                return clusters
-    return CLUSTERS
+    with (
+        LocalCluster(processes=True, silence_logs=50, **settings) as cluster,
+        Client(cluster) as client,
+    ):
+        run_sweep(
+            questions,
+            folder,
+            executor=client.get_executor(),
+            progress=functools.partial(watch.look, client),
+            patience_s=PATIENCE_S,
+        )
 
 
-def sweep(count: int, folder: Path) -> bool:
-    """Sweep and count; return whether each answer is there, once and right, in flat memory."""
+def sweep(count: int, folder: Path) -> tuple[bool, Row]:
+    """Sweep; return whether each answer is there, once, right, in flat memory, and a row."""
     questions = small_questions(count)
     tasks = {task.key: task for task in map(task_of, questions)}
     before = len(all_keys(folder) & tasks.keys())
     start = time.perf_counter()
     watch = Watch(count)
-    clusters = swept(questions, folder, watch)
+    swept(questions, folder, watch)
     seconds = time.perf_counter() - start
     there = all_keys(folder)
     sample = random.Random(count).sample(sorted(tasks), min(SAMPLE, len(tasks)))
@@ -201,10 +195,12 @@ def sweep(count: int, folder: Path) -> bool:
     lost, more = len(tasks.keys() - there), len(there - tasks.keys())
     print(
         f"{len(tasks):,} searches ({before:,} done before) in {seconds:.0f} s, {watch.killed} "
-        f"workers killed, {clusters} clusters: {lost} lost, {more} too many, {len(wrong)} of "
-        f"{len(sample)} differ, {watch.grown_mib:.1f} MiB grown"
+        f"workers killed: {lost} lost, {more} too many, {len(wrong)} of {len(sample)} differ, "
+        f"{watch.grown_mib:.1f} MiB grown"
     )
-    return len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
+    row = ["searches", count, len(tasks) - lost, "", watch.killed, lost, more, len(wrong)]
+    whole = len(tasks) == count and watch.grown_mib < FLAT_MIB and not (lost or more or wrong)
+    return whole, [*row, f"{watch.grown_mib:.1f}"]
 
 
 def main() -> int:
@@ -213,12 +209,15 @@ def main() -> int:
     words.add_argument("--questions", type=int, default=100_000)
     words.add_argument("--searches", type=int, default=10_000)
     words.add_argument("--folder", type=Path, help="keep the answers there, and go on from it")
+    words.add_argument("--write", action="store_true", help="the counts into CONTRIBUTING.md")
     given = words.parse_args()
-    whole = ask(given.questions) if given.questions else True
+    found = [ask(given.questions)] if given.questions else []
     if given.searches:
         with tempfile.TemporaryDirectory() as name:
-            whole = sweep(given.searches, given.folder or Path(name)) and whole
-    return not whole
+            found.append(sweep(given.searches, given.folder or Path(name)))
+    if given.write:
+        put(ROOT / "CONTRIBUTING.md", "load", table(HEAD, [row for _, row in found]))
+    return not all(whole for whole, _ in found)
 
 
 if __name__ == "__main__":

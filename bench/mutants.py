@@ -10,111 +10,24 @@ those that change no answer, each with its reason.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import csv
 import hashlib
 import json
-import os
-import shutil
-import signal
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mutants_made import Mutant, applied, mutants
+from mutants_tests import BUILD, ROOMS, ROOT, copy_of, seen, status_of, tests_of
 from written import put
 from written import table as markdown
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
-# Of the processor, so that a busy machine is no merit of tests; by the clock for those that wait.
-CPU_S, TIMEOUT_S = 20, 300
 AIM = 0.95
 # What pytest returns if it finds no such tests, or cannot load what they share.
 NOT_RUN = (4, 5)
-# Of the tests that call a function, its own room's first, as many as take this long together:
-# no mutant runs out of time for the number of its tests.
-TESTS_S = 6.0
-# Folders of the package, each with the folders whose tests are its own, then others that call it.
-ROOMS = {
-    "formulas": ("formulas", "evidence", "planning"),
-    "pipeline": ("pipeline", "cli/test_schedule.py", "formulas/test_schedule.py"),
-    "planning": ("planning", "cli/test_search.py"),
-    "readers": ("readers", "cli/test_explain.py"),
-}
 Found = tuple[str, Mutant]
-
-
-def tests_of(room: str) -> list[str]:
-    """Return the test files and folders of a room that there are."""
-    return [f"tests/{name}" for name in ROOMS[room] if (ROOT / "tests" / name).exists()]
-
-
-def environment(copy: Path) -> dict[str, str]:
-    """Return what a run of tests on a copy of the package needs."""
-    tests = ROOT / "tests"
-    # Its folders hold what several tests make their questions and records with.
-    made = [str(tests / name) for name in ("answer", "book", "formulas", "readers")]
-    paths = [str(copy / "src"), str(Path(__file__).parent), str(tests), *made]
-    fixed = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
-    fixed |= {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(copy)}
-    # None of theirs is asked for, and they take as long to load as a test.
-    fixed["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    return {**os.environ, **fixed}
-
-
-def pytest_words(copy: Path, *words: str) -> list[str]:
-    """Return the command that runs tests against a copy of the package."""
-    quiet = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-o", "addopts="]
-    shared = ["--import-mode=importlib", "-o", f"pythonpath={copy / 'src'}", "-m", "not timed"]
-    return [sys.executable, "-m", "pytest", *quiet, *shared, *words]
-
-
-def copy_of(name: str) -> Path:
-    """Return a folder with a copy of the package, compiled so that a change is seen at once."""
-    copy = BUILD / name
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "data").symlink_to(ROOT / "data")
-    compiling = ["-m", "compileall", "-q", "--invalidation-mode", "checked-hash", str(copy)]
-    subprocess.run([sys.executable, *compiling], check=True)
-    return copy
-
-
-def seen(room: str) -> dict[str, list[str]]:
-    """Return the tests to run for each function of a room, by file and first line."""
-    digest = hashlib.sha256()
-    for top in (ROOT / "src" / "steptime" / room, *(ROOT / name for name in tests_of(room))):
-        for path in sorted(top.rglob("*.py") if top.is_dir() else [top]):
-            digest.update(path.read_bytes())
-    kept = BUILD / f"seen-{room.replace('/', '-')}-{digest.hexdigest()[:12]}.json"
-    if not kept.is_file():
-        copy = copy_of("seen")
-        watched = environment(copy) | {"MUTANTS_SEEN": str(kept)}
-        words = pytest_words(copy, "-p", "mutants_seen", *tests_of(room))
-        done = subprocess.run(words, cwd=ROOT, env=watched, capture_output=True, text=True)
-        if done.returncode:
-            kept.unlink(missing_ok=True)
-            sys.exit(f"the tests of {room} fail as they stand:\n{done.stdout[-2000:]}")
-    noted = json.loads(kept.read_text(encoding="utf-8"))
-    return {
-        name: affordable(room, tests, noted["seconds"]) for name, tests in noted["calls"].items()
-    }
-
-
-def affordable(room: str, tests: list[str], seconds: dict[str, float]) -> list[str]:
-    """Return the tests of the room's own folder first, then the quickest of the others."""
-    own = tests_of(room)[0]
-    chosen, left_s = [], TESTS_S
-    for test in sorted(tests, key=lambda one: (not one.startswith(own), seconds[one], one)):
-        left_s -= seconds[test]
-        if left_s < 0.0 and chosen:
-            break
-        chosen.append(test)
-    return chosen
 
 
 def verdict(copy: Path, file: str, mutant: Mutant, tests: list[str]) -> str:
@@ -139,30 +52,6 @@ def verdict(copy: Path, file: str, mutant: Mutant, tests: list[str]) -> str:
         return "late"
     # The machine is busy, or the tests are slow: it is no merit of theirs.
     return verdict(copy, file, mutant, tests[: len(tests) // 2])
-
-
-def status_of(copy: Path, tests: list[str]) -> int | None:
-    """Return how tests end on a copy as it stands; None if they do not end in time."""
-    listed = copy / "tests.txt"
-    listed.write_text("\n".join(tests), encoding="utf-8")
-    run = subprocess.Popen(
-        ["sh", "-c", f'ulimit -t {CPU_S}; exec "$@"', "sh", *pytest_words(copy, f"@{listed}")],
-        cwd=ROOT,
-        env=environment(copy),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        status = run.wait(TIMEOUT_S)
-        return None if status in (-signal.SIGXCPU, -signal.SIGKILL) else status
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        # With all that its tests started.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
 
 
 def drawn(rooms: list[str], count: int, seed: int, only: str) -> list[Found]:

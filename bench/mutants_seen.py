@@ -21,6 +21,7 @@ PACKAGE = os.sep + "steptime" + os.sep
 # By file and first line of each function, what called it.
 SEEN: dict[str, set[str]] = {}
 SECONDS: dict[str, float] = {}
+FAILED: set[str] = set()
 _NAMES: dict[Any, str] = {}
 
 
@@ -41,7 +42,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
             if _NAMES[code]:
                 SEEN.setdefault(_NAMES[code], set()).add(item.nodeid)
 
-    began = time.perf_counter()
+    # Of the processor: on a busy machine the clock says little.
+    began = time.process_time()
     sys.setprofile(watch)
     threading.setprofile(watch)
     try:
@@ -49,11 +51,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-        SECONDS[item.nodeid] = round(time.perf_counter() - began, 3)
+        SECONDS[item.nodeid] = round(time.process_time() - began, 3)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note what fails with nothing changed: it looks at the tree around the package."""
+    if report.failed:
+        FAILED.add(report.nodeid)
 
 
 def pytest_sessionfinish() -> None:
     """Write what was seen."""
-    calls = {name: sorted(tests) for name, tests in SEEN.items()}
-    text = json.dumps({"calls": calls, "seconds": SECONDS})
+    calls = {name: sorted(tests - FAILED) for name, tests in SEEN.items()}
+    text = json.dumps({"calls": calls, "seconds": SECONDS, "failed": sorted(FAILED)})
     Path(os.environ["MUTANTS_SEEN"]).write_text(text, encoding="utf-8")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+TESTS = Path(__file__).parent
 
 
 def pytest_configure() -> None:
@@ -15,16 +20,62 @@ def pytest_configure() -> None:
         os.environ.setdefault(name, "1")
 
 
+# From the most tests a second to the fewest; files beside the rooms come first.
+ROOMS = (
+    *("inputs", "pipeline", "formulas", "readers", "cli", "evidence", "planning"),
+    *("book", "answer", "parallel", "browser"),
+)
+LAST = {"slow", "notebooks"}
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what bounds a time, unless `-m timed` asks for it, as `make bench` does.
+    """Put what is fast first, and leave out what bounds a time unless `-m timed` asks for it.
 
     A test must pass on a machine that is busy with other things; a bench need not.
     """
-    if "timed" in config.option.markexpr:
-        return
-    timed = [item for item in items if item.get_closest_marker("timed")]
-    config.hook.pytest_deselected(items=timed)
-    items[:] = [item for item in items if item not in timed]
+    if "timed" not in config.option.markexpr:
+        timed = [item for item in items if item.get_closest_marker("timed")]
+        config.hook.pytest_deselected(items=timed)
+        items[:] = [item for item in items if item not in timed]
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = dealt(sorted(items, key=_rank), workers)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests and modules of now out of what later collections of garbage look through."""
+    gc.collect()
+    gc.freeze()
+
+
+def _rank(item: pytest.Item) -> tuple[bool, int]:
+    """Return what a test is sorted by: whether it is slow, and the place of its room."""
+    slow = any(mark.name in LAST for mark in item.iter_markers())
+    room = item.path.relative_to(TESTS).parts[0]
+    return slow, ROOMS.index(room) if room in ROOMS else -1
+
+
+def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Return the tests as one run for each worker of pytest-xdist, what is fast first in each.
+
+    The workers begin with runs of one length, from the front to the back of the list: in one
+    order for all, the second would begin in the middle and take what is slow first.
+
+    Args:
+        items: In the order in which a single worker should take them.
+        workers: How many there are. A file stays whole, but for its slow tests.
+    """
+    hands: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for (slow, _), group in itertools.groupby(items, key=lambda item: (_rank(item)[0], item.path)):
+        for one in [[item] for item in group] if slow else [list(group)]:
+            min(hands, key=len).extend(one)
+    found: list[pytest.Item] = []
+    over: list[pytest.Item] = []
+    for at, hand in enumerate(hands):
+        length = (len(items) - len(found)) // (workers - at)
+        found += [*hand, *over][:length]
+        over = [*hand, *over][length:]
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,26 +33,33 @@ def cells(path: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in found)
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    for path in [*ROOT.glob("book/*.md"), *ROOT.glob("*.md"), *ROOT.glob("data/*.toml")]:
-        yield path.name, path.read_text(encoding="utf-8")
-    for path in ROOT.glob("notebooks/*.ipynb"):
-        yield path.name, cells(path)
-    for path in ROOT.glob("src/**/*.py"):
-        yield str(path.relative_to(ROOT)), strings(path)
+def plain(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+READ = {
+    "book/*.md": plain,
+    "*.md": plain,
+    "data/*.toml": plain,
+    "notebooks/*.ipynb": cells,
+    "src/**/*.py": strings,
+}
+# Read in the tests: every worker collects all of them.
+FILES = [(pattern, path) for pattern in READ for path in sorted(ROOT.glob(pattern))]
 
 
 def shared(text: str) -> list[str]:
     return [run for key, run in source_runs.runs(text).items() if key in KEPT]
 
 
-@pytest.mark.parametrize(("name", "text"), list(texts()), ids=[name for name, _ in texts()])
-def test_no_run_of_eight_words_is_the_source_s(name: str, text: str) -> None:
-    assert shared(text) == []
+@pytest.mark.parametrize(
+    ("pattern", "path"), FILES, ids=[str(path.relative_to(ROOT)) for _, path in FILES]
+)
+def test_no_run_of_eight_words_is_the_source_s(pattern: str, path: Path) -> None:
+    assert shared(READ[pattern](path)) == []
 
 
 def test_a_run_is_found_whatever_its_case_and_punctuation() -> None:
-
     sentence = "One two, three: FOUR five-six; seven (eight) nine."
     found = source_runs.runs(sentence)
     assert list(found.values()) == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -15,7 +16,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+RECIPE = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
 STEP = "model='llama3-8b', accelerator='h100', seq_length=4096, global_batch_size=64, pp=4"
+
+PREDICTED, ENDS = f"steptime.predict({STEP})", "('step_time_low_s', 'step_time_high_s')"
 
 
 class Copy:
@@ -131,6 +135,28 @@ def test_a_run_is_one_row(copy: Copy) -> None:
     # Its own facts, of data/run_facts.csv, go by the row's name: it comes near without them.
     assert abs(float(error)) < 0.25
     assert len(copy.changed) == 1
+
+
+def test_the_fit_takes_in_a_run_by_the_steps_that_the_recipe_names(copy: Copy) -> None:
+    """On every twelfth run, which is seconds in place of minutes."""
+    path = copy.folder / "data/published_runs.csv"
+    head, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines(keepends=True))
+    some = rows[::12]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *some, ["twin-1", *rows[0][1:]]])
+    made = ("roofline_constants.toml", "roofline_residuals.csv", "interval_widths.toml")
+    before = [(copy.folder / "data" / name).read_text(encoding="utf-8") for name in made]
+    steps = re.search(r"`(steptime\.evidence\.\w+)`, `\.(\w+)` and `\.(\w+)` with", RECIPE)
+    assert steps is not None
+    first, *others = steps.groups()
+    for module in (first, *(f"steptime.evidence.{name}" for name in others)):
+        copy.run("-m", module)
+    after = [(copy.folder / "data" / name).read_text(encoding="utf-8") for name in made]
+    assert all(old != new for old, new in zip(before, after, strict=True))
+    assert "\ntwin-1," in after[1]
+    assert "\ntwin-1," not in before[1]
+    low, high = copy.value(f"[getattr({PREDICTED}, n) for n in {ENDS}]")
+    assert 0.0 < low < high
 
 
 def test_software_is_one_table(copy: Copy) -> None:
@@ -255,7 +281,7 @@ RECIPES: dict[str, Callable[[Copy], None]] = {
     "A device": test_a_device_is_one_table,
     "A generation of devices": test_a_generation_is_one_table_and_its_device_another,
     "A model": test_a_model_is_one_table,
-    "A run": test_a_run_is_one_row,
+    "A run": test_the_fit_takes_in_a_run_by_the_steps_that_the_recipe_names,
     "Software": test_software_is_one_table,
     "A schedule": test_a_schedule_is_one_file_and_its_place,
     "A field of a question": test_a_field_is_one_entry_and_its_place_in_the_records,

@@ -168,6 +168,13 @@ def test_every_fact_has_a_kind_and_a_place_or_what_it_was_inferred_from() -> Non
     assert [where for where, line in lines if len(line["source"].split()) < 2] == []
 
 
+def test_what_software_and_precisions_lack_names_a_source() -> None:
+    said = [one["no_eight_bits"] for _, one in entries("stacks.toml") if "no_eight_bits" in one]
+    said += [one["since_source"] for _, one in entries("precisions.toml") if "since" in one]
+    assert len(said) > 8
+    assert all(set(KEY.findall(source)) & set(bib()) for source in said)
+
+
 def entries(name: str) -> list[tuple[str, dict[str, Any]]]:
     return list(tomllib.loads((DATA / name).read_text(encoding="utf-8")).items())
 

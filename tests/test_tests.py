@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 ROOM = Path(__file__).parent
 # What fails by itself: of pytest, of Playwright, and of subprocess.
@@ -85,3 +90,35 @@ def test_always():
     assert without_a_way_to_fail([("a.py", ast.parse(text))]) == [
         *("a.py:4", "a.py:9", "a.py:10", "a.py:11")
     ]
+
+
+def test_browser_tests_lie_where_they_are_looked_for() -> None:
+    """`make browser` collects their folder alone, and `make unit` all others."""
+    marked = {name for name, _ in trees() if "pytest.mark.browser" in (ROOM / name).read_text()}
+    there = {name for name, _ in trees() if Path(name).name.startswith("test_")}
+    assert marked - {"test_tests.py"} == {name for name in there if name.startswith("browser/")}
+
+
+def item(path: str, slow: bool) -> Any:
+    marks = [SimpleNamespace(name="slow")] if slow else []
+    return SimpleNamespace(path=ROOM / path, iter_markers=lambda: marks)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_each_worker_begins_with_what_is_fast_and_no_test_is_lost(workers: int) -> None:
+    spec = importlib.util.spec_from_file_location("order", ROOM / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    order = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(order)
+    paths = [f"{room}/test_{n}.py" for room in ("answer", "inputs", "readers") for n in range(4)]
+    items = [item(path, slow) for path in paths for slow in (False, True, False)]
+    found = order.dealt(sorted(items, key=order._rank), workers)
+    assert len(found) == len(items)
+    assert {*map(id, found)} == {*map(id, items)}
+    length = len(items) // workers
+    for first in range(0, workers * length, length):
+        run = found[first : first + length]
+        slow = [bool(one.iter_markers()) for one in run]
+        assert not slow[0]
+        assert slow[-1]

@@ -163,6 +163,7 @@ def as_row(asked: Asked) -> PublishedRow:
         "date": asked["date"] or "",
         "facts": facts,
         "network": "" if network is None else f"{network:g} Gb/s per GPU",
+        "nvlink_domain": asked["nvlink_domain"],
         "step_time_s": 1.0,
     }
     sizes = ("tp", "pp", "vpp", "cp", "ep", "etp", "dp", "dp_replicate")

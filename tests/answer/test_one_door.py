@@ -84,6 +84,7 @@ def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
     assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
 
 
+@pytest.mark.slow
 def test_search_answers_as_predict_does(
     questions: list[Asked], predicted: list[Prediction]
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_file_that_states_all_is_answered_as_predict_does(
         assert (numbers(told), told.assumed) == (numbers(found), found.assumed), asked
 
 
+@pytest.mark.slow
 def test_a_launch_file_is_explained_as_predict_answers(
     questions: list[Asked], tmp_path: Path
 ) -> None:
@@ -123,11 +125,12 @@ def test_a_launch_file_is_explained_as_predict_answers(
         assert stated == list(found.assumed), one.asked
 
 
-def test_a_row_of_a_table_is_answered_as_predict_does(questions: list[Asked]) -> None:
-    for asked in questions:
-        plain = asked | {"nvlink_domain": None, "recompute": asked["recompute"]}
-        found = predict(**plain)
-        told, judged = by_row(plain | {"predictor": found.predictor})
+@pytest.mark.slow
+def test_a_row_of_a_table_is_answered_as_predict_does(
+    questions: list[Asked], predicted: list[Prediction]
+) -> None:
+    for asked, found in zip(questions, predicted, strict=True):
+        told, judged = by_row(asked | {"predictor": found.predictor})
         assert numbers(told) == numbers(found), asked
         assert (judged.step_time_s, judged.breakdown_s) == (
             found.step_time_s,
@@ -228,7 +231,7 @@ def refusal(ask: Callable[[], object]) -> str:
 def test_what_predict_refuses_a_row_and_a_search_refuse(questions: list[Asked]) -> None:
     refused = 0
     for asked in questions[:300]:
-        wrong = asked | {"tp": 3 * asked["tp"], "nvlink_domain": None}
+        wrong = asked | {"tp": 3 * asked["tp"]}
         told = refusal(lambda wrong=wrong: predict(**wrong))  # type: ignore[misc]
         row = refusal(lambda wrong=wrong: by_row(wrong))  # type: ignore[misc]
         searched = refusal(

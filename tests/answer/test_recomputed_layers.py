@@ -41,3 +41,15 @@ def test_some_layers_cost_their_share_of_all(layers: int) -> None:
 @pytest.mark.parametrize("layers", [10, 12])
 def test_no_more_than_all_layers_run_again(layers: int) -> None:
     assert found(layers).breakdown_s == found(0).breakdown_s
+
+
+def test_only_recomputed_layers_execute_their_flop_again() -> None:
+    """korthikanti2022, Sec. 6.3: HFU counts what runs; three of ten layers run forward again."""
+    once, some, every = (found(layers) for layers in (10.0, 3.0, 0.0))
+    assert once.hfu_fraction == every.hfu_fraction
+    again = every.hfu_fraction / every.mfu_fraction - 1.0
+    assert some.hfu_fraction / some.mfu_fraction - 1.0 == pytest.approx(0.3 * again, rel=1e-12)
+    none = predict(**ASKED, recompute="none")
+    assert none.hfu_fraction == none.mfu_fraction
+    # Forward is a third of the model's FLOP, less the logits, which do not run again.
+    assert 0.31 < again < 1.0 / 3.0

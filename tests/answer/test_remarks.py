@@ -28,7 +28,26 @@ def test_one_head_of_keys_leaves_one_rank_to_exchange_heads() -> None:
     assert both.step_time_s == ring.step_time_s
     assert "over 1 rank here" in said(both, "cp_comm_type")
     assert "number 1 over tp=1, context ranks in an NVLink domain 8" in said(both, "cp_comm_type")
-    assert said(ring, "cp_comm_type") == ""
+    assert "refuses those on a ring" in said(ring, "cp_comm_type")
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "cp", "refused"),
+    [
+        # Five of six layers have a window (gemma2025, Sec. 2.1): 22 of 26.
+        ("gemma3-1b", "p2p", 8, True),
+        ("gemma3-1b", "all_gather", 8, False),
+        ("gemma3-1b", "p2p", 1, False),
+        ("llama3-8b", "p2p", 8, False),
+    ],
+)
+def test_windows_on_a_ring_are_what_transformer_engine_refuses(
+    model: str, kind: str, cp: int, refused: bool
+) -> None:
+    """transformerengine2026, context_parallel.py: windows go with a2a or all_gather alone."""
+    asked = {**LONG, "model": model, "cp": cp, "global_batch_size": 1}
+    line = said(predict(**asked, facts={"cp_comm_type": kind}), "cp_comm_type")
+    assert ("22 layers have a sliding window, and Transformer Engine refuses" in line) == refused
 
 
 def test_eight_heads_of_keys_leave_nothing_to_say() -> None:
@@ -45,7 +64,7 @@ def test_layers_to_recompute_count_with_full_recomputation_alone(mode: str) -> N
         "recompute_layers: not used: it counts where everything is recomputed (--recompute full)"
     )
     full = predict(**asked, recompute="full", facts={"recompute_layers": 5})
-    assert "counted in time and memory" in said(full, "recompute_layers")
+    assert said(full, "recompute_layers") == ""
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from steptime.answer import predict
 from steptime.answer.choices import choices_of
-from steptime.answer.unstated_peak import FACTS
+from steptime.answer.unstated import MEMORY
 from steptime.cli.main import run
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
@@ -46,7 +46,7 @@ def test_what_counts_most_comes_first() -> None:
 def test_naming_a_thing_gives_the_peaks_told(place: int) -> None:
     one = FOUND.unstated_of_memory[place]
     peaks = [FOUND.total_bytes]
-    for choice in choices_of(FOUND.step, FOUND.software, FACTS)[one.what]:
+    for choice in choices_of(FOUND.step, FOUND.software, MEMORY)[one.what]:
         try:
             peaks.append(predict(**ASKED | choice.stated).total_bytes)
         except ConfigError:
@@ -62,7 +62,7 @@ def test_a_fact_that_is_stated_is_not_open() -> None:
 
 
 def test_every_fact_that_is_asked_for_is_one_of_memory() -> None:
-    assert set(data_table("open_things.toml")[FACTS]) <= {*MEMORY_FACTS, *WORD_FACTS}
+    assert set(data_table("open_things.toml")[MEMORY]) <= {*MEMORY_FACTS, *WORD_FACTS}
 
 
 # ---- on the command line

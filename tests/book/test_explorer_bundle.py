@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from steptime.book.explorer_bundle import needed_order, one_script
-from steptime.book.explorer_page import modules
+from steptime.book.explorer_bundle import needed_order, one_script, scripts
+from steptime.book.explorer_page import LATER, modules
 from steptime.book.node import node_path
 
 SMALL = {
@@ -32,6 +32,11 @@ export class Box {
 }
 """,
 }
+
+
+LATE = """import { triple, Box } from "../b/more.js";
+console.log(new Box(triple(6)).size + 2);
+"""
 
 
 def run(script: str) -> str:
@@ -59,15 +64,26 @@ def test_what_is_needed_comes_first_and_once() -> None:
     assert order == ["b/more.js", "a/side.js", "a/sums.js", "a/start.js"]
 
 
-def test_the_explorer_is_one_script_that_asks_for_formulas_alone() -> None:
+def test_a_later_script_shares_the_modules_of_the_first() -> None:
+    late = {**SMALL, "a/late.js": LATE}
+    first, later = scripts("a/start.js", ["a/late.js"], late)
+    assert "20" in run(f"{first}\n{later}").split()
+    # What the first has is not sent twice.
+    assert "class" not in later
+    assert "Box" not in first.split("stParts")[1]
+
+
+def test_every_module_of_the_explorer_is_sent_once_and_asks_for_none() -> None:
     every = modules()
-    script = one_script("explorer/index.js", every)
-    assert "import(" not in script
-    assert "\nimport " not in script
-    assert "\nexport " not in script
-    # Every module written for the page is in it.
+    sent = scripts("explorer/index.js", LATER, every)
+    for script in sent:
+        assert "import(" not in script
+        assert "\nimport " not in script
+        assert "\nexport " not in script
+    orders = [needed_order(one, every) for one in ("explorer/index.js", *LATER)]
+    # Every module written for the page is in one of them.
     mine = {path for path in every if path.startswith("explorer/")}
-    assert mine <= set(needed_order("explorer/index.js", every))
+    assert mine <= {path for order in orders for path in order}
 
 
 # --- refusal

@@ -183,6 +183,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, Any]]:
     return list(zip(states, answers, strict=True))
 
 
+@pytest.mark.slow
 # --- invariant
 def test_page_and_package_agree_to_the_last_bit(answered: list[tuple[Any, Any]]) -> None:
     compared = 0

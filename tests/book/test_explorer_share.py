@@ -100,6 +100,7 @@ def same_numbers(row: dict[str, Any], answer: dict[str, Any]) -> None:
     assert answer["fits"] == (row["memory_bytes"] <= row["limit_bytes"])
 
 
+@pytest.mark.slow
 # --- invariant
 def test_the_copied_command_gives_the_numbers_of_the_page(
     said: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

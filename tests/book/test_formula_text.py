@@ -14,7 +14,7 @@ from steptime.book.node import node_path
 
 # --- invariant
 def test_the_page_reads_back_every_formula() -> None:
-    script = modules()["explorer/unpack.js"] + texts_text()
+    script = modules()["explorer/texts.js"] + texts_text()
     script += "console.log(JSON.stringify(unpackedTexts(stFormulaTexts)));"
     ran = subprocess.run(
         [node_path(), "--input-type=module"],

@@ -125,6 +125,7 @@ def drawn_calls(module: ModuleType) -> list[tuple[str, list[Any], Any]]:
 # ---- invariant: the same to the last bit
 
 
+@pytest.mark.slow
 def test_every_formula_agrees_to_the_last_bit() -> None:
     made = javascript.Bundle(["steptime.formulas"])
     calls = [
@@ -280,6 +281,7 @@ def test_a_missing_function_is_named() -> None:
 # ---- the files
 
 
+@pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
     first = javascript.write_bundles(tmp_path / "a")
     second = javascript.write_bundles(tmp_path / "b")

@@ -34,6 +34,7 @@ def runs() -> LargeRuns:
 # ---- invariant
 
 
+@pytest.mark.slow
 def test_what_sources_tell_is_missed_as_in_the_section_on_left_out_runs(
     study: KnowledgeStudy,
 ) -> None:
@@ -54,6 +55,7 @@ def test_what_sources_tell_is_missed_as_in_the_section_on_left_out_runs(
     assert compared >= 15
 
 
+@pytest.mark.slow
 def test_leaving_a_source_out_matters() -> None:
     """The constants fitted to all runs give other errors, smaller ones on the whole."""
     lines = ladder_left_out()[DENSE]

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import pytest
 
+from steptime.book.brackets import without_needless
 from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_script, small_style
+from steptime.book.minify import small_script, small_style, tokens
 from steptime.book.node import call_in_node
 
 
 def test_minifying_keeps_text_and_operators() -> None:
     code = 'var a = "x  =  y";\n  // gone\n  b = a - -1;\n  return b + +c;'
     assert small_script(code) == 'var a="x  =  y";b=a- -1;return b+ +c;'
+
+
+@pytest.mark.parametrize(
+    ("code", "left"),
+    [
+        ("x=((a*b)*c)+d;", "x=a*b*c+d;"),
+        ("x=(a*(b*c))-(d-e);", "x=a*(b*c)-(d-e);"),
+        ("x=(a-b)+(c/d);", "x=a-b+c/d;"),
+        ("x=-(a+b)*(-c);", "x=-(a+b)*(-c);"),
+        ("x=f((a+b)*c,(d));", "x=f((a+b)*c,d);"),
+        ("x=(a<b)?((c)):(d>=e);", "x=a<b?c:d>=e;"),
+        ("x=(a?b:c)*d;", "x=(a?b:c)*d;"),
+    ],
+)
+def test_needless_brackets_go_and_the_order_of_operations_stays(code: str, left: str) -> None:
+    assert "".join(without_needless(tokens(code))) == left
 
 
 def test_minifying_keeps_templates_and_regular_expressions() -> None:

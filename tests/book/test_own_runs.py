@@ -7,11 +7,13 @@ import pytest
 pytest.importorskip("scipy")
 
 from steptime.book.study.own_runs import NONE, OwnRunsStudy
-from steptime.book.tables.own_runs import curve_table, sources_table
+from steptime.book.tables.own_runs import curve_table, sources_table, spreads_table
+from steptime.evidence.ladder import RUNGS
 from steptime.evidence.own_curve import Draw
 
 # Two sources, two draws of each count.
 STUDY = OwnRunsStudy(
+    "nothing",
     ("bloom", "titan"),
     {
         1: (
@@ -45,6 +47,14 @@ def test_shares_count_draws() -> None:
     assert dict(three.learned) == {"factor": 0.75, "network": 0.25, "host": 0.0}
 
 
-def test_tables_show_both() -> None:
-    assert "| 1 | 7.0 % | 11.0 % | 25 % | 100 % | 0 % | 0 % |" in str(curve_table(STUDY))
-    assert "| torchtitan | 5.0 % | 3.0 % | 2.0 % |" in str(sources_table(STUDY))
+def test_one_run_teaches_more_where_less_is_known() -> None:
+    told, _, nothing = (OwnRunsStudy(rung, (), {}).first_share for rung in RUNGS)
+    assert 0.0 < told < 0.3 < nothing < 1.0
+
+
+def test_tables_show_all() -> None:
+    curve = str(curve_table([STUDY]))
+    assert "| nothing | 1 | 7.0 % | 11.0 % | 25 % | 100 % | 0 % | 0 % |" in curve
+    assert "| nothing | torchtitan | 5.0 % | 3.0 % | 2.0 % |" in str(sources_table([STUDY]))
+    share = STUDY.first_share
+    assert str(spreads_table([STUDY])).rstrip().endswith(f"| {100 * share:.0f} % |")

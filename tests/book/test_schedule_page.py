@@ -7,13 +7,16 @@ import itertools
 import json
 import re
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 
 pytest.importorskip("pscript")
 
 from steptime.book import schedule_page
+from steptime.book.site.stage_times import figure_address
 from steptime.inputs.layout import SCHEDULES
+from steptime.pipeline.stage_times import presets
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,26 @@ def test_the_stand_in_shows_1f1b_with_its_closed_form() -> None:
     assert f'<b data-out="peak">{p} micro-batches</b>' in page
 
 
+def test_stage_times_open_the_figure_by_its_address() -> None:
+    # zbpp2025, v_schedule.py: 18,522, 18,086, 9,337 and 601 microseconds; F is the unit.
+    address = figure_address(presets()["qi2023-1.5b"])
+    assert address == "?w=sched&s=1f1b&c=zb-v&p=8&m=24&ti=0.976&tw=0.504&ts=0.032#sched"
+    equal = figure_address(presets()["equal"])
+    assert equal == "?w=sched&s=1f1b&c=zb-v&p=8&m=24&ti=1.0&tw=1.0&ts=0.0#sched"
+
+
 # ---- invariant
+
+
+def test_the_figure_takes_every_address_of_stage_times() -> None:
+    """A tenth of F to nine times as long, and a message of at most four."""
+    for times in presets().values():
+        chosen = parse_qs(figure_address(times).split("#")[0].removeprefix("?"))
+        assert {chosen["s"][0], chosen["c"][0]} <= set(SCHEDULES)
+        assert 0.1 <= float(chosen["ti"][0]) <= 9.0
+        assert 0.0 <= float(chosen["tw"][0]) <= 9.0
+        assert 0.0 <= float(chosen["ts"][0]) <= 4.0
+        assert chosen["p"][0] in ("8", "16", "32")
 
 
 def test_the_stand_in_has_every_action_in_picture_and_table() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from steptime.book.references import Reference, references, url_of, who, with_names
 from steptime.book.results.captions import captions, with_captions, with_leads
+from steptime.book.results.notebooks import all_notebooks
 from steptime.book.results.page import sources
 from steptime.book.site import results_page
 from steptime.book.site.citations import named
@@ -89,20 +90,29 @@ def test_results_end_with_the_sources_that_they_name_and_no_others() -> None:
     assert sources("nothing") == ""
 
 
-def test_results_page_links_notebooks_sources_and_captions() -> None:
+def test_results_page_has_question_answer_and_way_of_each_section_and_no_table() -> None:
     text = (
         "# Results\n\nMade by `make results`.\n\n## §11 A\n\nmeasured [narayanan2021, qi2024] "
-        "[other2020].\n\n*What is in it.*\n\n| a |\n| --- |\n| 1 |\n\n"
+        "[other2020].\n\n*What is in it.*\n\n| a |\n| --- |\n| 1 |\n\nExplained.\n\n"
+        "**Reading.** It is so [qi2024].\n\n"
         "Notebook: [a.ipynb](notebooks/11_a.ipynb) · sources: narayanan2021, own2020.\n\n"
         "## Sources\n\n- `narayanan2021`: one.\n"
     )
     page = results_page.linked(text, KEYS)
-    assert "{cite:p}`narayanan2021,qi2024` [other2020]" in page
-    assert "](build/notebooks/11_a.ipynb)" in page
-    assert "sources: {cite:t}`narayanan2021`, own2020." in page
-    assert ":::{table} What is in it.\n\n| a |\n| --- |\n| 1 |\n:::\n" in page
-    assert "## Sources" not in page
-    assert "Made by" not in page
+    assert page.startswith(results_page.HEAD)
+    assert page.removeprefix(results_page.HEAD) == (
+        "\n## §11 A\n\nmeasured {cite:p}`narayanan2021,qi2024` [other2020].\n\n"
+        ":::{admonition} In short\n:class: tip st-answer\nIt is so {cite:p}`qi2024`.\n:::\n\n"
+        "{doc}`Tables, figures and code of §11 </build/notebooks/11_a>`\n"
+    )
+
+
+def test_each_section_of_results_leads_to_its_notebook() -> None:
+    text = (ROOT / "results.md").read_text(encoding="utf-8")
+    page = results_page.linked(text, KEYS)
+    for one in all_notebooks():
+        assert f"</build/notebooks/{one.name}>`" in page
+        assert f"\n## §{one.section} " in page
 
 
 # Captions

@@ -14,6 +14,7 @@ from typing import Any
 
 import axe_playwright_python
 import pytest
+from browser_windows import Opener, Windows
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site"
@@ -138,12 +139,31 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Windows:
+    """Return the windows of the session's Chromium."""
+    return Windows(chromium)
+
+
+@pytest.fixture
+def new_page(windows: Windows) -> Iterator[Opener]:
+    """Return what opens an empty page, as a new browser would: ``new_page(width=360)``."""
+    with windows.lent() as opener:
+        yield opener
+
+
 # Two frames after loading, what the scripts started has been drawn; a page that draws no frames,
 # such as one that a busy browser keeps in the background, is not waited for.
 _TWO_FRAMES = """() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
   setTimeout(done, 500);
 })"""
+
+
+# Adds up how far what a reader already saw has moved by itself.
+SHIFTS = """new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) window.shifted = (window.shifted ?? 0) + one.value;
+}).observe({ type: 'layout-shift', buffered: true })"""
 
 
 class Watched:
@@ -164,6 +184,7 @@ class Watched:
         self.foreign: list[str] = []
         self.failed: list[str] = []
         self.errors: list[str] = []
+        page.add_init_script(SHIFTS)
         page.on("request", self._request)
         page.on("requestfailed", self._failed)
         page.on("response", self._response)
@@ -204,26 +225,19 @@ class Watched:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, site: str) -> Iterator[Callable[..., Watched]]:
+def open_page(new_page: Opener, site: str) -> Callable[..., Watched]:
     """Return a function that opens a page: ``open_page("book/pipeline.html", width=360)``.
 
-    Keyword arguments besides ``width``, ``height`` and ``theme`` go to Playwright's
+    Keyword arguments besides ``width``, ``height`` and ``theme`` are those of Playwright's
     ``new_context``: ``java_script_enabled=False``, ``reduced_motion="reduce"``.
     """
-    contexts = []
 
     def opener(
         path: str, width: int = 1280, height: int = 800, theme: str = "light", **options: Any
     ) -> Watched:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, **options
-        )
-        contexts.append(context)
-        scripts = options.get("java_script_enabled", True)
-        watched = Watched(context.new_page(), site, scripts=scripts)
+        page = new_page(width, height, color_scheme=theme, **options)
+        watched = Watched(page, site, scripts=options.get("java_script_enabled", True))
         watched.open(path)
         return watched
 
-    yield opener
-    for context in contexts:
-        context.close()
+    return opener

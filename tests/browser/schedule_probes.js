@@ -213,6 +213,22 @@
     });
   },
 
+  /** Play for a second and return the milliseconds of each task of over 50 in it. */
+  async tasks_while_playing() {
+    const found = [];
+    const watch = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) found.push(entry.duration);
+    });
+    window.stSchedule.clock.go(0);
+    await new Promise((done) => setTimeout(done, 100));
+    watch.observe({ type: "longtask" });
+    window.stSchedule.clock.play();
+    await new Promise((done) => setTimeout(done, 1000));
+    window.stSchedule.clock.stop();
+    watch.disconnect();
+    return found;
+  },
+
   /** Return the share of a canvas that has exactly some colour. */
   painted(red, green, blue) {
     const canvas = document.querySelector("#sched canvas");

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -28,19 +28,13 @@ def address(
 
 
 @pytest.fixture
-def open_home(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    contexts = []
-
+def open_home(new_page: Callable[..., Page], address: str) -> Callable[..., Page]:
     def opener(width: int = 1280, **options: Any) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, **options)
-        contexts.append(context)
-        page = context.new_page()
+        page = new_page(width, **options)
         page.goto(f"{address}/front/")
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
+    return opener
 
 
 def until(page: Page, condition: str) -> None:

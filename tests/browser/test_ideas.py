@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
@@ -37,19 +37,13 @@ def address(folder: Path, served: Callable[[Path], Any]) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_idea(chromium: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    contexts = []
-
+def open_idea(new_page: Callable[..., Page], address: str) -> Callable[..., Page]:
     def opener(name: str, width: int = 1280, **options: Any) -> Page:
-        context = chromium.new_context(viewport={"width": width, "height": 800}, **options)
-        contexts.append(context)
-        page = context.new_page()
+        page = new_page(width, **options)
         page.goto(f"{address}/{name}/")
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
+    return opener
 
 
 def test_memory_follows_its_choice_and_the_bar_is_as_long_as_its_numbers(

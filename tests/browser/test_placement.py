@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from steptime.inputs.layout import Layout
 from steptime.planning.placement import place
@@ -22,16 +22,14 @@ def address(placement_site: str) -> str:
 
 
 @pytest.fixture
-def page(chromium: Browser, address: str) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+def page(new_page: Callable[..., Page], address: str) -> Iterator[Page]:
+    page = new_page(1280, 900)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(address)
     page.wait_for_selector("[data-out=verdict]")
     yield page
     assert faults == []
-    context.close()
 
 
 def counts(page: Page) -> dict[str, tuple[int, int]]:
@@ -107,24 +105,23 @@ def test_keys_go_from_gpu_to_gpu(page: Page) -> None:
     assert page.eval_on_selector_all(".rk-mate", "boxes => boxes.length") > 5
 
 
-def test_names_and_no_script(chromium: Browser, address: str, page: Page) -> None:
+def test_names_and_no_script(new_page: Callable[..., Page], address: str, page: Page) -> None:
     label = page.get_attribute(".rk-picture", "aria-label") or ""
     assert "Pipeline hops inside a domain: 960 of 1,080" in label
     for fieldset in page.query_selector_all("fieldset"):
         assert fieldset.query_selector("legend") is not None
-    context = chromium.new_context(java_script_enabled=False)
-    plain = context.new_page()
+    plain = new_page(java_script_enabled=False)
     plain.goto(address)
     assert "960 of 1,080" in plain.inner_text("#racks")
     assert plain.query_selector("svg[role=img]") is not None
     assert plain.inner_text("table caption").startswith("Groups inside")
-    context.close()
 
 
 @pytest.mark.parametrize("width", [320, 360, 768])
-def test_small_screens_hold_everything(chromium: Browser, address: str, width: int) -> None:
-    context = chromium.new_context(viewport={"width": width, "height": 740})
-    page = context.new_page()
+def test_small_screens_hold_everything(
+    new_page: Callable[..., Page], address: str, width: int
+) -> None:
+    page = new_page(width, 740)
     page.goto(address)
     page.wait_for_selector("[data-out=verdict]")
     for button in page.query_selector_all("[data-story]"):
@@ -135,4 +132,3 @@ def test_small_screens_hold_everything(chromium: Browser, address: str, width: i
         "all => all.map(e => e.getBoundingClientRect()).map(b => Math.min(b.width, b.height))",
     )
     assert min(sizes) >= 24
-    context.close()

@@ -201,6 +201,8 @@ def test_131072_boxes_are_painted_once(large: Any, probe: Probe) -> None:
 def test_131072_boxes_play_smoothly(large: Any, probe: Probe) -> None:
     # 16 ms is a frame; the playhead must leave most of it free.
     assert probe(large.page, "frame_cost") < 8
+    # No task of over 50 ms while it plays; other work on the machine may stretch one of them.
+    assert min(len(probe(large.page, "tasks_while_playing")) for _ in range(3)) == 0
 
 
 def test_it_draws_itself_when_unfolded(open_page: Open, probe: Probe) -> None:

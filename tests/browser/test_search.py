@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from steptime.inputs.presets import accelerator, model
 from steptime.planning.question import Question
@@ -44,15 +44,13 @@ def address(folder: Path, served: Callable[[Path], Any]) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+def page(new_page: Callable[..., Page]) -> Iterator[Page]:
+    page = new_page(1280, 900)
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda told: faults.append(told.text) if told.type == "error" else None)
     yield page
     assert faults == []
-    context.close()
 
 
 def wait(page: Page, condition: str) -> None:
@@ -145,19 +143,19 @@ def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page, folder: Pa
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_looks_names_and_small_screens(
-    chromium: Browser, address: str, violations: Callable[..., list[str]], theme: str
+    new_page: Callable[..., Page],
+    address: str,
+    violations: Callable[..., list[str]],
+    theme: str,
 ) -> None:
-    context = chromium.new_context(viewport={"width": 360, "height": 740}, color_scheme=theme)
-    page = context.new_page()
+    page = new_page(360, 740, color_scheme=theme)
     page.goto(address)
     found(page)
     for width in (320, 360, 768):
         page.set_viewport_size({"width": width, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page, "#find") == []
-    context.close()
-    bare = chromium.new_context(java_script_enabled=False).new_page()
+    bare = new_page(java_script_enabled=False)
     bare.goto(address)
     assert "s a step" in bare.inner_text("#find")
     assert not bare.is_visible(".sf-form")
-    bare.context.close()

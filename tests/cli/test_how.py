@@ -111,6 +111,8 @@ def test_stacks_and_facts_are_listed_as_they_are_taken(steptime: Call) -> None:
         (("--fact", "overlap_dp"), "--fact 'overlap_dp' must be name=number"),
         (("--fact", "overlap_dp="), "must be name=number"),
         (("--fact", "overlap_dq=1"), "did you mean 'overlap_dp'"),
+        (("--fact", "overlap_dq"), "did you mean 'overlap_dp'"),
+        (("--fact", "=1"), "must be name=number"),
         (("--fact", "kernel=flash-9"), "unknown attention kernel 'flash-9'"),
         (("--date", "yesterday"), "date must be a month such as 2025-02, got 'yesterday'"),
         (("--stack", "megatrom"), "did you mean 'megatron'"),

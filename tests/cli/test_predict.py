@@ -154,7 +154,7 @@ def test_python_gives_the_same(steptime: Call) -> None:
         ({"predictor": "oracle"}, "unknown predictor"),
         ({"stack": ""}, "unknown stack ''"),
         ({"stack": "megatron-cor"}, "did you mean 'megatron-core'?"),
-        ({"accelerator": "tpu-v5p", "predictor": "roofline"}, "no measured rate"),
+        ({"accelerator": "l40s", "predictor": "roofline"}, "no measured rate"),
         ({"model": "none.toml"}, "none.toml"),
         ({"model": "none.json"}, "none.json"),
     ],

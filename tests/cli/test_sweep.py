@@ -12,7 +12,7 @@ from steptime.inputs.parquet import read_rows
 
 PLAN = """
 models = ["llama3-8b"]
-accelerators = ["h100", "tpu-v5p"]
+accelerators = ["h100", "l40s"]
 gpus = [8]
 global_batch_sizes = [64]
 seq_lengths = [4096]
@@ -64,7 +64,7 @@ def test_a_plan_takes_what_a_search_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, out = tmp_path / "plan.toml", tmp_path / "out"
-    plan.write_text(PLAN.replace(', "tpu-v5p"', "").replace("[8]", "[8, 16]") + MORE)
+    plan.write_text(PLAN.replace(', "l40s"', "").replace("[8]", "[8, 16]") + MORE)
     assert run(["sweep", str(plan), "--out", str(out), "--stack", "torchtitan"]) == 0
     assert f"pandas.read_parquet('{out}')" in "".join(capsys.readouterr().out.splitlines())
     line = ["search", "-m", "llama3-8b", "-a", "h100", "-n", "16", "-B", "64", "-s", "4k"]
@@ -76,6 +76,11 @@ def test_a_plan_takes_what_a_search_takes(
     first = next(row for row in rows if row["rank"] == 1)
     assert first["step_time_s"] == best["step_time_s"]
     assert first["fit_probability"] == best["fit_probability"]
+    # What is left open, and how far it moves the best layout, stands beside it.
+    assert first["best_step_time_low_s"] < first["step_time_s"] < first["best_step_time_high_s"]
+    assert first["unstated"].startswith("--")
+    assert first["unstated_low_s"] <= first["step_time_s"] <= first["unstated_high_s"]
+    assert first["beyond"] == ""
     assert {row["tp"] for row in rows} <= {2, 4}
     names = sorted(path.name for path in out.iterdir())
     assert [name.rsplit("-", 1)[0] for name in names] == [

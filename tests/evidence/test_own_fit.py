@@ -14,6 +14,7 @@ pytest.importorskip("scipy")
 
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.judge import run_result, validation
+from steptime.evidence.ladder import RUNGS
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_curve import drawn, sources_left_out
 from steptime.evidence.own_fit import OwnFit, own_fit, write_fit
@@ -110,22 +111,31 @@ def test_runs_that_scatter_teach_less() -> None:
     calm, wild = own_fit(slow), own_fit(noisy)
     assert wild.scatter > 0.1 > calm.scatter
     widths = [math.log(fit.learned[0].high / fit.learned[0].low) for fit in (calm, wild)]
-    assert widths[1] > 1.5 * widths[0]
+    assert widths[1] > 1.1 * widths[0]
+    # Runs that do not agree move the factor less from what other clusters have.
+    assert 1.0 < wild.learned[0].value < 0.97 * calm.learned[0].value
 
 
 # ---- published
 
 
-def test_a_fit_is_no_worse_on_rows_that_it_did_not_see() -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("rung", RUNGS)
+def test_a_fit_is_no_worse_on_rows_that_it_did_not_see(rung: str) -> None:
     """200 draws of 1, 3 or 10 rows of a source that was left out, its others predicted."""
-    sources, draw = sources_left_out(13), random.Random(11)
+    sources, draw = sources_left_out(13, rung), random.Random(11)
     assert len(sources) >= 10
     found = [drawn(draw.choice(sources), draw.choice((1, 3, 10)), draw) for _ in range(200)]
     assert {one.count for one in found} == {1, 3, 10}
+    gains = []
     for count in (1, 3, 10):
         chosen = [one for one in found if one.count == count]
-        assert fmean(one.after for one in chosen) <= fmean(one.before for one in chosen)
-    assert {one.learned for one in found} >= {(), ("factor",), ("factor", "network")}
+        gains.append(fmean(one.before - one.after for one in chosen))
+    assert min(gains) >= 0.0
+    assert {one.learned for one in found} >= {(), ("factor",)}
+    # Where nothing is known ten runs take away a tenth of the error, and one half of that.
+    if rung == "nothing":
+        assert gains[2] > 0.1 * fmean(one.before for one in found) > 2.0 * 0.03 * gains[0]
 
 
 # ---- invariant

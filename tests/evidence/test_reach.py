@@ -60,8 +60,9 @@ def test_the_device_is_told_by_its_rate_and_not_by_its_name() -> None:
     assert (unseen == []) == (accelerator("h200").matmul_flop_per_s in rates)
 
 
-def test_other_models_of_a_step_time_have_no_reach() -> None:
-    assert said(predictor="baseline", dp=2**14, global_batch_size=2**14) == []
+def test_the_baseline_says_what_is_beyond_all_runs_as_well() -> None:
+    asked = {"dp": 2**14, "global_batch_size": 2**14}
+    assert said(predictor="baseline", **asked) == said(**asked) != []
 
 
 def test_a_cell_is_told_in_bits() -> None:

@@ -27,15 +27,13 @@ def test_all_but_a_few_rows_become_runs() -> None:
         except Incomplete as reason:
             reasons[row.id] = str(reason)
     # MaxText's rows leave their layout in linked recipes. These sources print no batch or length,
-    # or a size without its layers; nobody here knows the shape of Ascend's devices.
+    # or a size without its layers.
     silent = {"maxtext", "mtx", "nemo22", "primus", "colossal", "trn1", "cp", "mllama", "amd"}
     unsaid = {name for name in reasons if "is not stated" in reasons[name]}
     assert {name.rpartition("-")[0] for name in unsaid} == silent | {"mdslong"}
     assert len(unsaid) == 85
-    unknown = {name for name in reasons if reasons[name].startswith("unknown accelerator")}
-    assert {name.rpartition("-")[0] for name in unknown} == {"ascend"}
     # Two rows contradict themselves.
-    assert set(reasons) - unsaid - unknown == {"bloom-012", "mlperf-003"}
+    assert set(reasons) - unsaid == {"bloom-012", "mlperf-003"}
     assert reasons["bloom-012"] == "tp x pp x cp x dp = 640 is not gpus = 320"
     assert "2048 does not divide into dp=6" in reasons["mlperf-003"]
 

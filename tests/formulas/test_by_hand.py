@@ -190,7 +190,8 @@ def test_spans_by_hand() -> None:
     near = group_spans(record(**sizes, data_inside=1.0))
     assert near == {"tensor": 2, "context": 6, "expert": 1, "pipeline": 210, "data": 42}
     assert group_spans(record(**sizes | {"dp": 1.0}))["data"] == 6
-    # Experts on 6 of 6 neighbours; on 42, which leaps over 5 stages; on 4, which divides not.
+    # Experts on 6 of 6 neighbours; on 42, all of a stage, which leaps over 5 stages; on 4, which
+    # divides not.
     for ep, etp, span in ((3.0, 2.0, 6.0), (21.0, 2.0, 210.0), (2.0, 2.0, 210.0)):
         experts = sizes | {"ep": ep, "etp": etp}
         assert group_spans(record(**experts))["expert"] == span
@@ -206,6 +207,14 @@ def test_the_link_of_each_kind_by_hand() -> None:
     # Alone, a stage and a copy send nothing, and get NVLink's rate.
     one = replace(one, pp=1.0, dp=1.0)
     assert set(link_bytes_per_s(one).values()) == {near}
-    # 16 devices of one tensor group over two domains.
-    one = replace(one, tp=16.0, cp=1.0)
-    assert link_bytes_per_s(one)["tensor"] == far
+    # 16 devices of one tensor group over two domains; who is alone in a group sends nothing.
+    one = replace(one, tp=16.0, cp=1.0, ep=1.0)
+    wanted = {"tensor": far, "context": near, "expert": near, "pipeline": near, "data": near}
+    assert link_bytes_per_s(one) == wanted
+
+
+def test_experts_over_half_a_stage_leap_over_the_other_stages() -> None:
+    # 2 neighbours a stage, 4 stages, 8 copies: ranks 0, 1, 8, 9, 16, 17, 24 and 25 exchange
+    # tokens, within 32 neighbours of 64.
+    one = record(tp=2.0, cp=1.0, pp=4.0, dp=8.0, ep=8.0, etp=1.0)
+    assert group_spans(one)["expert"] == 32.0

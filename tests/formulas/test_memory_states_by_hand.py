@@ -9,7 +9,7 @@ from made import memory_facts, small_job
 
 from steptime.formulas.memory import states
 from steptime.formulas.ranks import data_ranks, expert_data_ranks
-from steptime.formulas.records import Job
+from steptime.formulas.records import Job, WholeTerms
 
 
 def record(**changed: float) -> Job:
@@ -25,6 +25,11 @@ FACTS = memory_facts(
     **{"moment_bytes": 8.0, "update_bytes": 5.0, "gathered_layers": 2.0},
     **{"reshard_after_forward": 1.0, "reduce_each_microbatch": 1.0},
 )
+
+
+def for_a_moment(whole: WholeTerms) -> float:
+    """Return bytes per parameter: weights of two layers at once, gradients of one."""
+    return float(whole["shared"] * (2.0 * whole["weight"] + whole["gradient"]))
 
 
 @pytest.mark.parametrize(
@@ -44,11 +49,11 @@ def test_what_zero_divides_by_hand(
     found = states.state_terms(job, FACTS)
     assert (found["weight"], found["gradient"]) == (weight, gradient)
     assert found["optimizer"] == optimizer
-    assert states.transient_bytes(job, FACTS) == moment
+    assert for_a_moment(states.whole_terms(job, FACTS)) == moment
     # Alone, nothing is exchanged, and nothing is there for a moment.
     alone = record(zero_stage=zero, cp=1.0, dp=1.0)
     assert states.state_terms(alone, FACTS)["gradient"] == 6.0
-    assert states.transient_bytes(alone, FACTS) == 0.0
+    assert for_a_moment(states.whole_terms(alone, FACTS)) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -69,7 +74,7 @@ def test_what_software_keeps_whole_by_hand(
     job, kept = record(zero_stage=zero, cp=1.0), replace(FACTS, **facts)
     found = states.state_terms(job, kept)
     assert (found["weight"], found["gradient"]) == (weight, gradient)
-    assert states.transient_bytes(job, kept) == moment
+    assert for_a_moment(states.whole_terms(job, kept)) == moment
     # The optimizer's 17 bytes are divided by 4 all the same.
     assert found["optimizer"] == 4.25
 

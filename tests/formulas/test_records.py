@@ -103,6 +103,7 @@ def gives(job: Job, one: Software) -> None:
 """
 
 
+@pytest.mark.slow
 def test_a_misspelt_field_fails_the_type_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,6 +241,6 @@ def test_an_unknown_generation_is_refused() -> None:
     from steptime.inputs.errors import ConfigError
 
     with pytest.raises(ConfigError, match="no measured rate"):
-        check_known(accelerator("tpu-v5p"))
+        check_known(accelerator("l40s"))
     said, shape = Said(stack="megatron-core"), model("llama3-8b")
-    assert software(said, accelerator("tpu-v5p"), shape, "bf16", False).time is None
+    assert software(said, accelerator("l40s"), shape, "bf16", False).time is None

@@ -52,6 +52,27 @@ def test_idle_time_is_the_papers(
     assert overhead == idle / (8.0 * v * sum(lengths))
 
 
+@pytest.mark.parametrize(
+    ("lengths", "more"),
+    [
+        # deepseek2024, Table 2, at 8 ranks: 3 (F&B + B - 3 W) = 3 (F + 2 I - W), as F&B = F + B.
+        ((10.0, 10.0, 9.0), 0.0),
+        # F longer by 2: 3 (2 F + I - W) = 63 for 57 printed. I longer by 2: 66 - 12 + 12 for 75.
+        ((12.0, 10.0, 9.0), 6.0),
+        ((10.0, 12.0, 9.0), -6.0),
+        # I twice F: the printed less one F.
+        ((5.0, 10.0, 2.0), -5.0),
+    ],
+)
+def test_dualpipe_beside_the_papers_formula(
+    lengths: tuple[float, float, float], more: float
+) -> None:
+    f, i, w = lengths
+    pair, backward = f + i + w, i + w
+    printed = 3.0 * (pair + backward - 3.0 * w)
+    assert schedule.idle_time(place("dualpipe"), 8.0, 16.0, 1.0, *lengths) == printed + more
+
+
 @pytest.mark.parametrize("name", ["zb-v", "interleaved-zb"])
 def test_the_last_rank_starts_three_forwards_late_and_then_never_waits(name: str) -> None:
     # With F = I = W nothing is left but that, where W of two chunks fill every other gap.

@@ -96,7 +96,10 @@ def test_a_generations_usual_date_is_the_median_month_of_its_sources() -> None:
         if month:
             of_source = months.setdefault(generation, {})
             of_source.setdefault(row.source, []).append(12 * int(year) + int(month) - 1)
-    for name, generation in generations().items():
+    # Of two generations no run is in the data; theirs is a month in which many were trained on.
+    assert set(generations()) - set(months) == {"volta", "cdna2"}
+    for name in months:
+        generation = generations()[name]
         middle = int(statistics.median(map(statistics.median, months[name].values())))
         assert generation.usual_date == f"{middle // 12}-{middle % 12 + 1:02d}", name
 

@@ -143,7 +143,7 @@ def test_an_answer_says_which_share_no_run_stands_behind(
 def test_every_device_of_a_known_generation_may_be_asked() -> None:
     known = [name for name in accelerator_names() if knows(accelerator(name))]
     assert {accelerator(name).generation for name in known} == set(generations())
-    assert not knows(accelerator("tpu-v5p"))
+    assert not knows(accelerator("l40s"))
 
 
 @pytest.mark.parametrize("name", PRECISIONS)

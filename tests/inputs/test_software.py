@@ -9,6 +9,7 @@ import pytest
 
 from steptime import ConfigError, predict
 from steptime.inputs.fact import Value
+from steptime.inputs.precision import precision_named
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
 from steptime.inputs.software import Software, software, with_facts
@@ -174,6 +175,29 @@ def test_every_stack_answers_on_every_fact_it_names() -> None:
 def test_what_is_not_known_names_the_way_out(said: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         of(**said)
+
+
+@pytest.mark.parametrize(
+    ("precision", "said", "message"),
+    [
+        ("fp8", {"stack": "megatron-2021"}, r"megatron-2021\) has no products of 8 bits .*2022-09"),
+        ("fp8", {"stack": "megatron", "date": "2022-10"}, r"megatron-2022\) has no products"),
+        ("fp8", {"date": "2021-05"}, "'fp8' came in 2022-09, after date '2021-05'; use bf16"),
+        ("mxfp8", {"stack": "nemo", "date": "2023-10"}, "'mxfp8' came in 2024-03, after date"),
+    ],
+)
+def test_software_older_than_a_format_is_refused(
+    precision: str, said: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        of(device="b200", precision=precision, **said)
+    assert of(device="b200", **said).known is ("date" not in said)
+
+
+def test_software_that_has_no_eight_bits_is_older_than_they_are() -> None:
+    lacking = [stack for stack in stacks().values() if stack.no_eight_bits]
+    assert len(lacking) > 5
+    assert all(stack.since < precision_named("fp8").since for stack in lacking)
 
 
 @pytest.mark.parametrize("name", ["usual", "usual-sharded"])

@@ -154,7 +154,7 @@ def test_schedules_are_refused_where_the_simulator_refuses_them(schedule: str) -
 
 def test_devices_the_roofline_does_not_know_name_the_way_out() -> None:
     with pytest.raises(ConfigError, match=r"use --predictor baseline$"):
-        check_known(accelerator("tpu-v5p"))
+        check_known(accelerator("l40s"))
 
 
 def test_how_experts_are_cut_is_told_where_it_is_assumed() -> None:

@@ -28,6 +28,15 @@ def test_pairs_that_overlap_by_hand(pair: float, wanted: float) -> None:
 
 def test_pairs_without_overlap_run_one_after_the_other() -> None:
     assert makespan(PAIRS, Work(forward=4, backward=6)) == 4 + 2 * 10 + 6
+    assert makespan(PAIRS, Work(forward=4, backward=6, pairs_apart=True)) == 4 + 2 * 10 + 6
+
+
+def test_a_pair_hands_both_results_on_at_its_end_unless_apart() -> None:
+    # F 1, B 2. Rank 1 ends B0 at 4, when the pair on rank 0 begins: F2 is handed on at 7, B1
+    # follows it at 8, and rank 0 ends at 14. Apart, F2 is there at 3, and B1 begins at 6.
+    text = "0F0,0F1,(0F2;0B0)OVERLAP_F_B,0B1,0B2\n1F0,1B0,1F1,1F2,1B1,1B2\n"
+    assert makespan(text, Work(forward=1, backward=2)) == 14
+    assert makespan(text, Work(forward=1, backward=2, pairs_apart=True)) == 12
 
 
 def test_what_a_rank_holds_by_hand() -> None:

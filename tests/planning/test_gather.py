@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator, model
 from steptime.planning import gather
-from steptime.planning.gather import NoWorkersError, gathered, workers_left
+from steptime.planning.gather import NEVER, NoWorkersError, gathered, workers_left
 from steptime.planning.question import Question
 from steptime.planning.sweep import run_sweep
 
@@ -34,6 +36,7 @@ class Client:
     def __init__(self, *counts: int | None) -> None:
         self.counts = list(counts)
         self.asked = 0
+        self.cluster: Any = None
 
     def nthreads(self) -> dict[str, int]:
         count = self.counts[min(self.asked, len(self.counts) - 1)]
@@ -162,6 +165,26 @@ def test_workers_are_counted_and_no_scheduler_has_none(
 def test_other_executors_keep_their_own_workers() -> None:
     with ThreadPoolExecutor(1) as executor:
         assert workers_left(executor) is None
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"), [(("Nanny", "Nanny"), True), (("Nanny", "Worker"), False), ((), False)]
+)
+def test_only_workers_that_a_nanny_starts_again_are_left_to_it(
+    kinds: tuple[str, ...], told: bool
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    dask, name = pytest.importorskip("dask"), "distributed.deploy.lost-worker-timeout"
+    nannies = {place: Mock(spec=getattr(distributed, kind)) for place, kind in enumerate(kinds)}
+    before = dask.config.get(name)
+    with waiting(2) as executor:
+        executor._client.cluster = SimpleNamespace(workers=nannies)
+        executor.works.set()
+        pieces = gathered(executor, str, {"a": 1, "b": 2})
+        next(pieces)
+        assert (dask.config.get(name) == NEVER) == told
+        pieces.close()
+    assert dask.config.get(name) == before != NEVER
 
 
 def test_a_sweep_without_workers_says_so(tmp_path: Path) -> None:

@@ -100,20 +100,23 @@ def test_the_key_changes_with_the_question() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.slow
-def test_dask_finishes_although_a_worker_is_killed(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
+def test_dask_finishes_although_each_worker_is_killed(tmp_path: Path) -> None:
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     )
-    with cluster, distributed.Client(cluster) as client:
+    # No worker starts again in that time: Dask by itself would give up both.
+    soon = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 ms"})
+    with soon, cluster, distributed.Client(cluster) as client:
         pids = list(client.run(os.getpid).values())
         assert len(set(pids)) == 2
         killed: list[int] = []
 
         def kill_once(done: int, of: int) -> None:
             if done == 2 and not killed:
-                killed.append(pids[0])
-                os.kill(pids[0], signal.SIGKILL)
+                killed.extend(pids)
+                for pid in pids:
+                    os.kill(pid, signal.SIGKILL)
 
         report = run_sweep(
             questions(), tmp_path, executor=client.get_executor(), progress=kill_once

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hostile_python import PYTHON
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outcomes import outcome
@@ -140,6 +141,7 @@ HOSTILE = {
     "random.sh": bytes(range(1, 256)) * 3000,
     "binary.json": bytes(range(256)) * 40_000,
 }  # fmt: skip
+HOSTILE |= PYTHON
 
 
 def hostile(folder: Path, name: str) -> Iterator[Path]:

@@ -41,6 +41,7 @@ export function jobOf(state, data) {
     ...modelFields(state, data),
     ...gpu.fields,
     nvlink_domain: state.domain || gpu.fields.nvlink_domain,
+    network_bytes_per_s: state.net ? (state.net * 1e9) / 8 : gpu.fields.network_bytes_per_s,
     seq_length: state.seq,
     micro_batch_size: state.mb,
     global_batch_size: state.batch,
@@ -128,7 +129,7 @@ export function makeAnswer(data, formulas) {
     const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
     const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
-    const memory = { ...common.memory, ...known(own, common.memory) };
+    const memory = { ...common.memory, ...gpu.held[sharing], ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
     return { name: common.name, title: common.title + report, time, memory };
   }
@@ -149,12 +150,15 @@ export function makeAnswer(data, formulas) {
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */
   function modelsFor(state, job, software) {
-    const shares = data.accelerators.find((one) => one.key === state.gpu).efficiency;
-    const efficiency = shares[precisionOf(state, data).bits];
+    const device = data.accelerators.find((one) => one.key === state.gpu);
+    const bits = precisionOf(state, data).bits;
+    const efficiency = device.efficiency[bits];
     return data.step_models
       .filter((one) => (software.time || !one.uses_software) && !(one.sixteen_bits_only && job.fp8))
       .map((one) => ({
         ...one,
+        // Wider where no run stands behind the share of the matrix rate.
+        widths: one.widths && (device.widths[bits] ?? one.widths),
         records: one.uses_software
           ? [software.time, { efficiency, ...one.constants }]
           : [one.constants],

@@ -1,9 +1,10 @@
 /**
- * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables })`.
+ * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables, loadLater })`.
  * One state gives one answer; the drawing, the verdict, the table and the address follow.
  */
 
 import { makeAnswer, modelFields } from "./answer.js";
+import { filled } from "./unpack.js";
 import { makePanel } from "./panel.js";
 import { changeText, nearestFit, nearestLegal } from "./nearest.js";
 import { DEFAULTS, Undo, fromQuery, settled, toQuery } from "./state.js";
@@ -11,39 +12,57 @@ import { pinState, storyOf, storyState } from "./stories.js";
 import { makeView } from "./view.js";
 
 /** Put the explorer into an element; what stood there was for pages without script. */
-export function mount(element, data, formulas, { loadTexts, loadTables }) {
+export function mount(element, data, formulas, { loadTexts, loadTables, loadLater }) {
   const machine = makeAnswer(data, formulas);
   const undo = new Undo();
   let { state, shown, bad } = fromQuery(location.search, data);
   let story = storyOf(state);
   let pinned = null;
   let good = null;
-  let later = 0;
+  let frame = 0;
   let address = null;
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
-  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress };
+  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
   let tables = false;
+  let later = null;
   const awaits = (one) => !tables && data.tabled.includes(one?.schedule);
+  const nameless = (list, key) => list.some((one) => one.key === key && !one.fields);
+  const unknown = (one) => one && (nameless(data.models, one.model) || nameless(data.accelerators, one.gpu));
 
-  /** Call back, at once or when the tables are here that the schedule of a state reads. */
-  function whenReady(states, then) {
-    if (!states.some(awaits)) return then();
-    const asked = state;
-    loadTables().then(
-      () => {
-        tables = true;
-        if (asked === state) then();
+  /** Fetch what follows the first answer, once. */
+  function more() {
+    later ??= loadLater().then(
+      (parts) => {
+        filled(data, parts.rest);
+        view.complete(parts);
+        return parts;
       },
-      () => view.note("The times of this schedule could not be loaded; choose another one, or reload."),
+      (error) => {
+        later = null;
+        throw error;
+      },
+    );
+    return later;
+  }
+
+  /** Call back, at once or when all is here that the answers of some states read. */
+  function whenReady(states, then) {
+    const needed = [states.some(awaits) && loadTables().then(() => (tables = true)), states.some(unknown) && more()];
+    if (!needed.some(Boolean)) return then();
+    const asked = state;
+    Promise.all(needed).then(
+      () => asked === state && then(),
+      () => view.note("What this layout needs could not be loaded; choose another one, or reload."),
     );
   }
 
   function change(values, key) {
-    take(settled({ ...state, ...values }, key, data, hasExperts), key);
+    const next = { ...state, ...values };
+    whenReady([next], () => take(settled(next, key, data, hasExperts), key));
   }
 
   /** Go to the layout in which somebody ran the model. */
@@ -63,9 +82,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables }) {
   function choose(next) {
     undo.push(state, "story");
     story = next;
-    const against = pinState(next);
-    pinned = against && machine.answer(against);
-    go(storyState(next), "push");
+    go(storyState(next), "push", pinState(next));
   }
 
   function back() {
@@ -89,10 +106,13 @@ export function mount(element, data, formulas, { loadTexts, loadTables }) {
     render(null);
   }
 
-  function go(next, how) {
+  function go(next, how, against) {
     state = next;
     bad = [];
-    whenReady([next], () => arrive(how));
+    whenReady([next, against], () => {
+      if (against !== undefined) pinned = against && machine.answer(against);
+      arrive(how);
+    });
   }
 
   function arrive(how) {
@@ -115,8 +135,8 @@ export function mount(element, data, formulas, { loadTexts, loadTables }) {
     if (!good && way) good = machine.answer(way.to);
     view.show({ answer, good, before, pinned, story, bad, way, canUndo: !undo.empty });
     panel.update(state, null, hasExperts(state));
-    cancelAnimationFrame(later);
-    later = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
   }
 
   function writeAddress() {
@@ -150,16 +170,16 @@ export function mount(element, data, formulas, { loadTexts, loadTables }) {
   }
 
   function wayToFit(deep) {
-    let later = null;
+    let missing = null;
     const quick = (one) => {
       const found = machine.quick(one);
       if (found.refused || found.memory.verdict === "over" || !awaits(one)) return found;
-      later = one;
+      missing = one;
       return { state: one, refused: "not here yet" };
     };
     const found = nearestFit(state, quick, hasExperts(state), deep);
     // What a table may offer is offered when it is here.
-    if (later) whenReady([later], () => render(null));
+    if (missing) whenReady([missing], () => render(null));
     return found && { to: found.state, text: changeText(state, found.state, data), memory: found.memory };
   }
 
@@ -171,7 +191,8 @@ export function mount(element, data, formulas, { loadTexts, loadTables }) {
 
   /** Draw what an address says, and beside a refused layout what was in the picture then. */
   function start() {
-    whenReady([state, shown], drawn);
+    const found = storyOf(state);
+    whenReady([state, shown, found && pinState(found)], drawn);
   }
 
   function drawn() {

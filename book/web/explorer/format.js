@@ -51,6 +51,13 @@ export function percent(share) {
   return `${value >= 99.95 ? Math.round(value) : value.toFixed(1)} %`;
 }
 
+/** A chance in words: none is certain. */
+export function likely(chance) {
+  if (chance === null) return "not known";
+  if (chance >= 0.995) return "over 99 %";
+  return chance < 0.005 ? "under 1 %" : `${Math.round(100 * chance)} %`;
+}
+
 /** A count with a word for its size: 1.2 M, 300 B, 15 T. */
 export function count(value) {
   if (!Number.isFinite(value)) return "–";

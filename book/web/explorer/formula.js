@@ -8,7 +8,7 @@ import { BASIC, makeWalker } from "./walker.js";
 import { withUnit, written } from "./written.js";
 
 /** Make the dialog; `show(title, formula)` opens it on [function, arguments, key]. */
-export function makeFormulaDialog(load, id) {
+export function makeFormulaDialog(texts, id) {
   const body = h("div", { class: "formula-body" });
   const back = h("button", { type: "button", class: "tool", onclick: goBack }, "← back");
   const close = h("button", { type: "button", class: "tool", onclick: () => dialog.close() }, "Close");
@@ -24,10 +24,9 @@ export function makeFormulaDialog(load, id) {
     if (event.target === dialog) dialog.close();
   });
   const trail = [];
-  let walker = null;
+  const walker = makeWalker(texts);
 
-  async function show(name, formula) {
-    walker ??= makeWalker((await load()).texts);
+  function show(name, formula) {
     trail.length = 0;
     enter(name, ...formula);
     if (!dialog.open) dialog.showModal();

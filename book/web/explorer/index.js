@@ -4,7 +4,6 @@ import { data } from "./data.js";
 import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
 import { script } from "../shared/script.js";
-import { unpackedTexts } from "./unpack.js";
 
 const element = document.getElementById("layout");
 
@@ -19,12 +18,18 @@ function fetched(name) {
   });
 }
 
-/** Formulas as text are fetched when the first one is opened. */
+/** Formulas as text, and what shows them, are fetched when the first one is opened. */
 async function loadTexts() {
   await fetched("formula-text.js");
-  const texts = unpackedTexts(globalThis.stFormulaTexts);
+  const { makeFormulaDialog, texts } = globalThis.stOpened;
   for (const name of texts.tables) texts.constants[name] = formulas[name];
-  return { texts };
+  return { makeFormulaDialog, texts };
+}
+
+/** What no first answer needs is fetched after it, or before it where an address asks for more. */
+async function loadLater() {
+  await fetched("later.js");
+  return globalThis.stLater;
 }
 
 /** Long tables are fetched with the first state whose schedule reads one. */
@@ -34,6 +39,6 @@ async function loadTables() {
 }
 
 if (element) {
-  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables });
+  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables, loadLater });
   performance.mark("explorer-ready");
 }

@@ -2,7 +2,7 @@
 
 import { h, text } from "./dom.js";
 import { MORE_RADIOS, RADIOS, radioRow } from "./controls.js";
-import { NUMBERS, domainField, numberField, selectField } from "./fields.js";
+import { NUMBERS, domainField, networkField, numberField, selectField } from "./fields.js";
 import { CHOICES, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 import { modelFields } from "./answer.js";
 
@@ -33,6 +33,7 @@ export function makePanel(root, data, actions) {
   const idea = h("p", { class: "idea", "data-out": "idea" });
   radios.find((one) => one.element.dataset.control === "schedule").element.append(idea);
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
+  const network = networkField(id, change, data);
   const own = ownModel(id, change);
   const number = (name) => h("b", { "data-out": name });
   const copies = h(
@@ -62,15 +63,15 @@ export function makePanel(root, data, actions) {
     h(
       "details",
       { class: "more" },
-      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens"),
+      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens, network"),
       more.map((one) => one.element),
-      h("div", { class: "numbers" }, tokens.element),
+      h("div", { class: "numbers" }, tokens.element, network.element),
     ),
   );
 
   function update(state, check, experts) {
     root.shown = state;
-    for (const one of [model, gpu, domain, tokens, ...numbers]) one.update(state);
+    for (const one of [model, gpu, domain, network, tokens, ...numbers]) one.update(state);
     for (const row of [...radios, ...more]) row.update(state, check);
     element.querySelector(".input-ep").hidden = !experts && state.ep === 1;
     element.querySelector(".input-etp").hidden = !experts && state.etp === 1;

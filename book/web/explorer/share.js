@@ -7,7 +7,7 @@ import { DEFAULTS, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 const EXPERT_FIELDS = OWN_FIELDS.slice(8);
 
 /** Inputs that say nothing where they are what the page starts with. */
-const QUIET = ["copies", "domain"];
+const QUIET = ["copies", "domain", "net"];
 /** Inputs that each way to share writes in a way of its own. */
 const APART = ["model", "sequence_parallel"];
 

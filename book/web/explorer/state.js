@@ -3,65 +3,54 @@
  * It is read from and written to the address, and kept for undo.
  */
 
+import { asked } from "./asked.js";
+
 export const PREFIX = "l.";
 const WAS = "was.";
 
 export const CHOICES = {
-  tp: [1, 2, 4, 8, 16, 32],
-  pp: [1, 2, 4, 8, 16, 32, 64],
-  cp: [1, 2, 4, 8, 16],
-  ep: [1, 2, 4, 8, 16, 32, 64],
-  etp: [1, 2, 4, 8],
+  ...asked.offered,
   zero: [0, 1, 2, 3],
   recompute: ["none", "selective", "full"],
-  vpp: [1, 2, 3, 4, 6, 8, 12],
-  mb: [1, 2, 4, 8, 16],
   sp: [0, 1],
   precision: ["bf16", "fp8", "mxfp8", "nvfp4"],
   schedule: ["gpipe", "1f1b", "interleaved-1f1b", "zb-h1"],
   by: ["roofline", "baseline"],
-  copies: [1, 2, 4, 8],
 };
+
+/** Every size where nothing is cut. */
+export const UNCUT = Object.fromEntries(asked.sizes.map((key) => [key, 1]));
 
 export const DEFAULTS = {
   model: "gpt3-175b",
   gpu: "a100-80gb",
   n: 8,
+  ...UNCUT,
   tp: 8,
-  pp: 1,
-  cp: 1,
-  ep: 1,
-  etp: 1,
   zero: 0,
   recompute: "full",
   seq: 2048,
   batch: 1536,
   mb: 1,
-  vpp: 1,
   schedule: "1f1b",
   sp: 0,
   precision: "bf16",
   domain: 0,
+  net: 0,
   tokens: 300e9,
   by: "roofline",
-  copies: 1,
   own: "",
 };
+
+/** Inputs where 0 stands for the accelerator as it is built. */
+const AS_BUILT = ["domain", "net"];
 
 /** Bounds of the numbers that are typed, and that an address may hold. */
 export const BOUNDS = {
   n: [1, 1048576],
-  tp: [1, 1024],
-  pp: [1, 1024],
-  cp: [1, 1048576],
-  ep: [1, 1024],
-  etp: [1, 1024],
-  copies: [1, 1048576],
-  domain: [0, 1048576],
-  vpp: [1, 512],
-  mb: [1, 4096],
-  seq: [1, 16777216],
-  batch: [1, 16777216],
+  ...Object.fromEntries(
+    Object.entries(asked.most).map(([key, most]) => [key, [AS_BUILT.includes(key) ? 0 : 1, most]]),
+  ),
   tokens: [1e6, 1e18],
 };
 

@@ -1,7 +1,6 @@
 /** Undo, reset, pin and share: one row, one tab stop. */
 
 import { h, roving, text } from "./dom.js";
-import { asCommand, asCsv, asPython } from "./share.js";
 
 /** Make the row; `show` enables what can be used now. */
 export function makeTools(actions, data) {
@@ -10,7 +9,8 @@ export function makeTools(actions, data) {
   const note = h("span", { class: "note", "data-out": "copied" });
   const button = (name, word, onclick) =>
     h("button", { type: "button", class: "tool", "data-tool": name, tabindex: -1, onclick }, word);
-  const copy = (name, word, write) => button(name, word, () => put(word, write()));
+  const copy = (name, word, write) => button(name, word, async () => put(word, await write()));
+  const later = (name) => async () => (await actions.more())[name](answer);
   const undo = button("undo", "Undo", actions.back);
   const ran = button("published", "", actions.takePublished);
   const pin = button("pin", "Pin to compare", actions.pin);
@@ -25,9 +25,9 @@ export function makeTools(actions, data) {
       actions.writeAddress();
       return location.href;
     }),
-    copy("command", "as command", () => asCommand(answer)),
-    copy("python", "as Python", () => asPython(answer)),
-    copy("csv", "as CSV", () => asCsv(answer)),
+    copy("command", "as command", later("asCommand")),
+    copy("python", "as Python", later("asPython")),
+    copy("csv", "as CSV", later("asCsv")),
   );
   const settle = roving(row, "button");
   const element = h("section", { class: "tools" }, row, note, output);

@@ -1,33 +1,26 @@
-/** The data with each record's values under their names, which the file lists once a kind. */
+/** The data as records again: the file lists them by column, and a value that many share once. */
+
+const KINDS = ["models", "accelerators"];
+const PACKED = [...KINDS, "software", "schedules"];
+
+function list(column) {
+  if (Array.isArray(column)) return column;
+  const of = Array.isArray(column.of) ? column.of : rows(column.of);
+  return column.at ? column.at.map((at) => of[at] ?? null) : of;
+}
+
+function rows({ rows: count, columns }) {
+  const lists = Object.entries(columns).map(([name, column]) => [name, list(column)]);
+  return Array.from({ length: count }, (_, at) => Object.fromEntries(lists.map(([name, one]) => [name, one[at]])));
+}
+
+/** Put what is known of models and accelerators to their names: both lists have one order. */
+export function filled(data, more) {
+  for (const kind of KINDS) rows(more[kind]).forEach((row, at) => Object.assign(data[kind][at], row));
+}
+
 export function unpacked(data) {
-  for (const kind of ["models", "accelerators"]) {
-    const names = data[`${kind}_fields`];
-    for (const one of data[kind]) {
-      one.fields = Object.fromEntries(names.map((name, at) => [name, one.fields[at]]));
-    }
-  }
+  for (const kind of PACKED) data[kind] = rows(data[kind]);
+  if (data.first) filled(data, data.first);
   return data;
-}
-
-/** The formulas as data, each again with what the file lists by column. */
-export function unpackedTexts({ functions, columns, names, bodies, ...others }) {
-  const [lists] = nested(bodies);
-  const entries = functions.map((key, at) => {
-    const fields = Object.entries(columns).map(([name, values]) => [name, values[at]]);
-    return [key, { ...Object.fromEntries(fields), body: lists[at], name: names[key] }];
-  });
-  return { ...others, functions: Object.fromEntries(entries) };
-}
-
-/** Nested lists from their short form: `(+ a (at terms 'total))`. */
-function nested(short) {
-  const stack = [[]];
-  for (const [word] of short.matchAll(/[()]|[^\s()]+/g)) {
-    const inner = stack[stack.length - 1];
-    if (word === "(") stack.push([]);
-    else if (word === ")") stack[stack.length - 2].push(stack.pop());
-    else if (word[0] === "'") inner.push(["text", word.slice(1)]);
-    else inner.push(Number.isNaN(Number(word)) ? word : Number(word));
-  }
-  return stack[0];
 }

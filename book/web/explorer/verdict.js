@@ -1,7 +1,7 @@
 /** The verdict: does it fit, what is in the way, and the smallest way out. */
 
 import { fill, h, text } from "./dom.js";
-import { digits, gb, group } from "./format.js";
+import { digits, gb, group, likely } from "./format.js";
 import { MEMORY_PARTS } from "./outs.js";
 
 const MARKS = { fits: "✓", tight: "≈", unlikely: "?", over: "✕", never: "⊘" };
@@ -15,13 +15,6 @@ const WORDS = {
 
 /** The kind of verdict that a sentence of the model is: it is worded alike wherever it is asked. */
 const kindOf = (outlook) => Object.keys(WORDS).find((kind) => WORDS[kind].toLowerCase() === outlook);
-
-/** A chance in words: none is certain. */
-function likely(chance) {
-  if (chance === null) return "not known";
-  if (chance >= 0.995) return "over 99 %";
-  return chance < 0.005 ? "under 1 %" : `${Math.round(100 * chance)} %`;
-}
 
 /** What the form calls a field that a refusal names. */
 const LABELS = {

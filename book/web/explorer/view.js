@@ -4,11 +4,8 @@ import { drawAll, pictureParts } from "./charts.js";
 import { liveRegion } from "../shared/live.js";
 import { fill, h, roving, text } from "./dom.js";
 import { percent } from "./format.js";
-import { makeFormulaDialog } from "./formula.js";
-import { makeMap } from "./map.js";
 import { changes, outs } from "./outs.js";
 import { STORIES, pieces, storyOf } from "./stories.js";
-import { makeTables } from "./tables.js";
 import { makeTools } from "./tools.js";
 import { makeVerdict } from "./verdict.js";
 
@@ -19,19 +16,30 @@ const NARROW = 560;
 export function makeView(root, data, machine, panel, actions, loadTexts) {
   const id = root.id || "layout";
   const verdict = makeVerdict(actions, data);
-  let formula = null;
+  let dialog = null;
 
-  function openFormula(label, of) {
-    if (!formula) {
-      formula = makeFormulaDialog(loadTexts, id);
-      root.append(formula.dialog);
-    }
-    formula.show(label, of);
+  async function makeDialog() {
+    const { makeFormulaDialog, texts } = await loadTexts();
+    const made = makeFormulaDialog(texts, id);
+    root.append(made.dialog);
+    return made;
   }
 
-  const map = makeMap(id, machine, actions.take, data);
+  function openFormula(label, of) {
+    dialog ??= makeDialog();
+    dialog.then(
+      (made) => made.show(label, of),
+      () => {
+        dialog = null;
+        verdict.note("The formulas could not be loaded; choose the number again.");
+      },
+    );
+  }
+
   const tools = makeTools(actions, data);
-  const tables = makeTables();
+  const later = h("div", { class: "later" });
+  let map = null;
+  let tables = null;
   const live = liveRegion();
   live.element.classList.add("hidden-text");
   const parts = pictureParts(id, actions.change);
@@ -47,10 +55,23 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   // The answer is painted first: what it was made from follows in a task of its own.
   root.classList.add("early");
   setTimeout(() => {
-    box.append(side, map.element, tables.element, assumptions);
+    box.append(side, later);
     root.classList.remove("early");
     write();
+    // What failed to come is asked for again by the first change that needs it.
+    actions.more().catch(() => later.append(assumptions));
   });
+
+  /** Put in what was fetched after the first answer. */
+  function complete({ makeMap, makeTables }) {
+    map = makeMap(id, machine, actions.take, data);
+    tables = makeTables();
+    later.append(map.element, tables.element, assumptions);
+    if (!current?.good) return;
+    tables.show(current.good, current.numbers, current.pinned && outs(current.pinned));
+    write();
+    map.show(current.answer);
+  }
 
   /** On a phone the stories come before the numbers, beside the controls elsewhere. */
   const numbers = parts.element.querySelector(".legend-memory");
@@ -83,7 +104,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     if (good) {
       drawAll(parts, good, ghost, room);
       const against = pinned && outs(pinned);
-      tables.show(good, numbers, against);
+      tables?.show(good, numbers, against);
       write();
       stories.show(story, storyOf(answer.state) === story, numbers, against);
       text(assumptions, `${assumed(good)} ${memoryError(data.memory)} ${sources(good.state, data)}`);
@@ -124,7 +145,8 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     show,
     resize,
     showWay: verdict.showWay,
-    showMap: map.show,
+    complete,
+    showMap: (answer) => map?.show(answer),
     note: verdict.note,
   };
 }
@@ -138,7 +160,8 @@ function assumed(answer) {
   const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
   return (
     `An estimate, not a measurement. Assumed: ${answer.software.title}; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
-    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
+    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)} ` +
+    "Run as a command, the same question also ranks what would narrow the step most if you named it."
   );
 }
 

@@ -1,7 +1,7 @@
 /** The words and tables under the picture. */
 
 import { h, text } from "../shared/dom.js";
-import { gb, group, seconds } from "../explorer/format.js";
+import { gb, group, likely, seconds } from "../explorer/format.js";
 import { explorerLink, inNumbers, inWords, named, percent } from "./layouts.js";
 
 const SHOWN = 10;
@@ -25,7 +25,7 @@ export function verdict(result) {
   return [
     h("strong", { "data-out": "best" }, `${seconds(best.seconds)} a step`),
     `${sure} with ${inWords(best, result.settings)}: ${gb(best.bytes)} of ${gb(result.limit)} GB`,
-    best.chance === null ? "." : `, which fits with a chance of ${percent(best.chance)}.`,
+    best.chance === null ? "." : `, which fits with a chance of ${likely(best.chance)}.`,
     result.unsure ? ` No layout fits with ${percent(result.unsure)}, none is sure: of the most likely this one is the fastest and stands alone.` : "",
   ];
 }
@@ -82,7 +82,7 @@ export function makeTable(page) {
           {},
           h("th", { scope: "row" }, mark, link),
           h("td", {}, gb(one.bytes)),
-          h("td", {}, one.chance === null ? "–" : percent(one.chance)),
+          h("td", {}, one.chance === null ? "–" : likely(one.chance)),
           used.map(([key]) => h("td", {}, `${group(cut[key])}${key === "tp" && cut.sp ? " + SP" : ""}`)),
           h("td", {}, again),
         );

@@ -4,7 +4,7 @@
  */
 
 import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
-import { DEFAULTS } from "../explorer/state.js";
+import { DEFAULTS, UNCUT } from "../explorer/state.js";
 import { SLOWEST, makeCloud, makeFastest, makeFront } from "./kept.js";
 
 export const KEEP = 1000;
@@ -13,7 +13,8 @@ export const KEEP = 1000;
 export const stateOf = (question) => ({
   ...DEFAULTS,
   ...question,
-  ...{ tp: 1, pp: 1, cp: 1, ep: 1, etp: 1, copies: 1, vpp: 1, mb: 1, zero: 0, recompute: "none" },
+  ...UNCUT,
+  ...{ mb: 1, zero: 0, recompute: "none" },
 });
 
 /**
@@ -59,6 +60,11 @@ export function makeSearch(question, data, machine, formulas) {
     if (count) dropped[reason] = (dropped[reason] ?? 0) + count;
   };
 
+  /** Put values into the record, each under its field's name. */
+  function put(names, values) {
+    for (let at = 0; at < names.length; at += 1) job[names[at]] = values[at];
+  }
+
   /** Every stage count and tensor size, with what runs there and the sizes around it. */
   function spaces() {
     const found = [];
@@ -66,7 +72,8 @@ export function makeSearch(question, data, machine, formulas) {
       const runs = formulas.runs_for(job.num_layers, pp, schedules, micro);
       if (!runs.length) continue;
       for (const tp of formulas.divisors(state.n / pp)) {
-        const sizes = formulas.sizes_for(state.n, pp, tp, tried.copies, job.num_experts);
+        const splits = formulas.expert_splits(job.num_experts, tp, state.n / pp);
+        const sizes = formulas.sizes_of(state.n / pp, pp, tp, tried.copies, splits);
         counts.all += sizes.length * runs.length;
         found.push([sizes, runs]);
       }
@@ -86,7 +93,7 @@ export function makeSearch(question, data, machine, formulas) {
           drop(tried.reasons[rule - 1], runs.length * lost);
           continue;
         }
-        [job.tp, job.cp, job.pp, job.dp, job.dp_replicate, job.ep, job.etp] = sizes;
+        put(tried.size_fields, sizes);
         for (const run of runs) row(sizes, run);
         yield;
       }
@@ -94,7 +101,7 @@ export function makeSearch(question, data, machine, formulas) {
   }
 
   function row(sizes, run) {
-    [job.vpp, job.schedule, job.micro_batch_size] = run;
+    put(tried.run_fields, run);
     const rule = formulas.row_rule(job);
     let own = 0;
     for (let zero = 0; zero < settings[1]; zero += 1) {
@@ -154,13 +161,13 @@ export function makeSearch(question, data, machine, formulas) {
   function interval({ layout }) {
     const width = model.widths?.[machine.kindOf(job)];
     if (!width) return null;
-    [job.tp, job.cp, job.pp, job.dp, job.dp_replicate, job.ep, job.etp] = layout;
-    [job.vpp, job.schedule, job.micro_batch_size] = layout.slice(7);
-    const again = tried.recompute[layout[10]];
+    put(tried.row_fields, layout);
+    const [redo, zero, sequence] = layout.slice(tried.row_fields.length);
+    const again = tried.recompute[redo];
     job.recompute_full = again === "full" ? 1 : 0;
     job.recompute_selective = again === "selective" ? 1 : 0;
-    job.zero_stage = tried.zero[layout[11]];
-    job.sequence_parallel = tried.sequence[layout[12]];
+    job.zero_stage = tried.zero[zero];
+    job.sequence_parallel = tried.sequence[sequence];
     const kind = kinds[formulas.shares_weights(job)];
     const parts = step(job, ...kind.model.records);
     return formulas.interval_s(job, kind.time, width, parts, total(parts));

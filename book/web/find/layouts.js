@@ -1,19 +1,18 @@
 /** A found layout in words, and as a state of the explorer. */
 
-import { gb, group, seconds } from "../explorer/format.js";
+import { gb, group, likely, seconds } from "../explorer/format.js";
 import { DEFAULTS, toQuery } from "../explorer/state.js";
-
-const NAMES = ["tp", "cp", "pp", "dp", "copies", "ep", "etp", "vpp", "schedule", "mb"];
 
 /** Return a layout's sizes and switches by name. */
 export function named(found, settings) {
   const { layout } = found;
-  const sizes = Object.fromEntries(NAMES.map((name, at) => [name, layout[at]]));
+  const keys = settings.row_keys;
+  const [recompute, zero, sequence] = layout.slice(keys.length);
   return {
-    ...sizes,
-    recompute: settings.recompute[layout[10]],
-    zero: settings.zero[layout[11]],
-    sp: settings.sequence[layout[12]],
+    ...Object.fromEntries(keys.map((key, at) => [key, layout[at]])),
+    recompute: settings.recompute[recompute],
+    zero: settings.zero[zero],
+    sp: settings.sequence[sequence],
   };
 }
 
@@ -37,16 +36,12 @@ export function inWords(found, settings) {
 
 /** Return time, memory and chance of a layout. */
 export function inNumbers(found, limit) {
-  const chance = found.chance === null ? "" : `, fits with a chance of ${percent(found.chance)}`;
+  const chance = found.chance === null ? "" : `, fits with a chance of ${likely(found.chance)}`;
   return `${seconds(found.seconds)} a step, ${gb(found.bytes)} of ${gb(limit)} GB${chance}`;
 }
 
-/** A chance in whole percent: what is not sure is not called 100 %. */
-export function percent(chance) {
-  const whole = Math.round(100 * chance);
-  if (whole === 100 && chance < 1) return ">99 %";
-  return whole === 0 && chance > 0 ? "<1 %" : `${whole} %`;
-}
+/** A share that somebody chose, in whole percent; what the model computes is never so certain. */
+export const percent = (share) => `${Math.round(100 * share)} %`;
 
 /** Return the address of the explorer with a layout. */
 export function explorerLink(page, found, result) {

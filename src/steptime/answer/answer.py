@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steptime.answer.heads import check_heads
 from steptime.answer.known import Known
@@ -13,20 +13,22 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
-from steptime.answer.remarks import facts_unused, over_the_peak
-from steptime.answer.unstated import Unstated, ranked
-from steptime.answer.unstated_peak import OpenPeak, ranked_peaks
+from steptime.answer.remarks import facts_unused, over_the_peak, sharding_holds_more
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
+from steptime.formulas.roofline.modules import full_share
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
-from steptime.inputs.shown import Row, Shown, bars
+from steptime.inputs.shown import Row, Shown, bars, seconds
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep
+
+if TYPE_CHECKING:
+    from steptime.answer.unstated import OpenPeak, Unstated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,11 @@ class Prediction(Shown):
 
     @cached_property
     def _means(self) -> Outcome:
-        return outcome(self.record, self.step_time_s, 1.0)
+        facts = self.software.time
+        # Where some layers are recomputed, the share of them executes its FLOP again.
+        again = self.record.recompute_full if facts is None else full_share(self.record, facts)
+        executed = replace(self.record, recompute_full=float(again))
+        return outcome(executed, self.step_time_s, 1.0)
 
     @property
     def tflops_per_gpu(self) -> float:
@@ -98,6 +104,11 @@ class Prediction(Shown):
     def mfu_fraction(self) -> float:
         """Return the same as a share of the 16-bit peak."""
         return float(self._means["mfu_fraction"])
+
+    @property
+    def hfu_fraction(self) -> float:
+        """Return the share of the 16-bit peak with the FLOP that recomputation executes again."""
+        return float(self._means["hfu_fraction"])
 
     @property
     def tokens_per_s(self) -> float:
@@ -141,7 +152,7 @@ class Prediction(Shown):
         step = self.step
         return (
             f"{step.model.name} on {step.layout.num_devices} x {step.accelerator.name}: "
-            f"{self.step_time_s:.4g} s a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
+            f"{seconds(self.step_time_s)} a step, MFU {self.mfu_fraction:.1%}; {self.memory.reason}"
         )
 
     def records(self) -> list[Row]:
@@ -161,11 +172,15 @@ class Prediction(Shown):
 
         Every choice is a question of its own, so this takes a few hundred answers.
         """
+        from steptime.answer.unstated import ranked
+
         return ranked(self, answer)
 
     @cached_property
     def unstated_of_memory(self) -> tuple[OpenPeak, ...]:
         """Return what was left open, that which could change the peak most first."""
+        from steptime.answer.unstated import ranked_peaks
+
         return ranked_peaks(self, answer)
 
     @property
@@ -187,17 +202,19 @@ class Prediction(Shown):
     def assumed(self) -> tuple[Assumed, ...]:
         """Return what was taken where nothing was given, lies beyond the data, is not modelled."""
         step, record, one = self.step, self.record, self.software
-        uses = _taken(step, record, one) if self.known.predictor.uses_software else ()
+        uses = one.assumed if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
-        return (*step.assumed, *self.known.assumed, *uses, *unused, *left_out)
+        more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
+        past = _beyond(step, record)
+        return (*step.assumed, *self.known.assumed, *uses, *past, *unused, *more, *left_out)
 
 
-def _taken(step: TrainingStep, record: Job, one: Software) -> tuple[Assumed, ...]:
-    """Return what was taken for the software, and in what the step goes beyond all runs."""
+def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
+    """Return in what the step goes beyond all published runs, whichever model answers."""
     device, experts = step.accelerator, step.model.experts is not None
     cell = cell_of(experts, step.layout.precision)
-    return (*one.assumed, *beyond(device.generation, device.matmul_flop_per_s, cell, record))
+    return beyond(device.generation, device.matmul_flop_per_s, cell, record)
 
 
 def answer(question: Question) -> Prediction:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
-from steptime.answer.width import kept_peak_width, kept_width, kind_of, logit
+from steptime.answer.width import kept_peak_width, kept_width, kind_of, logit, widened
 from steptime.formulas.judgement import fit_probability, most_bytes, shares_weights
 from steptime.formulas.number import Number
 from steptime.formulas.records import PeakWidth, Width
@@ -21,7 +21,7 @@ from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.errors import ConfigError, check_choice
-from steptime.inputs.generation import generations
+from steptime.inputs.generation import Share, generations
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.rank_order import ORDERS, rank_order
@@ -147,15 +147,25 @@ def check_bits(predictor: str, precision: str) -> None:
         )
 
 
-def _share_assumed(device: Accelerator, bits: int, used: RooflineConstants) -> tuple[Assumed, ...]:
-    """Return what is said of a share that no run stands behind, and that no user gave."""
+def doubtful_share(device: Accelerator, bits: int, used: RooflineConstants) -> Share | None:
+    """Return the share of the matrix rate that is taken, where no run stands behind it.
+
+    Args:
+        device: The accelerator.
+        bits: Of the products.
+        used: The constants; a share that a user gave is not doubted.
+    """
     published = published_constants()
     near = published.bits_taken(device.generation, bits)
     share = generations()[device.generation].efficiency[near]
     of_published = published.of(device.generation, bits).efficiency
     given = used.of(device.generation, bits).efficiency != of_published
-    if given or (near == bits and share.fitted):
-        return ()
+    return None if given or (near == bits and share.fitted) else share
+
+
+def _share_assumed(device: Accelerator, bits: int, share: Share) -> tuple[Assumed, ...]:
+    """Return what is said of a share that no run stands behind."""
+    near = published_constants().bits_taken(device.generation, bits)
     whose = f"the share in {near} bits" if near != bits else share.source
     why = f"no run in {bits} bits on {device.generation} was compared, {whose}"
     return (taken("efficiency", share.value, why, "--constants"),)
@@ -223,8 +233,11 @@ def known_of(
         check_known(device)
         used = constants or published_constants()
         values = used.of(device.generation, narrow.bits)
-        assumed += _share_assumed(device, narrow.bits, used)
         width = kept_width(kind, said.knowledge)
+        share = doubtful_share(device, narrow.bits, used)
+        if share is not None:
+            assumed += _share_assumed(device, narrow.bits, share)
+            width = None if width is None else widened(width, share.doubt)
     return Known(
         predictor=chosen,
         plain=plain,

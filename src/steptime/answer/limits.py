@@ -29,7 +29,6 @@ class Limit:
         place: One of ``PLACES``; empty where no question can ask for it.
         name: A field there.
         above: A question touches it where the field is larger.
-        needs: Field of the flat record that must be above 0 too; empty where none must.
     """
 
     key: str
@@ -40,7 +39,6 @@ class Limit:
     place: str = ""
     name: str = ""
     above: float = 0.0
-    needs: str = ""
 
 
 @functools.cache
@@ -56,7 +54,6 @@ def limits() -> tuple[Limit, ...]:
             place=entry.get("of", ""),
             name=entry.get("name", ""),
             above=float(entry.get("above", 0)),
-            needs=entry.get("needs", ""),
         )
         for key, entry in data_table("limits.toml").items()
     )
@@ -77,5 +74,4 @@ def limits_of(model: ModelShape, record: Job, software: Software) -> tuple[Assum
         if limit.place
         and places[limit.place] is not None
         and float(getattr(places[limit.place], limit.name)) > limit.above
-        and (not limit.needs or float(getattr(record, limit.needs)) > 0.0)
     )

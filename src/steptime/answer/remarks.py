@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from steptime.formulas.flops import causal_flop_per_token, num_devices, tokens_per_step
+from steptime.formulas.memory import memory_total_bytes
+from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.roofline.context import head_ranks, key_heads
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
-from steptime.inputs.context_kind import CONTEXT_KIND
+from steptime.inputs.context_kind import CONTEXT_KIND, windows_refused
 from steptime.inputs.job import Job
 from steptime.inputs.precision import precision_named
 from steptime.inputs.software import Software
 
+SHARDING = "sharding"
+"""The name of the record of a layout that would hold less if its ranks shared less."""
+WHOLE_LAYER = "what is whole for a moment, a layer or a matrix, outweighs what ranks share"
+OTHER_SOFTWARE = "it is taken to run on other software, {name}"
 UNUSED_LAYERS = "not used: it counts where everything is recomputed (--recompute full)"
 ONE_RANK = (
     "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
     "and values number {heads} over tp={tp}, context ranks in an NVLink domain {ranks}"
+)
+NO_WINDOWS = (
+    "{layers} layers have a sliding window, and Transformer Engine refuses those on a ring; the "
+    "answer is for a ring that takes them"
 )
 
 
@@ -32,6 +44,10 @@ def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:
     facts = one.time
     if facts is not None and facts.cp_head_ranks == 0.0 and record.cp > 1.0:
         found += _one_rank(record, int(head_ranks(record, facts)))
+    if record.cp > 1.0 and record.windowed_layers > 0.0 and windows_refused(one.lines):
+        why = NO_WINDOWS.format(layers=int(record.windowed_layers))
+        value, how = str(one.lines[CONTEXT_KIND].value), "--fact cp_comm_type=all_gather"
+        found.append(Assumed(what=CONTEXT_KIND, value=value, why=why, how=how))
     return tuple(found)
 
 
@@ -45,6 +61,36 @@ def _one_rank(record: Job, ranks: int) -> list[Assumed]:
         ranks=int(max(min(record.cp, domain / record.tp), 1.0)),
     )
     return [Assumed(what=CONTEXT_KIND, value="1 rank", why=why, how="--fact cp_head_ranks=N")]
+
+
+def sharding_holds_more(
+    record: Job, plain: Software, one: Software, total_bytes: float
+) -> tuple[Assumed, ...]:
+    """Return a record where sharing less would hold less, with the reason.
+
+    What is gathered is whole for a moment; and where nobody names software, another is taken for
+    ranks that share the weights.
+
+    Args:
+        record: Of the layout.
+        plain: The software where weights stay whole.
+        one: The software that the layout runs on.
+        total_bytes: On the fullest device, as asked.
+    """
+    stage = int(sharding_stage(record))
+    held = {
+        known: memory_total_bytes(replace(record, zero_stage=float(known)), plain.memory)
+        for known in plain.stack.zero_stages
+        if known < stage and stage > 1
+    }
+    best = min(held, key=lambda known: float(held[known]), default=stage)
+    if best == stage or held[best] >= total_bytes:
+        return ()
+    same = memory_total_bytes(replace(record, zero_stage=float(best)), one.memory)
+    reason = WHOLE_LAYER if same < total_bytes else OTHER_SOFTWARE.format(name=one.stack.name)
+    more = f"{(total_bytes - held[best]) / 1e9:,.2f} GB more than ZeRO-{best} would"
+    why = f"ZeRO-{stage} holds {more}: {reason}"
+    return (Assumed(what=SHARDING, value=str(stage), why=why, how=f"--zero {best}"),)
 
 
 def over_the_peak(

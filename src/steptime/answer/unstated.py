@@ -1,15 +1,17 @@
 """What a question leaves open, ranked by what each could change: each choice is asked in full.
 
 A choice is what compared runs are known to have had (``data/reach.toml``) or what software of
-their families does (``data/stacks.toml``). Choices that would not fit in memory are none.
+their families does (``data/stacks.toml``). For the time, choices that would not fit in memory are
+none; for the peak they are, for whether it fits is the question.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from operator import itemgetter
+from typing import Any, Protocol
 
 from steptime.answer.choices import Choice, choices_of
 from steptime.answer.question import Question
@@ -19,7 +21,9 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.software import Software
 
 LEAST_CHANGE = 1e-9
-"""Things that move the step by less than rounding are not listed."""
+"""Things that move the answer by less than rounding are not listed."""
+TIME, MEMORY = "facts", "memory"
+"""Tables of ``open_things.toml`` with the facts that are asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,33 @@ class Unstated:
     high_s: float
     fastest: str
     slowest: str
+    choices: int
+    change: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPeak:
+    """One thing that nobody stated, and how far the peak moves with it.
+
+    Attributes:
+        what: The field or the fact, as Python and JSON call it.
+        says: As a sentence calls it.
+        how: The option that states it.
+        low_bytes: Peak with the leanest choice, what was taken included.
+        high_bytes: With the fullest.
+        leanest: That choice.
+        fullest: That choice.
+        choices: How many were asked.
+        change: ln(high over low), which ranks.
+    """
+
+    what: str
+    says: str
+    how: str
+    low_bytes: float
+    high_bytes: float
+    leanest: str
+    fullest: str
     choices: int
     change: float
 
@@ -91,40 +122,69 @@ def asked_with(question: Question, choice: Choice, ask: Ask) -> Told | None:
         return None
 
 
-def _outcomes(found: Told, choices: Iterable[Choice], ask: Ask) -> Iterator[tuple[float, str]]:
-    for choice in choices:
-        told = asked_with(found.question, choice, ask)
-        if told is not None and (told.fits or not found.fits):
-            yield told.step_time_s, choice.word
+Outcome = tuple[float, str]
+"""What an answer says of a choice, and the choice in a word."""
 
 
-def _seconds(outcome: tuple[float, str]) -> float:
-    return outcome[0]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """From the least to the most that an answer says of the choices of one thing.
+
+    Attributes:
+        least: With the choice that gives the least, what was taken included.
+        most: Likewise.
+        change: ln(most over least), which ranks.
+        common: What is told of a thing, whatever is asked for.
+    """
+
+    least: Outcome
+    most: Outcome
+    change: float
+    common: dict[str, Any]
 
 
-def _ranked_one(found: Told, what: str, choices: tuple[Choice, ...], ask: Ask) -> Unstated | None:
-    outcomes = list(_outcomes(found, choices, ask))
-    if not outcomes:
-        return None
-    every = [*outcomes, (found.step_time_s, "as taken")]
-    # Of equal times the first stands: a choice's own word comes before what was taken.
-    low_s, fastest = min(every, key=_seconds)
-    high_s, slowest = max(every, key=_seconds)
-    change = math.log(high_s / low_s)
-    if change <= LEAST_CHANGE:
-        return None
+def _span(
+    what: str, choices: tuple[Choice, ...], outcomes: list[Outcome], taken: float, group: str
+) -> Span:
+    every = [*outcomes, (taken, "as taken")]
+    # Of equal ones the first stands: a choice's own word comes before what was taken.
+    least, most = min(every, key=itemgetter(0)), max(every, key=itemgetter(0))
     words = data_table("open_things.toml")
-    return Unstated(
-        what=what,
-        says=str((words["fields"] | words["facts"])[what]),
-        how=choices[0].how,
-        low_s=low_s,
-        high_s=high_s,
-        fastest=fastest,
-        slowest=slowest,
-        choices=len(outcomes),
-        change=change,
-    )
+    change = math.log(most[0] / least[0])
+    common = {
+        "what": what,
+        "says": str((words["fields"] | words[TIME] | words[group])[what]),
+        "how": choices[0].how,
+        "choices": len(outcomes),
+        "change": change,
+    }
+    return Span(least=least, most=most, change=change, common=common)
+
+
+def _spans(
+    found: Told,
+    ask: Ask,
+    group: str,
+    value: Callable[[Told], float],
+    counts: Callable[[Told], bool],
+) -> list[Span]:
+    """Return the span of each open thing, the widest first.
+
+    Args:
+        found: The answer.
+        ask: Gives the answer of a question.
+        group: Table of ``open_things.toml`` with the facts to ask for.
+        value: What is read of an answer.
+        counts: Whether an answer's choice is one.
+    """
+    spans = []
+    for what, choices in choices_of(found.question.step, found.software, group).items():
+        told = ((asked_with(found.question, choice, ask), choice.word) for choice in choices)
+        outcomes = [(value(one), word) for one, word in told if one is not None and counts(one)]
+        if outcomes:
+            spans.append(_span(what, choices, outcomes, value(found), group))
+    wide = (one for one in spans if one.change > LEAST_CHANGE)
+    return sorted(wide, key=lambda one: -one.change)
 
 
 def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
@@ -134,6 +194,40 @@ def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
         found: The answer.
         ask: Gives the answer of a question: the one door.
     """
-    kinds = choices_of(found.question.step, found.software)
-    told = (_ranked_one(found, what, choices, ask) for what, choices in kinds.items())
-    return tuple(sorted((one for one in told if one is not None), key=lambda one: -one.change))
+    spans = _spans(
+        found,
+        ask,
+        TIME,
+        lambda told: told.step_time_s,
+        lambda told: told.fits or not found.fits,
+    )
+    return tuple(
+        Unstated(
+            low_s=one.least[0],
+            high_s=one.most[0],
+            fastest=one.least[1],
+            slowest=one.most[1],
+            **one.common,
+        )
+        for one in spans
+    )
+
+
+def ranked_peaks(found: Told, ask: Ask) -> tuple[OpenPeak, ...]:
+    """Return what a question leaves open, that which could change the peak most first.
+
+    Args:
+        found: The answer.
+        ask: Gives the answer of a question: the one door.
+    """
+    spans = _spans(found, ask, MEMORY, lambda told: told.total_bytes, lambda _: True)
+    return tuple(
+        OpenPeak(
+            low_bytes=one.least[0],
+            high_bytes=one.most[0],
+            leanest=one.least[1],
+            fullest=one.most[1],
+            **one.common,
+        )
+        for one in spans
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 
 from steptime.formulas.records import PeakWidth, Width
 from steptime.inputs.datafiles import data_table
@@ -49,6 +50,17 @@ def kept_width(kind: str, knowledge: str) -> Width | None:
         middle=float(entry["middle"]),
         num_sources=int(entry["num_sources"]),
     )
+
+
+def widened(width: Width, doubt: float) -> Width:
+    """Return a width with the doubt of a rate that no run stands behind.
+
+    Args:
+        width: From runs on devices that were compared.
+        doubt: Half of the plausible range of the rate, in its logarithm: it moves a step that
+            only computes by as much.
+    """
+    return replace(width, base=math.hypot(width.base, doubt / width.factor))
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 
 from steptime.book.mangle import smallest_script
 
@@ -78,6 +79,20 @@ def _as_function(path: str, code: str, labels: dict[str, str]) -> str:
     return body + (f"\nreturn {{ {', '.join(given)} }};\n" if given else "")
 
 
+def _labelled(order: list[str], modules: dict[str, str], labels: dict[str, str]) -> str:
+    """Return modules as functions called in their order, each with a name of its own."""
+    parts = []
+    for path in order:
+        body = smallest_script(_as_function(path, modules[path], labels))
+        parts.append(f"const {labels[path]}=(()=>{{{body}}})();")
+    return "\n".join(parts)
+
+
+def _plain_script(body: str) -> str:
+    # A plain script, which a page from a file may load too; its names stay its own.
+    return '(()=>{"use strict";\n' + body + "\n})();\n"
+
+
 def one_script(entry: str, modules: dict[str, str]) -> str:
     """Return one script that does what a module and all that it needs do.
 
@@ -85,11 +100,29 @@ def one_script(entry: str, modules: dict[str, str]) -> str:
         entry: Path of the module that starts it.
         modules: Text by path.
     """
+    return scripts(entry, (), modules)[0]
+
+
+def scripts(entry: str, later: Sequence[str], modules: dict[str, str]) -> list[str]:
+    """Return the script of a module, and one each of modules that it fetches afterwards.
+
+    A later script has what the first lacks, and shares what is in both: the first leaves its
+    modules in ``stParts``.
+
+    Args:
+        entry: Path of the module that starts it.
+        later: Paths of modules that are fetched.
+        modules: Text by path.
+    """
     order = needed_order(entry, modules)
+    lacking = {one: [p for p in needed_order(one, modules) if p not in order] for one in later}
     labels = {path: f"$m{place}" for place, path in enumerate(order)}
-    parts = []
-    for path in order:
-        body = smallest_script(_as_function(path, modules[path], labels))
-        parts.append(f"const {labels[path]}=(()=>{{{body}}})();")
-    # A plain script, which a page from a file may load too; its names stay its own.
-    return '(()=>{"use strict";\n' + "\n".join(parts) + "\n})();\n"
+    read = {one for paths in lacking.values() for p in paths for one in imported(p, modules[p])}
+    shared = [labels[path] for path in order if path in read]
+    given = f"\nglobalThis.stParts=[{','.join(shared)}];" if shared else ""
+    found = [_plain_script(_labelled(order, modules, labels) + given)]
+    for paths in lacking.values():
+        more = {**labels, **{path: f"$n{place}" for place, path in enumerate(paths)}}
+        taken = f"const [{','.join(shared)}]=globalThis.stParts;\n"
+        found.append(_plain_script(taken + _labelled(paths, modules, more)))
+    return found

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import asdict
 from typing import Any
 
-from steptime.answer.known import peak_knowledge
+from steptime.answer.known import doubtful_share, peak_knowledge
 from steptime.answer.peak import OUTLOOKS
 from steptime.answer.predictor import PREDICTORS
-from steptime.answer.width import KEYS, KINDS, kept_peak_width, kept_width
+from steptime.answer.width import KEYS, KINDS, kept_peak_width, kept_width, widened
 from steptime.book.explorer_facts import (
     common_facts,
     device_facts,
     experts_facts,
+    held_facts,
     model_facts,
     narrow_facts,
     precision_entries,
@@ -112,6 +114,22 @@ def efficiencies(device: Accelerator) -> dict[str, Any]:
     }
 
 
+def doubtful_widths(device: Accelerator) -> dict[str, Any]:
+    """Return the widths of intervals by bits and kind of run, where no run stands behind a share.
+
+    Args:
+        device: The accelerator; one of no known generation has none.
+    """
+    found: dict[str, Any] = {}
+    for one in precisions().values():
+        share = None
+        if device.generation in generations():
+            share = doubtful_share(device, one.bits, published_constants())
+        if share is not None:
+            found[str(one.bits)] = widths(share.doubt)
+    return found
+
+
 def accelerator_entries() -> list[dict[str, Any]]:
     """Return every accelerator preset with the numbers that formulas read."""
     table = data_table("accelerators.toml")
@@ -128,9 +146,11 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "fields": {name: record[name] for name in _DEVICE_FIELDS},
                 "link": "ICI" if device.generation == "tpu" else "NVLink",
                 "facts": device_facts(device, shape),
+                "held": held_facts(device, shape),
                 "experts": experts_facts(device, shape),
                 "narrow": narrow_facts(device, shape),
                 "efficiency": efficiencies(device),
+                "widths": doubtful_widths(device),
                 "blocks": blocks(device),
             }
         )
@@ -164,10 +184,14 @@ def predictor_entries() -> list[dict[str, Any]]:
     ]
 
 
-def widths() -> dict[str, Any]:
-    """Return the width of the interval of each kind of run, for software that is assumed."""
+def widths(doubt: float = 0.0) -> dict[str, Any]:
+    """Return the width of the interval of each kind of run, for software that is assumed.
+
+    Args:
+        doubt: Of a share of the matrix rate, as in `steptime.answer.width.widened`.
+    """
     found = {KEYS[kind]: kept_width(kind, NOTHING) for kind in KINDS}
-    return {key: asdict(width) for key, width in found.items() if width is not None}
+    return {key: asdict(widened(one, doubt)) for key, one in found.items() if one is not None}
 
 
 def _twice(schedule: Schedule) -> bool:
@@ -194,8 +218,9 @@ def memory_error() -> dict[str, Any]:
     return {"rows": found.rows, "mean": found.mean_fraction} if found else {"rows": 0, "mean": 0.0}
 
 
+@functools.cache
 def explorer_data() -> dict[str, Any]:
-    """Return what the page loads, ready to be JSON."""
+    """Return what the page loads, ready to be JSON; nobody may change it."""
     shape, device = model(CHAPTER_MODELS[0]), accelerator(accelerator_names()[0])
     blank = dict.fromkeys(JOB_FIELDS, 0.0)
     return {

@@ -64,6 +64,20 @@ def device_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float
     return _changed(facts_of(device, shape, PLAIN), common)
 
 
+def held_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]]:
+    """Return what the memory of the assumed software differs in on a device: its usual date tells.
+
+    Args:
+        device: The accelerator.
+        shape: As in `common_facts`.
+    """
+    common = common_facts(accelerator(accelerator_names()[0]), shape)
+    return [
+        {name: value for name, value in one["memory"].items() if value != other["memory"][name]}
+        for one, other in zip(facts_of(device, shape, PLAIN), common, strict=True)
+    ]
+
+
 def experts_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]] | None:
     """Return what the time of the assumed software differs in for a mixture of experts.
 

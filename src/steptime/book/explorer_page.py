@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from steptime.book.alone_page import AlonePage, alone_html
-from steptime.book.explorer_bundle import one_script
+from steptime.book.explorer_bundle import scripts
 from steptime.book.explorer_data import explorer_data
+from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.mangle import smallest_script
 from steptime.book.minify import small_style
+from steptime.book.packed import packed_rows
 
 OPENED = (
     "steptime.formulas.memory.total:rank_memory_bytes",
@@ -55,6 +57,9 @@ ROOTS = (
     "steptime.formulas.memory.total:memory_total_bytes",
 )
 """The formulas that the page calls."""
+
+LATER = ("explorer/later.js", "explorer/opened.js")
+"""Modules that the page fetches: after its first answer, and with the first formula opened."""
 
 PAGE = AlonePage(
     name="explorer",
@@ -104,18 +109,43 @@ def module_text(name: str, value: Any) -> str:
     return f"export const {name} = {text};\n"
 
 
-def data_text() -> str:
-    """Return the module of all data; records of one kind name their fields once."""
-    data = explorer_data()
-    data["tabled"] = [table_schedule(path) for path in TABLES]
-    for kind in ("models", "accelerators"):
-        entries = data[kind]
-        names = list(entries[0]["fields"])
-        data[f"{kind}_fields"] = names
-        data[kind] = [{**one, "fields": [one["fields"][name] for name in names]} for one in entries]
-    text = module_text("packed", data).removeprefix("export ")
+KINDS = ("models", "accelerators")
+"""What the data holds many records of."""
+NAMES = ("key", "name", "group")
+"""What a list to choose from shows of them."""
+PACKED = (*KINDS, "software", "schedules")
+
+
+def _data_module(data: dict[str, Any]) -> str:
+    packed = {name: packed_rows(one) if name in PACKED else one for name, one in data.items()}
+    text = module_text("packed", packed).removeprefix("export ")
     head = 'import { unpacked } from "./unpack.js";'
     return f"{head}\n{text}export const data = unpacked(packed);\n"
+
+
+def _all_data() -> dict[str, Any]:
+    return {**explorer_data(), "tabled": [table_schedule(path) for path in TABLES]}
+
+
+def data_text() -> str:
+    """Return the module of all data; records of one kind name their fields once."""
+    return _data_module(_all_data())
+
+
+def data_texts() -> tuple[str, str]:
+    """Return the data that the first answer needs, and the module of what other ones need.
+
+    The first has the name of every model and device, and all of the two that a page starts with.
+    """
+    data = _all_data()
+
+    def part(rows: list[dict[str, Any]], named: bool) -> list[dict[str, Any]]:
+        return [{k: v for k, v in one.items() if (k in NAMES) is named} for one in rows]
+
+    rest = {kind: packed_rows(part(data[kind], named=False)) for kind in KINDS}
+    first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
+    names = {kind: part(data[kind], named=True) for kind in KINDS}
+    return _data_module({**data, **names, "first": first}), module_text("rest", rest)
 
 
 def texts_text() -> str:
@@ -138,7 +168,8 @@ def modules() -> dict[str, str]:
         path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")])
     }
-    found["explorer/data.js"] = data_text()
+    found["explorer/asked.js"] = module_text("asked", asked_fields())
+    found["explorer/data.js"], found["explorer/rest.js"] = data_text(), module_text("rest", None)
     found["explorer/formulas.js"] = bundle(*ROOTS)
     return found
 
@@ -189,12 +220,15 @@ def write_explorer(out: Path) -> list[Path]:
     stand_in = fragment()
     texts = modules()
     texts["explorer/formulas.js"], tables = without_tables(texts["explorer/formulas.js"])
+    texts["explorer/data.js"], texts["explorer/rest.js"] = data_texts()
+    first, later, opened = scripts("explorer/index.js", LATER, texts)
     made = {
         "explorer.html": stand_in,
         "explorer/index.html": alone_html(PAGE, stand_in),
-        "explorer/index.js": one_script("explorer/index.js", texts),
+        "explorer/index.js": first,
+        "explorer/later.js": later,
         "explorer/tables.js": tables_text(tables),
-        "explorer/formula-text.js": texts_text(),
+        "explorer/formula-text.js": texts_text() + opened,
         "explorer/style.css": small_style(style_text("explorer")),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)

@@ -7,11 +7,21 @@ from typing import Any
 from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
 from steptime.inputs.training_step import TrainingStep
 
-UNNAMED = ("stack", "date", "network_gbit")
+UNNAMED = ("stack", "date")
 """Fields that the page does not ask: it answers for what is usual."""
 FIELD_KEYS = {field.name: field.key for field in FIELDS if field.key and field.name not in UNNAMED}
 """Where the page keeps each field; it keeps devices in place of the data-parallel size."""
 SIZE_KEYS = {name: BY_NAME[name].key for name in SIZES if BY_NAME[name].key}
+
+
+def asked_fields() -> dict[str, Any]:
+    """Return what the page's modules know of the fields before any data: offers and bounds."""
+    keyed = [field for field in FIELDS if field.key and field.name not in UNNAMED]
+    return {
+        "sizes": list(SIZE_KEYS.values()),
+        "offered": {field.key: field.offered for field in keyed if field.offered},
+        "most": {field.key: field.most for field in keyed if field.most},
+    }
 
 
 def state_of(step: TrainingStep) -> dict[str, Any]:
@@ -37,4 +47,5 @@ def asked_of(state: dict[str, Any]) -> dict[str, Any]:
     """
     found = {name: state[key] for name, key in FIELD_KEYS.items() if key in state}
     found |= {"num_gpus": state["n"], "sequence_parallel": bool(state["sp"])}
-    return found | {"nvlink_domain": state.get("domain") or None}
+    how = {name: state.get(FIELD_KEYS[name]) or None for name in ("nvlink_domain", "network_gbit")}
+    return found | how

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from steptime.book.brackets import without_needless
+
 _TOKEN = re.compile(
     r"""(?P<note>//[^\n]*|/\*.*?\*/)|(?P<space>\s+)"""
     r"""|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)"""
@@ -95,7 +97,7 @@ def tightened(code: str) -> str:
 
     code = re.sub(r"\b(\w+)\+=1\b", r"\1++", pair.sub(direct, code))
     code = re.sub(r"(\w+|[\])])\[\"([A-Za-z_]\w*)\"\]", field, code)
-    return "".join(_bare(tokens(code)))
+    return "".join(without_needless(list(_bare(tokens(code)))))
 
 
 def _is_whole_test(before: list[str], inside: list[str]) -> bool:

@@ -8,11 +8,13 @@ from typing import Any
 from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import logit
 from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
+from steptime.inputs.fields import BY_NAME
+from steptime.planning.cuts import RUN_FIELDS, SIZE_FIELDS
 from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
-from steptime.planning.space import COPIES
+from steptime.planning.space import COPIES, ROW_FIELDS
 from steptime.readers.config_keys import LARGEST_SIZE
 from steptime.readers.families import FAMILIES, Family
 from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
@@ -29,6 +31,10 @@ def search_data() -> dict[str, Any]:
         "zero": TRIED_ZERO,
         "sequence": [float(one) for one in usual["sequence_parallel"]],
         "copies": COPIES,
+        "size_fields": SIZE_FIELDS,
+        "run_fields": RUN_FIELDS,
+        "row_fields": ROW_FIELDS,
+        "row_keys": [BY_NAME[name].label for name in ROW_FIELDS],
         "schedules": usual["schedules"],
         "reasons": REASONS,
         "too_many": TOO_MANY_STAGES,

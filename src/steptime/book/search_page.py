@@ -11,6 +11,7 @@ from pathlib import Path
 from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import one_script
 from steptime.book.explorer_page import data_text, module_text
+from steptime.book.explorer_state import asked_fields
 from steptime.book.figure_page import WEB
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
@@ -49,6 +50,7 @@ def modules() -> dict[str, str]:
         for folder in ("find", "explorer", "shared")
         for path in sorted(WEB.glob(f"{folder}/*.js"))
     }
+    found["explorer/asked.js"] = module_text("asked", asked_fields())
     found["explorer/data.js"] = data_text()
     found["find/data.js"] = module_text("search", search_data())
     found["find/tables.js"] = module_text("tables", reader_tables())

@@ -11,7 +11,7 @@ import typer
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import RankMemory
 from steptime.answer.question import Question
-from steptime.answer.unstated_peak import OpenPeak
+from steptime.answer.unstated import OpenPeak
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, print_json, print_table

@@ -17,11 +17,11 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.amount import amount, whole
 from steptime.inputs.constants import RooflineConstants, read_constants
 from steptime.inputs.entries import Field
-from steptime.inputs.errors import ConfigError
+from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME, FIELDS
 from steptime.inputs.said import Said
-from steptime.inputs.stack import WORD_FACTS
+from steptime.inputs.stack import FACT_NAMES, WORD_FACTS
 from steptime.inputs.training_step import device_named, training_step
 
 PANELS = {
@@ -184,11 +184,13 @@ def facts_of(pairs: list[str] | None) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for pair in pairs or ():
         name, equals, text = pair.partition("=")
+        if name:
+            check_choice("fact", name, FACT_NAMES)
         try:
             value: Value = text if name in WORD_FACTS else float(text)
         except ValueError:
             equals = ""
-        if not equals or not text:
+        if not (name and equals and text):
             raise ConfigError(f"--fact {pair[:60]!r} must be {_pair_of(name)}")
         if name in found:
             raise ConfigError(f"--fact {name[:60]} is given twice, state it once")

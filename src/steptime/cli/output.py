@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from steptime.inputs.shown import seconds as seconds
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -111,22 +113,6 @@ def _table(
     for row in rows:
         table.add_row(*row)
     return table
-
-
-def seconds(value: float) -> str:
-    """Return a time for the eye: three or four digits in s, ms or µs.
-
-    Args:
-        value: Seconds.
-    """
-    if value == 0:
-        return "0"
-    if value >= 1000:
-        return f"{value:,.0f} s"
-    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= scale:
-            return f"{value / scale:.4g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -86,6 +86,7 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "mfu_convention": "model FLOP, attention in full, of the 16-bit peak",
         "mfu_remark": result.mfu_remark,
         "mfu_causal_fraction": result.mfu_causal_fraction,
+        "hfu_fraction": result.hfu_fraction,
         "tokens_per_s": result.tokens_per_s,
         "tokens_per_s_per_gpu": result.tokens_per_s_per_gpu,
         "fits": result.fits,

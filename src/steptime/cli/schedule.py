@@ -16,10 +16,10 @@ from steptime.cli.schedule_list import schedules
 from steptime.cli.schedule_overlay import Overlay, check_overlay, write_drawings
 from steptime.cli.schedule_print import print_drawing, print_summary
 from steptime.inputs.errors import ConfigError, check_count, check_number
-from steptime.inputs.schedule_name import check_schedule_name
+from steptime.inputs.schedule_name import check_schedule_name, searched_name
 from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
-from steptime.pipeline.schedules import SCHEDULES, check_schedule, default_chunks
+from steptime.pipeline.schedules import check_schedule, default_chunks, splits_backward
 from steptime.pipeline.stage_times import stage_times_named
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
 
@@ -30,9 +30,7 @@ Examples:
 
 - `steptime schedule interleaved-1f1b -p 4 -m 8 -v 2 --json`
 
-- `steptime schedule zb-h1 --send-latency 0.1 --svg zb.svg`
-
-- `steptime schedule zb-v -p 8 -m 24 --times qi2023-1.5b`
+- `steptime schedule zb-2p -p 8 -m 24 --times qi2023-1.5b --kept-for-weights 0.37`
 
 - `steptime schedule --order my_order.csv`
 
@@ -154,7 +152,9 @@ def schedule(
     check_number("--kept-for-weights", kept_for_weights, above=-1e-300, most=1.0)
     forms = {"--json": as_json, "--svg": svg_path, "--trace": trace_path}
     most = min((MOST_ACTIONS[form], form) for form in MOST_ACTIONS if forms.get(form, True))
-    timeline = _timeline(name, stages, micro_batches, chunks, order_file, work, most)
+    timeline = _timeline(
+        name, stages, micro_batches, chunks, order_file, work, kept_for_weights, most
+    )
     _refuse_deadlock(timeline, as_json)
     write_drawings(timeline, trace_path, svg_path, overlay, unit_seconds, as_json)
     if as_json:
@@ -191,15 +191,16 @@ def _timeline(
     chunks: int | None,
     order: Path | None,
     work: Work,
+    kept: float,
     most: tuple[int, str],
 ) -> Timeline:
     if order is None:
         if name is None:
             raise ConfigError("name a schedule (see 'steptime schedules') or give --order FILE")
         held = check_schedule(name, stages, micro_batches, chunks)
-        each = 3 if SCHEDULES[name].splits_backward else 2
+        each = 3 if splits_backward(name) else 2
         check_actions(each * stages * micro_batches * held, most)
-        return simulate(name, stages, micro_batches, held, work)
+        return simulate(name, stages, micro_batches, held, work, kept)
     if name is not None:
         raise ConfigError(f"give a schedule or --order, not both; got {name!r} and {str(order)!r}")
     orders, num_stages, count = orders_from_text(
@@ -229,7 +230,8 @@ def _preset(
         raise ConfigError("--times needs the name of a schedule, whose chunks share a rank's time")
     if preset.seconds and unit_seconds is not None:
         raise ConfigError(f"--times {times} is in seconds; leave out --unit-seconds")
-    held = chunks if chunks is not None else default_chunks(check_schedule_name(name))
+    named = searched_name(name) or check_schedule_name(name)
+    held = chunks if chunks is not None else default_chunks(named)
     work = preset.work(check_count("chunks", held))
     fields = ("forward", "backward_input", "backward_weight")
     found = {field: getattr(work, field) for field in fields}

@@ -10,6 +10,7 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import check_count, check_number
 from steptime.pipeline.schedules import SCHEDULES
+from steptime.pipeline.searched import INVENTOR, SEARCHED, SOURCE
 from steptime.pipeline.stage_times import compared, presets, stage_times_named
 
 EXAMPLES = """
@@ -70,7 +71,7 @@ def _compare(
     times: str, stages: int, micro_batches: int, activation_bytes: float, as_json: bool
 ) -> None:
     preset = stage_times_named(times)
-    found = compared(stages, micro_batches, preset)
+    found = compared(stages, micro_batches, preset, (*SCHEDULES, *SEARCHED))
     if as_json:
         rows: list[dict[str, Any]] = [
             {key: getattr(one, key) for key in one.__slots__} for one in found
@@ -111,6 +112,20 @@ def _list_schedules(as_json: bool) -> None:
             "idea": entry.idea,
         }
         for entry in SCHEDULES.values()
+    ]
+    known += [
+        {
+            "name": name,
+            "title": one.title,
+            "inventor": INVENTOR,
+            "constraints": one.constraints,
+            "bubble": one.bubble,
+            "activations": one.activations,
+            "splits_backward": True,
+            "source": SOURCE,
+            "idea": one.idea,
+        }
+        for name, one in SEARCHED.items()
     ]
     if as_json:
         print_json(known)

@@ -10,22 +10,25 @@ from __future__ import annotations
 
 from base64 import b85encode
 from pathlib import Path
+from zlib import compress
 
 import numpy as np
 
 from steptime.evidence.chains import (
-    Form,
     Forms,
     fewest,
     idle_chains,
     lattice,
     missed_at_most,
+    ratios,
     spread,
 )
 from steptime.formulas.schedules import v_forms
-from steptime.formulas.schedules.v_forms import MOST_RANKS, ZERO, settled_at
+from steptime.formulas.schedules.v_forms import ZERO, settled_at
 
 SETTLED = {"v-half": 1.5, "v-min": 1.0}
+PARTS = {"small": (1, 32), "large": (33, 48), "largest": (49, 64)}
+"""The files of a table, and the first and the last number of ranks in each."""
 WIDTH = 100
 """Columns of a table's lines."""
 WIDER = 10.0
@@ -36,30 +39,14 @@ LOOKAHEAD = 3
 """Numbers of micro-batches that a row may fail to reach before its search ends."""
 STEEPEST = 4
 """F, I or W by which a form may grow with a micro-batch."""
-FINE, COARSE = 14, 9
-"""Steps of the ratios at which rows for few micro-batches and settled ones are compared."""
+FINE, COARSE, BETWEEN = (14, 10), (12, 8), (500, 250)
+"""Steps of the ratios at which rows for few micro-batches and settled ones are compared, and how
+many are drawn between them, where two that few forms serve may miss more; of the small part, and of
+the others."""
 
 Row = list[int]
-"""How many numbers of micro-batches it serves, 0 for all that follow; then slope, F, I and W of
-each form."""
-
-
-class Slopes:
-    """The slopes that a table's forms have, in the order in which they were met."""
-
-    def __init__(self) -> None:
-        self.met: list[Form] = [(0, 0, 0)]
-
-    def place(self, slope: Forms) -> int:
-        """Return the place of a slope; a new one is added.
-
-        Args:
-            slope: F, I and W.
-        """
-        f, i, w = (int(one) for one in slope)
-        if (f, i, w) not in self.met:
-            self.met.append((f, i, w))
-        return self.met.index((f, i, w))
+"""How many numbers of micro-batches it serves, 0 for all that follow; then of each form F, I and W
+of its slope, and F, I and W."""
 
 
 def reaching(truth: dict[int, Forms], start: int, end: int, lengths: Forms) -> Forms | None:
@@ -91,15 +78,15 @@ def reaching(truth: dict[int, Forms], start: int, end: int, lengths: Forms) -> F
     return None if chosen is None else forms[low][chosen]
 
 
-def few_rows(name: str, p: int, slopes: Slopes) -> list[Row]:
+def few_rows(name: str, p: int) -> list[Row]:
     """Return the rows of a table for numbers of micro-batches that are too few to settle.
 
     Args:
         name: V-Half or V-Min.
         p: Pipeline ranks.
-        slopes: Those met so far; new ones are added.
     """
-    lengths = lattice(FINE)
+    part = _part(p)
+    lengths = np.concatenate([lattice(FINE[part]), ratios(BETWEEN[part])])
     last = int(settled_at(float(p), SETTLED[name])) - 1
     truth = {m: idle_chains(name, p, m, 2, lengths) for m in range(1, last + 1)}
     rows: list[Row] = []
@@ -113,24 +100,30 @@ def few_rows(name: str, p: int, slopes: Slopes) -> list[Row]:
             if more is not None:
                 end, found = further, more
         assert found is not None  # the chains of one size serve that size
-        rows.append([end - start + 1, *_spelt(found, slopes)])
+        rows.append([end - start + 1, *_spelt(found)])
         start = end + 1
     return rows
 
 
-def _spelt(forms: Forms, slopes: Slopes) -> list[int]:
-    return [int(n) for form in forms for n in (slopes.place(form[3:]), *form[:3])]
+def _part(p: int) -> int:
+    return int(p > PARTS["small"][1])
 
 
-def settled_row(name: str, p: int, slopes: Slopes) -> Row:
+def _spelt(forms: Forms) -> list[int]:
+    spelt = sorted((*map(int, form[3:]), *map(int, form[:3])) for form in forms)
+    return [number for form in spelt for number in form]
+
+
+def settled_row(name: str, p: int) -> Row:
     """Return the row of a table for all larger numbers of micro-batches.
 
     Args:
         name: V-Half or V-Min.
         p: Pipeline ranks.
-        slopes: Those met so far; new ones are added.
     """
-    lengths = np.concatenate([lattice(COARSE), lattice(COARSE, WIDER)])
+    part = _part(p)
+    even = [lattice(COARSE[part]), lattice(COARSE[part], WIDER)]
+    lengths = np.concatenate([*even, ratios(BETWEEN[part])])
     settled = int(settled_at(float(p), SETTLED[name]))
     grown: list[Forms] = []
     known: Forms | None = None
@@ -148,62 +141,66 @@ def settled_row(name: str, p: int, slopes: Slopes) -> Row:
         truth = (every[:, :3] + m * every[:, 3:])[at.argmax(axis=0)]
         enough = at >= at.max(axis=0) - missed_at_most(truth, m, lengths)
         kept.update(dict.fromkeys(fewest(enough) or []))
-    return [0, *_spelt(every[list(kept)], slopes)]
+    return [0, *_spelt(every[list(kept)])]
 
 
-def rows_of(name: str, p: int, slopes: Slopes) -> list[Row]:
+def rows_of(name: str, p: int) -> list[Row]:
     """Return the rows of a table for one number of ranks.
 
     Args:
         name: V-Half or V-Min.
         p: Pipeline ranks.
-        slopes: Those met so far; new ones are added.
     """
-    return [*few_rows(name, p, slopes), settled_row(name, p, slopes)]
+    return [*few_rows(name, p), settled_row(name, p)]
 
 
-def table_text(name: str) -> str:
-    """Return the module that holds the table of V-Half or of V-Min.
+def table_text(name: str, part: str, rows: list[Row]) -> str:
+    """Return the module that holds some rows of the table of V-Half or of V-Min.
 
     Args:
         name: Its name.
+        part: A key of `PARTS`.
+        rows: In the order of ranks and micro-batches.
     """
-    slopes = Slopes()
-    rows = [row for p in range(1, int(MOST_RANKS) + 1) for row in rows_of(name, p, slopes)]
-    title = name.upper().replace("-", "_")
-    steps = bytes(number + ZERO for slope in slopes.met for number in slope)
-    text = b85encode(bytes([len(slopes.met)]) + steps + b"".join(map(spelt, rows))).decode()
+    title = f"{name}-{part}".upper().replace("-", "_")
+    text = b85encode(compress(packed(rows), level=9)).decode()
     lines = [
         f'"""Forms of {title}: `v_forms` says how to read them; `form_tables` made them."""',
         "",
-        "from steptime.formulas.schedules.v_forms import _columns",
-        "",
-        '_FORMS = """',
+        f'{title} = """',
         *(text[at : at + WIDTH] for at in range(0, len(text), WIDTH)),
         '"""',
-        f"{title}_FORMS = _columns(_FORMS)",
     ]
     return "\n".join([*lines, ""])
 
 
-def spelt(row: Row) -> bytes:
-    """Return a row as bytes: what it serves, its forms, and the numbers of each.
+def packed(rows: list[Row]) -> bytes:
+    """Return rows as the bytes that `steptime.formulas.schedules.v_forms.columns` reads.
 
     Args:
-        row: Of a table.
-
-    Raises:
-        ValueError: If a number is too large for a byte.
+        rows: In the order of ranks and micro-batches.
     """
-    return bytes([row[0], len(row) // 4, *(number + ZERO for number in row[1:])])
+    forms = [tuple(row[at : at + 6]) for row in rows for at in range(1, len(row), 6)]
+    slopes = list(dict.fromkeys(form[:3] for form in forms))
+    numbers = [len(slopes), len(rows)]
+    numbers += [slope[k] for k in range(3) for slope in slopes]
+    numbers += [row[0] for row in rows]
+    numbers += [len(row) // 6 for row in rows]
+    numbers += [slopes.index(form[:3]) for form in forms]
+    numbers += [form[k] for k in (3, 4) for form in forms]
+    numbers += [sum(form[3:]) for form in forms]
+    over = [number + ZERO for number in numbers]
+    return bytes(number // 256 for number in over) + bytes(number % 256 for number in over)
 
 
 def main() -> None:
-    """Write both tables."""
+    """Write both tables, a file for each of `PARTS`."""
     folder = Path(v_forms.__file__).parent
     for name in SETTLED:
-        path = folder / f"{name.replace('-', '_')}_table.py"
-        path.write_text(table_text(name), encoding="utf-8")
+        for part, (first, last) in PARTS.items():
+            rows = [row for p in range(first, last + 1) for row in rows_of(name, p)]
+            path = folder / f"{name.replace('-', '_')}_{part}.py"
+            path.write_text(table_text(name, part, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

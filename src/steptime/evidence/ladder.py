@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from steptime.answer.answer import answer
 from steptime.evidence.measured import published_step_time_s
+from steptime.evidence.row_device import measured
 from steptime.evidence.row_question import roofline_question
 from steptime.evidence.row_said import dated, named
 from steptime.evidence.runs import Incomplete, run_of
@@ -183,8 +184,8 @@ def ladder_of(
 
 @functools.cache
 def ladder() -> tuple[LadderLine, ...]:
-    """Return the ladder of ``data/published_runs.csv``."""
-    return ladder_of(published_rows())
+    """Return the ladder of ``data/published_runs.csv``, of devices that somebody measured."""
+    return ladder_of(row for row in published_rows() if measured(row))
 
 
 def weighed(lines: Iterable[LadderLine], least_runs: int = 3) -> dict[str, Rung]:

@@ -1,7 +1,8 @@
 """What a source's first few runs teach of its others: the error before and after a fit to them.
 
-Every source is left out of the published fit whole, as in `steptime.evidence.leave_out`. Then some
-of its runs, drawn by chance, are learned from as a user's own, and the rest are predicted.
+Every source is left out of the published fit whole, as in `steptime.evidence.leave_out`, and of
+what is known of how clusters differ. Then some of its runs, drawn by chance, are learned from as a
+user's own, and the rest are predicted: with as much known of the software as a rung of the ladder.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from steptime.evidence.ladder import RUNGS
 from steptime.evidence.ladder_left_out import published_without
+from steptime.evidence.leave_out import asked_as
 from steptime.evidence.own_fit import fit_to
 from steptime.evidence.samples import Sample, Table, all_runs, scored, table
 from steptime.inputs.constants import RooflineConstants
@@ -53,12 +56,14 @@ class LeftOutSource:
     constants: RooflineConstants
 
 
-def sources_left_out(least_runs: int) -> tuple[LeftOutSource, ...]:
+def sources_left_out(least_runs: int, rung: str) -> tuple[LeftOutSource, ...]:
     """Return the sources that are large enough, each with constants fitted without it.
 
     Args:
         least_runs: Of a source.
+        rung: What is known of its software, of `steptime.evidence.ladder.RUNGS`.
     """
+    asked = RUNGS[rung]
     runs = all_runs()
     constants = published_without()
     by_source: dict[str, list[Sample]] = {}
@@ -66,7 +71,7 @@ def sources_left_out(least_runs: int) -> tuple[LeftOutSource, ...]:
         if scored(sample):
             by_source.setdefault(sample.origin, []).append(sample)
     return tuple(
-        LeftOutSource(name, tuple(chosen), constants[name])
+        LeftOutSource(name, asked_as(asked, chosen), constants[name])
         for name, chosen in by_source.items()
         if len(chosen) >= least_runs
     )
@@ -82,7 +87,7 @@ def drawn(source: LeftOutSource, count: int, draw: random.Random) -> Draw:
     """
     own = set(draw.sample(range(len(source.runs)), count))
     unseen = table([run for place, run in enumerate(source.runs) if place not in own])
-    fit = fit_to([source.runs[place] for place in sorted(own)], source.constants)
+    fit = fit_to([source.runs[place] for place in sorted(own)], source.constants, source.name)
     return Draw(
         source=source.name,
         count=count,

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from steptime.evidence.adding import step_of
 from steptime.evidence.own_steps import (
     FEWEST_LEFT_OUT,
     STEPS,
     Line,
-    least_scatter,
+    Spreads,
     left_out_mean,
     line_at,
     moved,
+    scatter_of,
     solved,
+    spread_of,
+    spreads,
     steps_taken,
 )
 from steptime.evidence.samples import Sample, Table, samples, table
@@ -24,6 +28,7 @@ from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.said import EXACT, KNOWLEDGE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,32 +107,38 @@ class OwnFit:
         return bool(self.learned)
 
 
-def _spread(errors: Floats) -> tuple[float, float]:
-    """Return the middle of some errors and how far they typically lie from it."""
-    import numpy as np
-
-    middle = float(np.median(errors))
-    return middle, 1.4826 * float(np.median(np.abs(errors - middle)))
-
-
 def _standing_out(errors: Floats) -> NDArray[np.bool_]:
     """Return which errors are too far from the others to be fitted to."""
     import numpy as np
 
     if len(errors) < FEWEST_LEFT_OUT:
         return np.zeros(len(errors), bool)
-    middle, spread = _spread(errors)
+    middle, spread = spread_of(errors)
     far = np.abs(errors - middle) > max(_STANDS_OUT * max(spread, 0.03), _LEAST)
     # Half of the runs can not be the odd ones.
     return np.asarray(far if 2 * far.sum() < len(errors) else np.zeros(len(errors), bool))
 
 
-def _line(runs: Table, base: RooflineConstants) -> Line:
+def known_of(chosen: Sequence[Sample]) -> str:
+    """Return what is known of the software of runs: as little as of any of them.
+
+    Args:
+        chosen: The runs.
+    """
+    levels = (
+        EXACT if one.inputs.software.known else one.inputs.software.knowledge for one in chosen
+    )
+    return max(levels, key=KNOWLEDGE.index)
+
+
+def _line(runs: Table, base: RooflineConstants, known: Spreads) -> Line:
     """Return how the errors of runs change about the published constants."""
     import numpy as np
 
     generations = frozenset(cell[0] for cell in runs.cells)
-    return line_at(lambda x: runs.errors(moved(base, generations, x)), np.zeros(len(STEPS)))
+    parts = runs.parts(base)
+    exposed = 1.0 - (parts["compute"] + parts["recompute"]) / step_of(parts)
+    return line_at(lambda x: runs.errors(moved(base, generations, x)), np.asarray(exposed), known)
 
 
 def _learned(x: Floats, deviation: Floats, taken: int) -> tuple[OwnStep, ...]:
@@ -169,12 +180,13 @@ def own_fit(rows: Sequence[PublishedRow], base: RooflineConstants | None = None)
     return fit_to(samples(rows), base or published_constants())
 
 
-def fit_to(chosen: Sequence[Sample], base: RooflineConstants) -> OwnFit:
+def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "") -> OwnFit:
     """Return constants learned from runs that can be predicted.
 
     Args:
         chosen: The runs.
         base: What is learned beside.
+        without: A source that may not say how far clusters differ.
 
     Raises:
         ConfigError: If there is none.
@@ -183,13 +195,14 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants) -> OwnFit:
 
     if not chosen:
         raise ConfigError("--fit needs at least 1 row that can be predicted, got 0")
-    every = _line(table(chosen), base)
-    x, _ = solved(every, np.ones(len(chosen)), 1, least_scatter(len(chosen)))
+    known = spreads(known_of(chosen), without)
+    every = _line(table(chosen), base, known)
+    x, _ = solved(every, np.ones(len(chosen)), 1, known.runs)
     far = _standing_out(every.at(x))
     kept = table([sample for sample, out in zip(chosen, far, strict=True) if not out])
-    line, count = _line(kept, base), len(kept.samples)
-    scatter = max(least_scatter(count), _spread(every.at(x)[~far])[1])
-    taken = steps_taken(line, scatter)
+    line, count = _line(kept, base, known), len(kept.samples)
+    taken = steps_taken(line)
+    scatter = scatter_of(line, max(taken, 1))
     x, deviation = solved(line, np.ones(count), taken, scatter)
     generations = frozenset(cell[0] for cell in kept.cells)
     steps = (float(x[0]), float(x[1]), float(x[2]))
@@ -204,7 +217,7 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants) -> OwnFit:
         mean_left_out=left_out_mean(line, max(taken, 1), scatter)
         if count >= FEWEST_LEFT_OUT
         else None,
-        scatter=scatter,
+        scatter=scatter * float(np.median(line.scale)),
         set_aside=tuple(sample.id for sample, out in zip(chosen, far, strict=True) if out),
     )
 

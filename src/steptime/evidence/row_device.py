@@ -11,6 +11,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator, accelerator_names
+from steptime.inputs.training_step import device_named
 
 _HOW_NETWORK = "Gb/s of one GPU in one direction in column network"
 
@@ -68,7 +69,7 @@ def accelerator_of(text: str, assumed: list[Assumed]) -> Accelerator:
 
 
 def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
-    """Return the accelerator of a row with the network that the row states.
+    """Return the accelerator of a row with the links that the row states.
 
     Args:
         row: The row.
@@ -78,6 +79,8 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
         Incomplete: If the accelerator is unknown.
     """
     device = accelerator_of(row.gpu, assumed)
+    if row.nvlink_domain is not None:
+        device = device_named(device, row.nvlink_domain)
     stated = network_gbit(row.network, device.node_size or device.nvlink_domain)
     if stated:
         return replace(device, network_bytes_per_s=stated * 1e9 / 8, network_stated=True)
@@ -87,3 +90,15 @@ def device_of(row: PublishedRow, assumed: list[Assumed]) -> Accelerator:
     elif -(-(row.gpus or 1) // device.nvlink_domain) > 1:
         assumed.append(not_stated("network", usual, how=_HOW_NETWORK))
     return device
+
+
+def measured(row: PublishedRow) -> bool:
+    """Return whether somebody measured the matrix products of a row's device.
+
+    Args:
+        row: The row.
+    """
+    try:
+        return not accelerator_of(row.gpu, []).inferred
+    except Incomplete:
+        return False

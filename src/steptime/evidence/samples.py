@@ -128,8 +128,23 @@ def samples(rows: Iterable[PublishedRow]) -> tuple[Sample, ...]:
 
 @functools.cache
 def main_samples() -> tuple[Sample, ...]:
-    """Return the samples of ``data/published_runs.csv`` and of the Megatron-LM figures."""
-    return samples([*published_rows(), *figure_rows()])
+    """Return the samples of ``data/published_runs.csv`` and of the Megatron-LM figures.
+
+    Devices whose products nobody measured play no part: `beyond_samples` has their runs.
+    """
+    every = samples([*published_rows(), *figure_rows()])
+    return tuple(one for one in every if not one.inputs.run.accelerator.inferred)
+
+
+@functools.cache
+def beyond_samples() -> tuple[Sample, ...]:
+    """Return the published runs on devices whose rate of products is inferred.
+
+    No constant was fitted to them, and no interval rests on them: they tell what an answer for a
+    device that nobody measured is worth.
+    """
+    every = samples(published_rows())
+    return tuple(one for one in every if one.inputs.run.accelerator.inferred)
 
 
 @functools.cache
@@ -157,9 +172,9 @@ def stacked(records: Sequence[Any], kind: Callable[..., Any]) -> Any:
     return SimpleNamespace(**columns)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Samples as arrays.
+    """Samples as arrays, each table itself alone.
 
     Attributes:
         samples: The samples.
@@ -231,6 +246,7 @@ def scored(sample: Sample) -> bool:
     return not sample.sick and sample.source != "playbook"
 
 
+@functools.cache
 def all_runs() -> Table:
     """Return every run: those that are scored, and those that may only be fitted to."""
     chosen = [

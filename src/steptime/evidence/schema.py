@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -127,6 +128,7 @@ class PublishedRow(BaseModel):
     mem_gb: Positive = None
     flop_convention: Text = ""
     network: Text = ""
+    nvlink_domain: Count = None
     overlap: Text = ""
     schedule: Text = ""
     software: Text = ""
@@ -225,10 +227,16 @@ def published_rows() -> list[PublishedRow]:
 
     These are ``data/corrections.csv`` and ``data/run_facts.csv``.
     """
+    return list(_published_rows())
+
+
+@functools.cache
+def _published_rows() -> tuple[PublishedRow, ...]:
+    """Return them, read once: rows are frozen."""
     changes: dict[str, dict[str, int]] = {}
     for _, cells in text_rows(data_path("corrections.csv")):
         changes.setdefault(cells["id"], {})[cells["column"]] = int(cells["used"])
-    return [
+    return tuple(
         row.model_copy(update=changes[row.id]) if row.id in changes else row
         for row in read_rows(data_path("published_runs.csv"), published_row)
-    ]
+    )

@@ -11,25 +11,14 @@ from steptime.formulas.records import Job, LinkRates
 from steptime.formulas.validity import leaves_rest
 
 
-def whole_blocks(domain_size: Number, block: Number) -> Number:
-    """Return the devices of a domain that hold whole blocks; 0 if none fits.
-
-    Args:
-        domain_size: Devices in one NVLink domain, less the spares.
-        block: Devices of a block.
-    """
-    return floor(domain_size / block) * block
-
-
-def used_per_domain(
+def kept_block(
     domain_size: Number, tp: Number, cp: Number, expert_ranks: Number, data_inside: Number
 ) -> Number:
-    """Return the devices of a domain that hold whole blocks of ranks that talk in every layer.
+    """Return the ranks that a domain keeps together: those that talk in every layer.
 
     These are t c ranks and, where data-parallel ranks are neighbours, e ranks that exchange
-    tokens. A block is not cut for the sake of a few devices: the rest stays idle, as spares; 8
-    of 72 with blocks of 16 or 64. Where no block fits in a domain smaller ones are kept: t c,
-    or t; and where even t does not fit, all devices are used.
+    tokens. Where no such block fits in a domain smaller ones are kept: t c, or t; and where even
+    t does not fit, none.
 
     Args:
         domain_size: Devices in one NVLink domain, less the spares.
@@ -45,25 +34,50 @@ def used_per_domain(
     experts = where(data_inside > 0.0, expert_ranks, 1.0)
     larger, smaller = maximum(near, experts), minimum(near, experts)
     both = larger * where(leaves_rest(larger, smaller) > 0.0, smaller, 1.0)
-    all_kept = whole_blocks(domain_size, both)
-    near_kept = whole_blocks(domain_size, near)
-    tensor_kept = whole_blocks(domain_size, tp)
-    least = where(tensor_kept > 0.0, tensor_kept, domain_size)
-    return where(all_kept > 0.0, all_kept, where(near_kept > 0.0, near_kept, least))
+    least = where(tp > domain_size, 1.0, tp)
+    return where(both > domain_size, where(near > domain_size, least, near), both)
 
 
-def some_group_crosses(span: Number, num_devices: Number, usable: Number) -> Number:
+def used_per_domain(
+    domain_size: Number, tp: Number, cp: Number, expert_ranks: Number, data_inside: Number
+) -> Number:
+    """Return the devices of a domain that hold whole blocks of ranks that talk in every layer.
+
+    A block is not cut for the sake of a few devices: the rest stays idle, as spares; 8 of 72
+    with blocks of 16 or 64.
+
+    Args:
+        domain_size: Devices in one NVLink domain, less the spares.
+        tp: Tensor-parallel size, t.
+        cp: Context-parallel size, c.
+        expert_ranks: Ranks of an expert group.
+        data_inside: 1 where data-parallel ranks are nearer than pipeline ones.
+
+    References:
+        derived here, book/hardware.md.
+    """
+    block = kept_block(domain_size, tp, cp, expert_ranks, data_inside)
+    return floor(domain_size / block) * block
+
+
+def some_group_crosses(span: Number, num_devices: Number, usable: Number, block: Number) -> Number:
     """Return 1 if a group within ``span`` neighbouring ranks leaves its domain, else 0.
+
+    A large domain may be used as several smaller ones: as many as hold one group each.
 
     Args:
         span: Neighbouring ranks that each group lies within.
         num_devices: Devices in the job, n.
         usable: Devices in use in each domain.
+        block: Devices that stay together, a divisor of those in use.
 
     References:
         derived here, book/hardware.md.
     """
-    return where(num_devices > usable, leaves_rest(usable, span), 0.0)
+    parts = maximum(floor(usable / span), 1.0)
+    held = floor(usable / block / parts) * block
+    straddles = where(held == span, 0.0, leaves_rest(usable, span))
+    return where(num_devices > usable, straddles, 0.0)
 
 
 def group_spans(job: Job) -> LinkRates:
@@ -98,16 +112,22 @@ def group_spans(job: Job) -> LinkRates:
     }
 
 
-def group_bytes_per_s(job: Job, size: Number, span: Number, usable: Number) -> Number:
+def group_bytes_per_s(
+    job: Job, size: Number, span: Number, usable: Number, block: Number
+) -> Number:
     """Return the bandwidth that the slowest group of one kind gets.
+
+    What leaves a domain also passes the links inside it, which may be the slower ones.
 
     Args:
         size: Ranks of a group.
         span: Neighbouring ranks that it lies within.
         usable: Devices in use in each domain.
+        block: Devices of a domain that stay together.
     """
-    crosses = some_group_crosses(span, job.tp * job.cp * job.pp * job.dp, usable)
-    near, far = job.nvlink_bytes_per_s, job.network_bytes_per_s
+    crosses = some_group_crosses(span, job.tp * job.cp * job.pp * job.dp, usable, block)
+    near = job.nvlink_bytes_per_s
+    far = minimum(near, job.network_bytes_per_s)
     return where(size > 1.0, where(crosses > 0.0, far, near), near)
 
 
@@ -124,11 +144,12 @@ def link_bytes_per_s(job: Job) -> LinkRates:
         derived here, book/hardware.md.
     """
     spans, experts = group_spans(job), expert_ranks(job)
-    usable = used_per_domain(job.nvlink_domain, job.tp, job.cp, experts, job.data_inside)
+    block = kept_block(job.nvlink_domain, job.tp, job.cp, experts, job.data_inside)
+    usable = floor(job.nvlink_domain / block) * block
     return {
-        "tensor": group_bytes_per_s(job, job.tp, spans["tensor"], usable),
-        "context": group_bytes_per_s(job, job.cp, spans["context"], usable),
-        "expert": group_bytes_per_s(job, job.ep, spans["expert"], usable),
-        "pipeline": group_bytes_per_s(job, job.pp, spans["pipeline"], usable),
-        "data": group_bytes_per_s(job, job.cp * job.dp, spans["data"], usable),
+        "tensor": group_bytes_per_s(job, job.tp, spans["tensor"], usable, block),
+        "context": group_bytes_per_s(job, job.cp, spans["context"], usable, block),
+        "expert": group_bytes_per_s(job, job.ep, spans["expert"], usable, block),
+        "pipeline": group_bytes_per_s(job, job.pp, spans["pipeline"], usable, block),
+        "data": group_bytes_per_s(job, job.cp * job.dp, spans["data"], usable, block),
     }

@@ -30,6 +30,7 @@ class Accelerator:
             domain where 0.
         network_bytes_per_s: Bandwidth between domains.
         network_stated: Whether who asks stated that bandwidth; else it is its row's.
+        inferred: Whether nobody measured its products: their rate is inferred from the data sheet.
         num_sms: Streaming multiprocessors, for wave quantisation.
         watt: Board power.
         product_scale: Rate of its products over the one measured, where that was another part's.
@@ -52,6 +53,7 @@ class Accelerator:
     matmul_flop_per_s: float = 0.0
     matmul_fp8_flop_per_s: float = 0.0
     matmul_fp4_flop_per_s: float = 0.0
+    inferred: bool = False
     num_sms: int = 0
     hbm_sold_bytes: float = 0.0
     watt: float = 0.0

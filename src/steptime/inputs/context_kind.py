@@ -34,3 +34,14 @@ def context_facts(lines: Mapping[str, Fact]) -> dict[str, Fact]:
         return {}
     kind = check_choice(f"fact {CONTEXT_KIND}", str(named.value), tuple(context_kinds()))
     return {fact.name: fact for fact in context_kinds()[kind]}
+
+
+def windows_refused(lines: Mapping[str, Fact]) -> str:
+    """Return where the software of a kind refuses sliding windows; nothing where it does not.
+
+    Args:
+        lines: The line of each fact.
+    """
+    named = lines.get(CONTEXT_KIND)
+    table = data_table("context_kinds.toml")
+    return "" if named is None else str(table[str(named.value)].get("no_windows", ""))

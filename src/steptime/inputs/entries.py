@@ -22,6 +22,8 @@ class Field:
         key: As a key in the address of the layout page; empty where the page does not ask it.
         default: Where the type has no None, which stands for what is usual.
         usual: Whether leaving it open means what is usual with model and software.
+        offered: Values that the layout page offers at a click.
+        most: The largest number that the layout page takes.
     """
 
     name: str = ""
@@ -33,11 +35,35 @@ class Field:
     key: str = ""
     default: object = None
     usual: bool = False
+    offered: tuple[int, ...] = ()
+    most: int = 0
 
     @property
     def typed(self) -> str:
         """Return the option as it can be typed: both, where one says yes and one no."""
         return " or ".join(self.flags[0].split("/"))
+
+
+def powers(most: int) -> tuple[int, ...]:
+    """Return the powers of two up to a size, which a page offers.
+
+    Args:
+        most: The size.
+    """
+    return tuple(2**k for k in range(most.bit_length()))
+
+
+def cut_field(label: str, help: str, **more: Any) -> Field:
+    """Return a size that a search tries and the page asks, by its label everywhere.
+
+    Args:
+        label: Its name as an option, a column and a key.
+        help: What it is, in a line.
+        **more: Of the entry, where it is not as for most sizes.
+    """
+    given: dict[str, Any] = {"flags": (f"--{label}",), "tried": "all that fit", "key": label}
+    asked: dict[str, Any] = {"offered": powers(8), "most": 2**10}
+    return Field(group="cut", label=label, help=help, **given | asked | more)
 
 
 def entries(inputs: Any) -> Iterator[tuple[inspect.Parameter, Field]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable
@@ -71,8 +70,11 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     names = choices if isinstance(choices, Collection) else tuple(choices)
     if isinstance(value, str) and value in names:
         return value
+    # Nobody waits for it whose names are right.
+    from difflib import get_close_matches
+
     known = sorted(names)
-    near = difflib.get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=0.4)
+    near = get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")
 
@@ -100,7 +102,9 @@ def same_in_sense(asked: str, known: str) -> bool:
         return False
     # A letter is all that parts an a100 from an h100.
     least = 1.0 if max(map(len, words)) < 4 else 0.75
-    return difflib.SequenceMatcher(None, words[0], words[1]).ratio() >= least
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, words[0], words[1]).ratio() >= least
 
 
 def alike(asked: str, choices: Iterable[str], most: int = 8) -> str:
@@ -111,9 +115,11 @@ def alike(asked: str, choices: Iterable[str], most: int = 8) -> str:
         choices: Every name that there is.
         most: Names to tell.
     """
+    from difflib import get_close_matches
+
     known = list(choices)
     text = asked[:80].lower().rsplit("/", 1)[-1]
-    close = difflib.get_close_matches(text, known, n=12, cutoff=0.4)
+    close = get_close_matches(text, known, n=12, cutoff=0.4)
     meant = [name for name in close if same_in_sense(text, name)]
     if meant:
         return f"did you mean {meant[0]!r}?"

@@ -8,22 +8,16 @@ A search takes several values where a step takes one, so some types are variable
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypedDict, TypeVar
+from typing import Annotated, Generic, TypedDict, TypeVar
 
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.entries import Field, entries
+from steptime.inputs.entries import Field, cut_field, entries, powers
 from steptime.inputs.fact import Value
 from steptime.inputs.model import ModelShape
 
 Size = TypeVar("Size")
 Open = TypeVar("Open")
 Word = TypeVar("Word")
-
-
-def _cut(label: str, help: str, **more: Any) -> Field:
-    """Return a size that a search tries and the page asks, by its label everywhere."""
-    given = {"flags": (f"--{label}",), "tried": "all that fit", "key": label, **more}
-    return Field(group="cut", label=label, help=help, **given)
 
 
 class NeededInputs(TypedDict):
@@ -57,6 +51,7 @@ class NeededInputs(TypedDict):
             group="batch",
             label="sequence",
             key="seq",
+            most=2**24,
         ),
     ]
     global_batch_size: Annotated[
@@ -67,6 +62,7 @@ class NeededInputs(TypedDict):
             group="batch",
             label="batch",
             key="batch",
+            most=2**24,
         ),
     ]
 
@@ -84,6 +80,8 @@ class BatchInputs(TypedDict, Generic[Open], total=False):
             tried="1, 2, 4, … 64",
             key="mb",
             usual=True,
+            offered=powers(16),
+            most=2**12,
         ),
     ]
 
@@ -91,28 +89,47 @@ class BatchInputs(TypedDict, Generic[Open], total=False):
 class SizeInputs(TypedDict, Generic[Size, Open], total=False):
     """How many ranks share what."""
 
-    tp: Annotated[Size, _cut("tp", "Tensor-parallel size, t.", default=1)]
-    cp: Annotated[Size, _cut("cp", "Context-parallel size, c.", default=1)]
-    pp: Annotated[Size, _cut("pp", "Pipeline stages, p.", default=1)]
+    tp: Annotated[Size, cut_field("tp", "Tensor-parallel size, t.", offered=powers(32), default=1)]
+    cp: Annotated[
+        Size,
+        cut_field("cp", "Context-parallel size, c.", offered=powers(16), most=2**20, default=1),
+    ]
+    pp: Annotated[Size, cut_field("pp", "Pipeline stages, p.", offered=powers(64), default=1)]
     vpp: Annotated[
-        Open, _cut("vpp", "Model chunks a device, v; default: 1, or by the schedule.", usual=True)
+        Open,
+        cut_field(
+            "vpp",
+            "Model chunks a device, v; default: 1, or by the schedule.",
+            offered=(1, 2, 3, 4, 6, 8, 12),
+            most=512,
+            usual=True,
+        ),
     ]
     dp: Annotated[
-        Open, _cut("dp", "Data-parallel size, d; default: 1, or what the GPUs leave.", key="")
+        Open, cut_field("dp", "Data-parallel size, d; default: 1, or what the GPUs leave.", key="")
     ]
     dp_replicate: Annotated[
         Size,
-        _cut(
+        cut_field(
             "copies",
             "Copies of what is sharded over the data-parallel ranks (HSDP); default: 1.",
+            most=2**20,
             flags=("--dp-replicate",),
             tried="1",
             default=1,
         ),
     ]
-    ep: Annotated[Size, _cut("ep", "Expert-parallel size; takes no devices of its own.", default=1)]
+    ep: Annotated[
+        Size,
+        cut_field(
+            "ep",
+            "Expert-parallel size; takes no devices of its own.",
+            offered=powers(64),
+            default=1,
+        ),
+    ]
     etp: Annotated[
-        Open, _cut("etp", "Tensor-parallel size inside an expert; default: 1.", usual=True)
+        Open, cut_field("etp", "Tensor-parallel size inside an expert; default: 1.", usual=True)
     ]
 
 
@@ -234,6 +251,7 @@ class HowInputs(TypedDict, total=False):
             group="device",
             label="domain",
             key="domain",
+            most=2**20,
         ),
     ]
     network_gbit: Annotated[
@@ -244,6 +262,7 @@ class HowInputs(TypedDict, total=False):
             group="device",
             label="network",
             key="net",
+            most=10**6,
         ),
     ]
     stack: Annotated[

@@ -48,6 +48,11 @@ class Share:
     fitted: bool
     source: str
 
+    @property
+    def doubt(self) -> float:
+        """Return half of the plausible range, in the logarithm."""
+        return math.log(self.high / self.low) / 2.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.model import ModelShape
+from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.stack import (
     USUAL_FAMILY,
@@ -134,4 +135,28 @@ def check_zero_stage(said: Said, stage: int) -> None:
         later = f", or --date {learnt}, when it came" if learnt else ""
         raise ConfigError(
             f"zero_stage={stage}: {stack.title} has no such sharding; use {known}{later}"
+        )
+
+
+def check_bits(said: Said, stack: Stack, precision: str) -> None:
+    """Refuse products in fewer bits than the software can have.
+
+    Args:
+        said: Of the software.
+        stack: What that means.
+        precision: A key of ``data/precisions.toml``.
+
+    Raises:
+        ConfigError: With the way out.
+    """
+    one = precision_named(precision)
+    if one.fp8 and stack.no_eight_bits:
+        raise ConfigError(
+            f"precision={precision!r}: {stack.title} ({stack.name}) has no products of {one.bits} "
+            f"bits ({stack.no_eight_bits}); use bf16 or newer software"
+        )
+    if said.date is not None and said.date < one.since:
+        raise ConfigError(
+            f"precision={precision!r} came in {one.since}, after date {said.date!r}; use bf16 or a "
+            "later date"
         )

@@ -6,7 +6,6 @@ A record becomes its fields and the name of its class, so that reading it gives 
 from __future__ import annotations
 
 import importlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -108,6 +107,8 @@ def json_text(value: Any) -> str:
     Args:
         value: The record.
     """
+    import json
+
     return json.dumps(plain(value), allow_nan=False, ensure_ascii=False)
 
 
@@ -120,6 +121,8 @@ def from_json_text(text: str) -> Any:
     Raises:
         ConfigError: If it is no such text.
     """
+    import json
+
     try:
         return recorded(json.loads(text))
     except json.JSONDecodeError as error:

@@ -27,6 +27,7 @@ class Precision:
         needs: What a device must multiply: nothing special, ``eight`` bits, or ``blocks``.
         words: Other names that people write for it.
         facts: What it changes of the software.
+        since: Month before which no software had it; empty where all had.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Precision:
     needs: str
     words: tuple[str, ...]
     facts: tuple[Fact, ...]
+    since: str
 
 
 @functools.cache
@@ -48,6 +50,7 @@ def precisions() -> dict[str, Precision]:
             needs=str(entry["needs"]),
             words=tuple(entry["words"]),
             facts=facts_from(entry.get("facts", {})),
+            since=str(entry.get("since", "")),
         )
         for name, entry in data_table("precisions.toml").items()
     }

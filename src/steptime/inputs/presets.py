@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
@@ -63,6 +64,25 @@ def _forms(name: str) -> list[str]:
     return list(dict.fromkeys(forms))
 
 
+@functools.cache
+def measured_share() -> float:
+    """Return the share of the data sheet that products of measured devices reach, the median."""
+    table = data_table("accelerators.toml").values()
+    measured = [one for one in table if one.get("matmul_tflop_per_s") and not _inferred(one)]
+    return float(median(one["matmul_tflop_per_s"] / one["peak_tflop_per_s"] for one in measured))
+
+
+def _inferred(entry: dict[str, Any]) -> bool:
+    return bool(entry.get("matmul_inferred", False))
+
+
+def _matmul_tflop_per_s(entry: dict[str, Any]) -> float:
+    """Return the rate of 16-bit products: as the entry has it, inferred where it asks, or 0."""
+    if _inferred(entry) and "matmul_tflop_per_s" not in entry:
+        return float(entry["peak_tflop_per_s"]) * measured_share()
+    return float(entry.get("matmul_tflop_per_s", 0))
+
+
 def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
     """Return the accelerator that one table of ``accelerators.toml`` describes.
 
@@ -80,7 +100,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             peak_flop_per_s=entry["peak_tflop_per_s"] * _TERA,
             peak_fp8_flop_per_s=entry.get("peak_fp8_tflop_per_s", 0) * _TERA,
             peak_fp4_flop_per_s=entry.get("peak_fp4_tflop_per_s", 0) * _TERA,
-            matmul_flop_per_s=entry.get("matmul_tflop_per_s", 0) * _TERA,
+            matmul_flop_per_s=_matmul_tflop_per_s(entry) * _TERA,
             matmul_fp8_flop_per_s=entry.get("matmul_fp8_tflop_per_s", 0) * _TERA,
             matmul_fp4_flop_per_s=entry.get("matmul_fp4_tflop_per_s", 0) * _TERA,
             hbm_bytes=(
@@ -93,6 +113,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
             nvlink_domain=entry.get("nvlink_domain", 8),
             node_size=entry.get("node_size", 0),
             network_bytes_per_s=entry["network_gbit_per_s"] * _GIGA / 8,
+            inferred=_inferred(entry),
             num_sms=entry.get("num_sms", 0),
             watt=float(entry.get("watt", 0)),
             product_scale=float(entry.get("product_scale", 1)),

@@ -8,7 +8,6 @@ the names of these methods wherever an answer is returned.
 from __future__ import annotations
 
 import importlib
-from html import escape
 from typing import Any, Self
 
 from steptime.inputs.errors import ConfigError
@@ -45,6 +44,31 @@ def cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+UNITS = (
+    (2 * 86400.0, 86400.0, "days"),
+    (10 * 3600.0, 3600.0, "h"),
+    (10 * 60.0, 60.0, "min"),
+    (1.0, 1.0, "s"),
+    (1e-3, 1e-3, "ms"),
+    (1e-6, 1e-6, "µs"),
+    (0.0, 1e-9, "ns"),
+)
+"""From how many seconds on a time is told in a unit, the seconds of the unit, and its name."""
+
+
+def seconds(value: float) -> str:
+    """Return a time for the eye: four digits, in the unit that keeps it short.
+
+    Args:
+        value: Seconds.
+    """
+    if value <= 0.0:
+        return "0" if value == 0.0 else f"-{seconds(-value)}"
+    _, unit_s, name = next(unit for unit in UNITS if value >= unit[0])
+    number = value / unit_s
+    return f"{number:,.0f} {name}" if number >= 1000.0 else f"{number:.4g} {name}"
+
+
 class Shown:
     """An answer with a title, rows, and the ways to look at them."""
 
@@ -67,6 +91,8 @@ class Shown:
         return needed("pandas", "to_frame").DataFrame(self.records())
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         rows = self.records()
         heads = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
         lines = (

@@ -15,7 +15,7 @@ from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
 from steptime.inputs.generation import STORED, generations, kernel_named
-from steptime.inputs.habits import chosen_stack
+from steptime.inputs.habits import check_bits, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
@@ -72,7 +72,8 @@ def conditions_of(
 
 MIXTURES = {
     USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
-    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software",
+    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software, as is a "
+    "rank that shares with nobody",
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
 
@@ -248,11 +249,13 @@ def software(
         sharded: Whether data-parallel ranks share the weights: then FSDP is assumed.
 
     Raises:
-        ConfigError: If a fact is out of range or a kernel unknown on the device.
+        ConfigError: If a fact is out of range, a kernel unknown on the device, or the software
+            has no products of such a precision.
     """
     _check_layers(said, model)
     era = in_its_time(said, device)
     stack = chosen_stack(era, sharded)
+    check_bits(said, stack, precision)
     conditions = conditions_of(said, device, model, precision)
     lines = _lines(era, stack, model, precision, conditions)
     return Software(

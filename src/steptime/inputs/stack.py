@@ -44,6 +44,7 @@ class Stack:
         zero_in_pipeline: The usual stage of sharding where there is a pipeline.
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
+        no_eight_bits: Why its products cannot have 8 bits or fewer; empty where they can.
         facts: Its lines, those of all software and of the stack that it is like first.
         own: Those of its lines that are its own.
     """
@@ -57,6 +58,7 @@ class Stack:
     zero_in_pipeline: int
     recompute: str
     sequence_parallel: bool
+    no_eight_bits: str
     facts: tuple[Fact, ...]
     own: tuple[Fact, ...]
 
@@ -111,6 +113,7 @@ def stacks() -> dict[str, Stack]:
             zero_in_pipeline=int(habits.get("zero_in_pipeline", habits["zero_stages"][0])),
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
+            no_eight_bits=str(entry.get("no_eight_bits", "")),
             facts=(*inherited, *own),
             own=own,
         )

@@ -6,10 +6,12 @@ from dataclasses import dataclass, fields
 
 from steptime.formulas.schedules.registry import ENTRIES
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.schedule_name import check_schedule_name
+from steptime.inputs.schedule_name import check_schedule_name, searched_name
 from steptime.pipeline.build import build_orders, fixed_chunks, refusal
 
 MOST_ACTIONS = 30_000_000
+MOST_SEARCHED = 100_000
+"""Actions of a schedule that a search makes: it goes through eight orders of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,16 @@ def default_chunks(name: str) -> int:
     Args:
         name: A key of ``SCHEDULES``.
     """
-    return fixed_chunks(name) or 2
+    return 1 if searched_name(name) else fixed_chunks(name) or 2
+
+
+def splits_backward(name: str) -> bool:
+    """Return whether a schedule cuts the backward in two.
+
+    Args:
+        name: A key of ``SCHEDULES``, or one that a search makes.
+    """
+    return bool(searched_name(name)) or SCHEDULES[name].splits_backward
 
 
 def check_schedule(name: str, p: int, m: int, v: int | None = None) -> int:
@@ -72,17 +83,22 @@ def check_schedule(name: str, p: int, m: int, v: int | None = None) -> int:
     Raises:
         ConfigError: With what does not fit and sizes that would.
     """
-    check_schedule_name(name)
+    searched = searched_name(name)
+    if not searched:
+        check_schedule_name(name)
     check_count("stages", p, most=100_000)
     check_count("micro_batches", m, most=10_000_000)
     chunks = default_chunks(name) if v is None else check_count("chunks", v, most=100_000)
-    reason = refusal(name, p, m, chunks)
+    if searched and chunks > 1:
+        raise ConfigError(f"{searched} needs chunks=1, got {chunks}")
+    reason = "" if searched else refusal(name, p, m, chunks)
     if reason:
         raise ConfigError(reason)
-    if 3 * p * m * chunks > MOST_ACTIONS:
+    most = MOST_SEARCHED if searched else MOST_ACTIONS
+    if 3 * p * m * chunks > most:
         raise ConfigError(
             f"stages={p} x micro_batches={m} x chunks={chunks} makes over "
-            f"{MOST_ACTIONS:,} actions; use smaller numbers"
+            f"{most:,} actions; use smaller numbers"
         )
     return chunks
 

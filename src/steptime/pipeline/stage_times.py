@@ -12,6 +12,7 @@ from steptime.inputs.errors import check_choice
 from steptime.pipeline.build import refusal
 from steptime.pipeline.report import summary
 from steptime.pipeline.schedules import SCHEDULES, default_chunks
+from steptime.pipeline.searched import SEARCHED
 from steptime.pipeline.timeline import Work, simulate
 
 
@@ -118,13 +119,14 @@ def compared(
         p: Pipeline ranks of a schedule that holds the weights once.
         m: Micro-batches of its pipeline.
         times: Of one micro-batch on one of its ranks.
-        names: Of the schedules.
+        names: Of the schedules; those that a search makes may be among them.
     """
     found = []
     for name in names:
-        entry = SCHEDULES[name]
-        copies, chunks = int(entry.copies), default_chunks(name)
-        if refusal(name, copies * p, copies * m, chunks):
+        searched = name in SEARCHED
+        copies = 1 if searched else int(SCHEDULES[name].copies)
+        chunks = default_chunks(name)
+        if not searched and refusal(name, copies * p, copies * m, chunks):
             continue
         work = times.work(chunks, 1.0 / copies)
         numbers = summary(simulate(name, copies * p, copies * m, chunks, work))

@@ -9,9 +9,11 @@ from math import lcm
 from typing import Any
 
 from steptime.inputs.errors import ConfigError, check_number
+from steptime.inputs.schedule_name import searched_name
 from steptime.pipeline.durations import stage_times
 from steptime.pipeline.execute import execute
 from steptime.pipeline.schedules import check_schedule, schedule_orders
+from steptime.pipeline.searched import searched_orders
 
 LARGEST_SLOT = 2**40
 
@@ -131,23 +133,44 @@ _UNIT_WORK = Work()
 
 
 def simulate(
-    name: str, ranks: int, micro_batches: int, chunks: int | None = None, work: Work = _UNIT_WORK
+    name: str,
+    ranks: int,
+    micro_batches: int,
+    chunks: int | None = None,
+    work: Work = _UNIT_WORK,
+    kept: float = 1.0,
 ) -> Timeline:
     """Return the timeline of a named schedule.
 
     Args:
-        name: A key of ``schedules.SCHEDULES``.
+        name: A key of ``schedules.SCHEDULES``, or of ``searched.SEARCHED``.
         ranks: Pipeline ranks, p.
         micro_batches: Micro-batches, m.
         chunks: Chunks a rank holds, v; the schedule's usual number if None.
         work: Durations.
+        kept: Share of a micro-batch's activations that W needs after I, which a search counts.
 
     Raises:
         ConfigError: If the schedule cannot run at these sizes, or the durations do not fit.
     """
     held = check_schedule(name, ranks, micro_batches, chunks)
+    searched = searched_name(name)
+    if searched:
+        orders = _searched(searched, ranks, micro_batches, work, kept)
+        return simulate_orders(searched, orders, ranks, micro_batches, work)
     orders = schedule_orders(name, ranks, micro_batches, held)
     return simulate_orders(name, orders, ranks * held, micro_batches, work)
+
+
+def _searched(
+    name: str, ranks: int, micro_batches: int, work: Work, kept: float
+) -> list[list[int]]:
+    """Return what a search makes of durations: whole slots, so that equal times are equal."""
+    send = _exact(work.send_latency) + _exact(work.send_transfer)
+    slots, _ = whole_slots([*_lengths(work, ranks), send])
+    forward, _, inputs, weights = (slots[i * ranks : (i + 1) * ranks] for i in range(4))
+    lengths = list(zip(forward, inputs, weights, strict=True))
+    return searched_orders(name, lengths, micro_batches, slots[-1], _exact(kept))
 
 
 def simulate_orders(

@@ -11,7 +11,7 @@ from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.fields import SIZES
 
 SIZE_FIELDS = tuple(size for size in SIZES if size != "vpp")
-"""In the order in which `sizes_for` lists them."""
+"""In the order in which `sizes_of` lists them."""
 RUN_FIELDS = ("vpp", "schedule", "micro_batch_size")
 MICRO_BATCHES = (1, 2, 4, 8, 16, 32, 64)
 MOST_EXPERT_SIZES = 24
@@ -147,22 +147,6 @@ def sizes_of(
             for split in splits:
                 found.append([tp, cp, pp, dp, count, split[0], split[1]])
     return found
-
-
-def sizes_for(
-    num_devices: int, pp: int, tp: int, copies: list[int], num_experts: int
-) -> list[list[int]]:
-    """Return the `SIZE_FIELDS` to try where none is asked for.
-
-    Args:
-        num_devices: Devices in the job, n.
-        pp: Stages, a divisor of the devices.
-        tp: Tensor-parallel size, a divisor of a stage's devices.
-        copies: Copies of what is sharded, to try.
-        num_experts: Experts of a layer; 0 in a dense model.
-    """
-    stage = num_devices // pp
-    return sizes_of(stage, pp, tp, copies, expert_splits(num_experts, tp, stage))
 
 
 def outer_rule(sizes: list[int], num_attention_heads: int, seq_length: int) -> int:

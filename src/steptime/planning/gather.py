@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ LOOK_S = 2.0
 """How long to wait before the workers are counted."""
 PATIENCE_S = 120.0
 """A worker that starts again reads code and data for seconds, on a busy machine for many."""
+NEVER = "10000 days"
 
 
 class NoWorkersError(RuntimeError):
@@ -44,18 +46,19 @@ def gathered(
     """
     names = iter(pieces)
     sent: dict[Future[Found], str] = {}
-    try:
-        while True:
-            for name in itertools.islice(names, OPEN - len(sent)):
-                sent[executor.submit(call, pieces[name])] = name
-            if not sent:
-                return
-            for future in _ended(executor, sent, patience_s):
-                name = sent.pop(future)
-                yield name, future.result
-    finally:
-        for future in sent:
-            future.cancel()
+    with left_to_nannies(executor):
+        try:
+            while True:
+                for name in itertools.islice(names, OPEN - len(sent)):
+                    sent[executor.submit(call, pieces[name])] = name
+                if not sent:
+                    return
+                for future in _ended(executor, sent, patience_s):
+                    name = sent.pop(future)
+                    yield name, future.result
+        finally:
+            for future in sent:
+                future.cancel()
 
 
 def _ended(
@@ -73,6 +76,31 @@ def _ended(
             alone_since = time.monotonic()
         elif time.monotonic() - alone_since > patience_s:
             raise NoWorkersError(f"no worker for {patience_s:.0f} s")
+
+
+@contextlib.contextmanager
+def left_to_nannies(executor: Executor) -> Iterator[None]:
+    """Have no worker of Dask given up that its nanny starts again.
+
+    A local cluster looks for a worker once, 15 s after it died, and gives it up for good if it
+    is away just then: where it died once more meanwhile, or takes that long to start. One by
+    one a sweep would lose all of them.
+
+    Args:
+        executor: Any; only a cluster in this process, of workers with nannies, is told.
+    """
+    cluster = getattr(getattr(executor, "_client", None), "cluster", None)
+    workers = list(getattr(cluster, "workers", {}).values())
+    if not workers:
+        yield
+        return
+    import dask
+    from distributed import Nanny
+
+    started_again = all(isinstance(one, Nanny) for one in workers)
+    told = {"distributed.deploy.lost-worker-timeout": NEVER} if started_again else {}
+    with dask.config.set(told):
+        yield
 
 
 def workers_left(executor: Executor) -> int | None:

@@ -13,7 +13,7 @@ from steptime.inputs.face import NEAR_CHANCE
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import STAGE_FIELDS, Batch, Layout
 from steptime.inputs.rank_order import rank_order
-from steptime.inputs.shown import Row, Shown
+from steptime.inputs.shown import Row, Shown, seconds
 from steptime.planning.cost import Run, run_cost
 from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
@@ -106,9 +106,9 @@ class SearchResult(Shown):
         if not self.best:
             return f"{told}: no layout fits"
         if self.caution:
-            return f"{told}: {self.best[0].step_time_s:.4g} s a step; {self.caution}"
+            return f"{told}: {seconds(self.best[0].step_time_s)} a step; {self.caution}"
         ties = f"{self.num_ties:,} of {self.num_fitting:,} layouts tie with it"
-        return f"{told}: {self.best[0].step_time_s:.4g} s a step at best; {ties}"
+        return f"{told}: {seconds(self.best[0].step_time_s)} a step at best; {ties}"
 
     def records(self) -> list[Row]:
         """Return a row a layout, the fastest first."""

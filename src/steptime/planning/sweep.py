@@ -24,6 +24,7 @@ from steptime.inputs.parquet import all_keys, finished_keys, write_rows
 from steptime.inputs.said import NOTHING_SAID, Said
 from steptime.planning.gather import PATIENCE_S, NoWorkersError, gathered
 from steptime.planning.question import Question
+from steptime.planning.result import SearchResult, answered
 from steptime.planning.search import search
 from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
 
@@ -109,6 +110,7 @@ def answer(task: Task) -> list[dict[str, Any]]:
         "answered_by": task.answered_by,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
+        **how_sure(result),
     }
     found = ("micro_batch_size", "step_time_s", "memory_bytes", "fit_probability")
     empty = dict.fromkeys((*COLUMNS, *found))
@@ -125,6 +127,24 @@ def answer(task: Task) -> list[dict[str, Any]]:
         for place, one in enumerate(result.best, 1)
     ]
     return rows or [asked | {"rank": None} | empty]
+
+
+def how_sure(result: SearchResult) -> dict[str, Any]:
+    """Return how sure the best layout's time is, and what would narrow it most if it were stated.
+
+    Args:
+        result: Of one question; nothing is said where it found no layout.
+    """
+    found = answered(result.question, result.best[0]) if result.best else None
+    most = found.unstated[0] if found is not None and found.unstated else None
+    return {
+        "best_step_time_low_s": found and found.step_time_low_s,
+        "best_step_time_high_s": found and found.step_time_high_s,
+        "beyond": found and "; ".join(map(str, found.beyond)),
+        "unstated": most and most.how,
+        "unstated_low_s": most and most.low_s,
+        "unstated_high_s": most and most.high_s,
+    }
 
 
 def run_sweep(

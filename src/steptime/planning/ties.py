@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from steptime.evidence.judge import validation
+from steptime.evidence.row_device import measured
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.sweeps import playbook_rows
 from steptime.evidence.validate import RowResult
@@ -64,7 +65,7 @@ def groups(predictor: str, *, sweep: bool = False) -> list[Group]:
         predictor: Whose predictions to pair with the measurements.
         sweep: Take the Ultra-Scale Playbook's sweep instead of the table of runs.
     """
-    rows = playbook_rows() if sweep else published_rows()
+    rows = playbook_rows() if sweep else [row for row in published_rows() if measured(row)]
     by_id = {row.id: row for row in rows}
     found: dict[tuple[object, ...], list[tuple[float, float]]] = defaultdict(list)
     for result in results(predictor, rows):

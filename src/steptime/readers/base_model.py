@@ -16,11 +16,13 @@ def fill_from(entries: Entries, base: ModelShape) -> None:
         base: The model that the file names.
     """
     why = f"of {base.name}, which the file changes"
-    names_tokens = any(entries.by_key.get(name) for name in TOKENIZER)
+    names_tokens = any(
+        one.value is not None for name in TOKENIZER for one in entries.by_key.get(name, [])
+    )
     for name, value in _sizes(base).items():
         if value is None or (name == "padded_vocab_size" and names_tokens):
             continue
-        if not entries.by_key.get(name):
+        if all(one.value is None for one in entries.by_key.get(name, [])):
             entries.put(name, value, why)
 
 

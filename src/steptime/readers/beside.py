@@ -9,6 +9,8 @@ from steptime.readers.formats import format_named
 from steptime.readers.leaves import file_leaves, tree_entries
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short, shown
 
+_MOST_UP = 6
+
 
 def accelerate_file(entries: Entries, folder: Path) -> None:
     """Take over what an accelerate file beside this one says.
@@ -35,14 +37,20 @@ def accelerate_file(entries: Entries, folder: Path) -> None:
 
 
 def _text_beside(entries: Entries, folder: Path, name: str) -> str | None:
-    """Return the text of a file that the script writes, or that lies beside it; None if neither."""
+    """Return the text of a file that the script writes, or that lies beside it; None if neither.
+
+    A program is started from the folder of its project, above that of its settings.
+    """
     if name in entries.files:
         return entries.files[name]
-    try:
-        there = (folder / name).is_file()
-    except (OSError, ValueError):
-        there = False
-    return file_text(folder / name, most=LARGEST_LAUNCH_BYTES) if there else None
+    absolute = folder.absolute()
+    for place in (absolute, *list(absolute.parents)[:_MOST_UP]):
+        try:
+            if (place / name).is_file():
+                return file_text(place / name, most=LARGEST_LAUNCH_BYTES)
+        except (OSError, ValueError):
+            return None
+    return None
 
 
 def deepspeed_file(entries: Entries, folder: Path) -> None:

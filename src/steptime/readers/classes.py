@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entries, Entry
+from steptime.readers.entries import Entries, Entry, forms
 from steptime.readers.formats import Format, formats, pattern
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import COMMAND_LINE, DEFAULT
@@ -37,7 +37,7 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
     """
     for key, words in form.refused_words.items():
         for entry in entries.by_key.get(key, []):
-            why = words.get(str(entry.value).strip().lower())
+            why = next((words[one] for one in forms(entry.value) if one in words), None)
             if why is not None:
                 raise ConfigError(
                     f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: "

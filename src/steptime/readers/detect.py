@@ -30,6 +30,8 @@ from steptime.readers.shell import followed
 from steptime.readers.shell_script import Script
 from steptime.readers.yaml_lines import Leaf
 
+SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
+"""What files end in that hold a shell's commands; others may be anything."""
 SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 
 
@@ -125,7 +127,12 @@ def _form(leaves: Iterable[Leaf]) -> Format | None:
 
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
-    script = followed(text, name, batch_variables(text) | dict(given))
+    try:
+        script = followed(text, name, batch_variables(text) | dict(given))
+    except ConfigError as error:
+        if path.suffix.lower() in SCRIPTS or text.startswith("#!"):
+            raise
+        raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
     form = recognised(entry.name for entry in entries)

@@ -77,14 +77,14 @@ class Entries:
         word = str(entry.value).strip().lower()
         if words is None or not entry.known or is_auto(word):
             return entry
-        if word in self.refused.get(entry.key, {}):
+        if forms(entry.value) & self.refused.get(entry.key, {}).keys():
             return entry
         if entry.value is None and word not in words:
             return entry
         if word in _NOTHING and word not in words:
             return entry
-        if word in words:
-            return replace(entry, value=words[word], is_meant=True)
+        for form in forms(entry.value) & words.keys():
+            return replace(entry, value=words[form], is_meant=True)
         known = ", ".join(sorted(words))
         raise ConfigError(
             f"{self.reading.at(entry.line)}: {entry.written} = {shown(entry.value)} is not "
@@ -241,6 +241,16 @@ class Entries:
         text = f"{name}: {why}" if why else name
         if not any(item.split(":")[0] == name for item in self.reading.missing):
             self.reading.missing.append(text)
+
+
+def forms(value: object) -> set[str]:
+    """Return the words that a value may stand for: itself, or a member of an enumeration.
+
+    Args:
+        value: As the file has it; a member is written behind the enumeration's name.
+    """
+    word = str(value).strip().lower()
+    return {word, word.rpartition(".")[2]} if "." in word[:200] else {word}
 
 
 def same(one: object, other: object) -> bool:

@@ -142,11 +142,24 @@ def format_named(kind: str) -> Format:
     return next(one for one in formats() if one.kind == kind)
 
 
-def recognised(names: Iterable[str]) -> Format | None:
+@functools.cache
+def kept_calls() -> frozenset[str]:
+    """Return the functions of Python recipes whose arguments say all."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["kept_calls"])
+
+
+@functools.cache
+def python_formats() -> tuple[Format, ...]:
+    """Return the formats whose recipes are written in Python."""
+    return tuple(map(format_named, data_table(f"{FOLDER}/order.toml")["python"]))
+
+
+def recognised(names: Iterable[str], among: Iterable[Format] | None = None) -> Format | None:
     """Return the format whose signature fits; None if none does.
 
     Args:
         names: Every name of the file.
+        among: The formats that it may be of; any if None.
     """
     found: set[str] = set()
     for name in names:
@@ -154,7 +167,7 @@ def recognised(names: Iterable[str]) -> Format | None:
         found.add(name)
         found |= {"*." + ".".join(parts[at:]) for at in range(max(0, len(parts) - 2), len(parts))}
         found |= {".".join(parts[:at]) + ".*" for at in (1, 2) if at < len(parts)}
-    for one in formats():
+    for one in formats() if among is None else among:
         if any(found.issuperset(names) for names in one.signature):
             return one
     return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from steptime.readers import maxtext, other_rules, torchtitan
 from steptime.readers.base_model import fill_from
+from steptime.readers.class_names import class_model
 from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
@@ -93,6 +94,7 @@ def _megatron(entries: Entries, folder: Path) -> None:
     tp = entries.count("tp", "tensor_model_parallel_size", "tensor_parallel", "tp") or 1
     if reading.kind == "primus":
         _changed_model(entries, folder)
+    _class_s_model(entries)
     reading.model = reading.model or megatron_model(entries, tp) or named_model(entries, folder)
     is_whole = reading.model is not None
     if not is_whole and not any(size in reading.facts for size in SHAPE):
@@ -140,6 +142,17 @@ def _changed_model(entries: Entries, folder: Path) -> None:
         entries.by_key.pop(size, None)
 
 
+def _class_s_model(entries: Entries) -> None:
+    """Take what a class of a model leaves to its tokenizer from the model that it stands for."""
+    entry = entries.entry("model_class")
+    base = class_model(str(entry.value)) if entry is not None and entry.known else None
+    if any(entries.by_key.get(size) for size in SHAPE):
+        if base is not None:
+            fill_from(entries, base)
+        # A size that is not known may be another than the class's.
+        entries.by_key.pop("model_class", None)
+
+
 RECIPES = ("nemo", "nemo2", "megatron-bridge", "primus")
 """Formats that may hold only what differs from a recipe."""
 
@@ -148,6 +161,7 @@ def _sharded(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of software that shares states over ranks."""
     reading = entries.reading
     other_rules.prepare(entries)
+    _class_s_model(entries)
     reading.model = megatron_model(entries, 1) or named_model(entries, folder)
     if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
         sized = any(size in reading.facts for size in SHAPE)

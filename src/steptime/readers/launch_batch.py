@@ -75,6 +75,9 @@ def _length(entries: Entries) -> None:
             "tokens are the image's; the encoder's own time and memory are not counted",
         )
         entries.asked.update(_IMAGES)
+    elif data is not None and data.known and encoder is None:
+        entries.count("seq_length", "data_seq_length")
+        entries.asked.update(keys)
     elif any(entries.entry(name) is not None for name in _IMAGES):
         entry = next(entries.entry(name) for name in _IMAGES if entries.entry(name))
         raise ConfigError(

@@ -107,8 +107,13 @@ def plain_name(path: tuple[str, ...]) -> str:
     return ".".join(parts)[-_LONGEST_NAME:]
 
 
-def _overruled(form: Format, names: list[str]) -> dict[str, str]:
-    """Return the section that counts alone for a key, for the sections that a file has."""
+def overruled(form: Format, names: list[str]) -> dict[str, str]:
+    """Return the section that counts alone for a key, for the sections that a file has.
+
+    Args:
+        form: The format.
+        names: Every name of the file.
+    """
     sections = {part for name in names for part in name.split(".")[:-1]}
     return {
         key: section
@@ -136,7 +141,7 @@ def tree_entries(
         raise ConfigError(f"{file}: over {MOST_KEYS} keys; a launch file has far fewer")
     resolver = Resolver({".".join(leaf.path): leaf.value for leaf in leaves}, given)
     named = [(leaf, plain_name(leaf.path)) for leaf in leaves]
-    over = _overruled(form, [name for _, name in named])
+    over = overruled(form, [name for _, name in named])
     for leaf, name in named:
         parts = name.split(".")
         if parts[-1] in over and over[parts[-1]] not in parts[:-1]:

@@ -8,7 +8,8 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
-from steptime.readers.entries import Entries
+from steptime.readers.class_names import class_model
+from steptime.readers.entries import Entries, Entry
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.reading import where
 from steptime.readers.safe import json_object, shown
@@ -20,6 +21,7 @@ NAMES = (
     "hf_pretrained_model_path",
     "primus_model",
     "recipe_name",
+    "model_class",
 )
 """Keys that name a model; the first that is set counts."""
 
@@ -42,6 +44,8 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
     text = str(entry.value)[:300].removesuffix(".yaml")
     if entry.key == "recipe_name":
         text = _model_of(text)
+    if entry.key == "model_class":
+        return _of_class(entries, entry)
     beside = folder / text / "config.json"
     try:
         is_here = beside.is_file()
@@ -60,6 +64,15 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
             return None
     if shape is not None:
         entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
+    return shape
+
+
+def _of_class(entries: Entries, entry: Entry) -> ModelShape | None:
+    shape = class_model(str(entry.value))
+    if shape is None:
+        entries.ask("model", f"no shape is known for {entry.written} = {shown(entry.value)}")
+        return None
+    entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
     return shape
 
 

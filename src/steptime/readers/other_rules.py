@@ -11,6 +11,7 @@ from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES, recompute
 from steptime.readers.megatron_model import megatron_model
 from steptime.readers.precision import precision
+from steptime.readers.reading import where
 from steptime.readers.safe import shown
 from steptime.readers.sharded import bf16_shards, recomputed
 from steptime.readers.shared_out import LONG_NAMES, stated
@@ -82,7 +83,10 @@ def _positions_of_flags(entries: Entries, *, learned: bool) -> None:
 
 
 def _olmo_core(entries: Entries) -> None:
-    """Turn batches in tokens into batches in sequences."""
+    """Turn batches in tokens into batches in sequences; a tokenizer's vocabulary is the model's."""
+    found = entries.by_key.get("vocab_size", [])
+    if found and entries.by_key.get("model_class") and not found[-1].known:
+        entries.by_key.pop("vocab_size")
     length = entries.entry("seq_length")
     if length is None or not str(length.value).isdigit():
         return
@@ -91,6 +95,8 @@ def _olmo_core(entries: Entries) -> None:
         ("micro_batch_size", "rank_tokens"),
     ):
         entry = entries.entry(theirs)
+        if entry is not None and not entry.known:
+            entries.ask(ours, f"{entry.written} = {shown(entry.value)} on {where(entry.line)}")
         if entry is None or not str(entry.value).isdigit():
             continue
         tokens, each = int(str(entry.value)), max(1, int(str(length.value)))

@@ -1,23 +1,27 @@
-"""Recipes in Python: torchtitan's registry, and those of Megatron-Bridge."""
+"""Recipes in Python: torchtitan's registry, those of Megatron-Bridge and of NeMo, OLMo-core's."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, recognised
-from steptime.readers.leaves import MOST_KEYS
-from steptime.readers.python_values import MOST_CALLS, Record, Scope, Unknown
+from steptime.readers.formats import Format, python_formats, recognised
+from steptime.readers.leaves import MOST_KEYS, overruled
+from steptime.readers.olmo_script import experiment
+from steptime.readers.python_module import LARGEST_BYTES, Library, Module
+from steptime.readers.python_records import Record, Unknown
+from steptime.readers.python_values import Budget, Scope
 
-LARGEST_BYTES = 128 * 1024
-_MOST_NODES = 100_000
+__all__ = ["LARGEST_BYTES", "recipe_entries"]
+
 _MOST_DEEP = 8
 _TOLD = 12
+_Found = dict[str, tuple[Format, list[Entry], list[str]]]
 
 
 def recipe_entries(
@@ -26,7 +30,7 @@ def recipe_entries(
     """Return the format of a recipe, its keys under our names, and notes; None if it holds none.
 
     Args:
-        path: The file, whose folder may name the model.
+        path: The file, whose folder may name the model, and hold what it takes names from.
         name: What to call the file.
         text: Its text.
         given: ``recipe`` names the function where there are several.
@@ -34,13 +38,14 @@ def recipe_entries(
     Raises:
         ConfigError: If it is no Python, or holds several recipes and none is named.
     """
-    functions, names = _module(text, name)
+    library = Library()
+    module = library.cut(text, path.resolve(), name)
     try:
-        found = _recipes(path, functions, names, given)
+        found = _recipes(path, library, module, given)
     except RecursionError:
         raise ConfigError(f"{name}: expressions are nested too deep") from None
     if "recipe" in given and given["recipe"] not in found:
-        known = ", ".join(list(functions)[:_TOLD])
+        known = ", ".join(list(module.functions)[:_TOLD])
         raise ConfigError(f"{name} has no recipe {given['recipe'][:60]!r}; its functions: {known}")
     if len(found) > 1:
         listed = list(found)
@@ -52,48 +57,51 @@ def recipe_entries(
     return next(iter(found.values()), None)
 
 
-def _recipes(
-    path: Path,
-    functions: Mapping[str, ast.FunctionDef],
-    names: Mapping[str, Any],
-    given: Mapping[str, str],
-) -> dict[str, tuple[Format, list[Entry], list[str]]]:
+def _recipes(path: Path, library: Library, module: Module, given: Mapping[str, str]) -> _Found:
     """Return each recipe of a module: its format, its keys and notes."""
-    found: dict[str, tuple[Format, list[Entry], list[str]]] = {}
-    calls = [MOST_CALLS]
-    for one in functions:
-        if _is_recipe(functions[one]) and (given.get("recipe", one) == one):
-            scope = Scope(functions, dict(names), calls=calls)
-            made = scope.returned(one)
-            entries = (
-                list(islice(_entries(made, path), MOST_KEYS)) if isinstance(made, Record) else []
-            )
-            form = recognised(entry.name for entry in entries)
-            if form is not None:
-                notes = [
-                    f"line {line}: {call} may change what is read" for line, call in scope.touched
-                ]
-                found[one] = (form, [_mapped(entry, form) for entry in entries], notes)
+    found: _Found = {}
+    budget = Budget()
+    wanted = given.get("recipe")
+    for one in _callable(library, module):
+        if wanted in (None, one):
+            scope = Scope(library, module, budget=budget)
+            _add(found, one, scope.value(ast.Call(ast.Name(one), [], [])), path, budget)
+    if not found:
+        # A script of OLMo-core names no recipe: it is one.
+        scope = Scope(library, module, budget=budget)
+        _add(found, wanted or "main", experiment(scope), path, budget)
     return found
 
 
-def _module(text: str, name: str) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
-    """Return the functions and the plain names of a module."""
-    if len(text) > LARGEST_BYTES:
-        raise ConfigError(f"{name} is over {LARGEST_BYTES // 1024} KiB: no recipe is so long")
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ConfigError(f"{name} is not valid Python") from None
-    if sum(1 for _ in ast.walk(tree)) > _MOST_NODES:
-        raise ConfigError(f"{name} has over {_MOST_NODES} expressions: no recipe is so long")
-    functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
-    scope = Scope({})
-    try:
-        scope.run([one for one in tree.body if isinstance(one, (ast.Assign, ast.AnnAssign))])
-    except RecursionError:
-        raise ConfigError(f"{name}: expressions are nested too deep") from None
-    return functions, scope.names
+def _callable(library: Library, module: Module) -> Iterable[str]:
+    """Return the names of a file's recipes: its own functions, or those that it passes on."""
+    own = [one for one in module.functions if _is_recipe(module.functions[one])]
+    if module.functions:
+        return own
+    passed = {name: library.taken(module, name) for name in list(module.imported)[:100]}
+    return [
+        name
+        for name, taken in passed.items()
+        if taken is not None
+        and taken[1] in taken[0].functions
+        and not name.startswith("_")
+        and _is_recipe(taken[0].functions[taken[1]])
+    ]
+
+
+def _add(found: _Found, name: str, made: Any, path: Path, budget: Budget) -> None:
+    entries = list(islice(_entries(made, path), MOST_KEYS)) if isinstance(made, Record) else []
+    form = recognised((entry.name for entry in entries), python_formats())
+    if form is not None:
+        notes = [f"line {line}: {call} may change what is read" for line, call in budget.touched]
+        over = overruled(form, [entry.name for entry in entries])
+        kept = [
+            entry
+            for entry in entries
+            if over.get((parts := entry.name.split("."))[-1], parts[-1]) in parts
+        ]
+        found[name] = (form, [_mapped(entry, form) for entry in kept], notes)
+    budget.touched.clear()
 
 
 def _is_recipe(one: ast.FunctionDef) -> bool:
@@ -120,9 +128,11 @@ def _flat(made: Record, outer: tuple[str, ...], line: int) -> Iterator[Entry]:
         here = (*outer, key)
         if isinstance(value, Record) and outer and _is_computed(value):
             yield _entry(here, f"{value.kind}(...)", at, known=False)
+            yield _entry((*here, "call"), value.kind, at)
         elif isinstance(value, Record) and len(here) < _MOST_DEEP:
             yield from _flat(value, here, at)
         elif isinstance(value, list):
+            yield from _listed(value, here)
             items = [one.kind if isinstance(one, Record) else one for one in value]
             plain = [str(one.text) if isinstance(one, Unknown) else one for one in items]
             yield _entry(here, plain, at)
@@ -130,6 +140,13 @@ def _flat(made: Record, outer: tuple[str, ...], line: int) -> Iterator[Entry]:
             yield _entry(here, value.text, at, known=False)
         elif not isinstance(value, Record):
             yield _entry(here, value, at)
+
+
+def _listed(values: list[Any], outer: tuple[str, ...]) -> Iterator[Entry]:
+    """Yield what the records of a list give, by their kind: callbacks set much of a recipe."""
+    for one in values[:20]:
+        if isinstance(one, Record) and outer[-1] == "callbacks" and len(outer) < _MOST_DEEP:
+            yield from _flat(one, (*outer, one.kind.rpartition(".")[2]), 0)
 
 
 def _is_computed(made: Record) -> bool:

@@ -1,62 +1,57 @@
 """Values of a Python recipe, found without running it: literals, names, and calls with arguments.
 
 A recipe builds records by calls with keywords and sets their fields. What is none of that, or what
-a branch decides, is no value here, and whoever needs it is asked.
+a branch decides that is not known, is no value here, and whoever needs it is asked.
 """
 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from steptime.inputs.errors import ConfigError
+from steptime.readers.formats import kept_calls
+from steptime.readers.python_calls import (
+    CONFIGURED,
+    MOST_ITEMS,
+    NUMBERS,
+    TEXTS,
+    changed,
+    counted,
+    made,
+)
+from steptime.readers.python_expressions import EXPRESSIONS
+from steptime.readers.python_module import Library, Module
+from steptime.readers.python_records import OPEN, Record, Unknown, shown, summed, truth
+
 MOST_DEPTH = 12
-MOST_CALLS = 3000
-_MOST_ITEMS = 200
-_MOST = 10**15
-_LONGEST = 60
-_PASSES = ("cast", "deepcopy", "Config", "Partial")
-"""Calls that return what they are given, by their last name: the last argument, or the first."""
-_SUMS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """A value that is not written down.
-
-    Attributes:
-        text: The expression.
-    """
-
-    text: str
+MOST_CALLS = 6_000
+MOST_STEPS = 60_000
+_PASSES = ("cast", *CONFIGURED)
+_COPIES = ("deepcopy", "replace")
 
 
 @dataclass(slots=True)
-class Record:
-    """What a call with arguments makes.
+class Budget:
+    """What may still be asked for, shared by all recipes of a file.
 
     Attributes:
-        kind: The name that is called.
-        fields: Values by keyword, and by position as a number; with their lines.
+        calls: How many more calls are followed.
+        steps: How many more expressions are looked at.
+        touched: Lines where a record is handed to a function that may change it.
     """
 
-    kind: str
-    fields: dict[str, tuple[Any, int]] = field(default_factory=dict)
+    calls: int = MOST_CALLS
+    steps: int = MOST_STEPS
+    touched: list[tuple[int, str]] = field(default_factory=list)
 
 
-def shown(node: ast.AST) -> str:
-    """Return an expression as it is written, shortened.
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """What a function returns, so that None is told from nothing."""
 
-    Args:
-        node: The expression.
-    """
-    return ast.unparse(node)[:_LONGEST]
+    value: Any
 
 
 @dataclass(slots=True)
@@ -64,37 +59,38 @@ class Scope:
     """Names of a module and of one function of it.
 
     Attributes:
-        functions: Of the module, by name.
+        library: The modules that names may come from.
+        module: The one that this is a part of.
         names: Values by name.
         depth: Of functions that call each other.
-        calls: How many more calls are followed; shared, so that no file asks for too many.
-        touched: Lines where a record is handed to a function that may change it.
+        budget: What may still be asked for.
     """
 
-    functions: Mapping[str, ast.FunctionDef]
+    library: Library
+    module: Module
     names: dict[str, Any] = field(default_factory=dict)
     depth: int = 0
-    calls: list[int] = field(default_factory=lambda: [MOST_CALLS])
-    touched: list[tuple[int, str]] = field(default_factory=list)
+    budget: Budget = field(default_factory=Budget)
 
-    def returned(self, name: str, bound: Mapping[str, Any] | None = None) -> Any:
-        """Return what a function returns.
+    def returned(self, name: str, bound: dict[str, Any] | None = None) -> Any:
+        """Return what a function of the module returns.
 
         Args:
             name: Of the function.
             bound: Its arguments by name; defaults are its own.
         """
-        self.calls[0] -= 1
-        if self.depth >= MOST_DEPTH or self.calls[0] < 0:
+        one = self.module.functions[name]
+        self.budget.calls -= 1
+        if self.depth >= MOST_DEPTH or self.budget.calls < 0:
             return Unknown(name)
-        one = self.functions[name]
-        names = dict(self.names) | _defaults(one, self) | dict(bound or {})
-        inner = Scope(self.functions, names, self.depth + 1, self.calls, self.touched)
+        outer = Scope(self.library, self.module, {}, self.depth, self.budget)
+        names = _defaults(one, outer) | (bound or {})
+        inner = Scope(self.library, self.module, names, self.depth + 1, self.budget)
         found = inner.run(one.body)
-        return Unknown(f"{name}()") if found is None else found
+        return Unknown(f"{name}()") if found is None else found.value
 
-    def run(self, body: list[ast.stmt], *, known: bool = True) -> Any:
-        """Take statements one by one; return what is returned.
+    def run(self, body: list[ast.stmt], *, known: bool = True) -> _Returned | None:
+        """Take statements one by one; return what is returned, None if nothing is.
 
         Args:
             body: The statements.
@@ -102,29 +98,56 @@ class Scope:
         """
         for one in body:
             if isinstance(one, ast.Return):
-                return self.value(one.value) if one.value is not None and known else None
-            self._statement(one, known=known)
+                return _Returned(self.value(one.value)) if one.value and known else None
+            found = self._block(one, known=known)
+            if found is not None:
+                return found
+        return None
+
+    def _block(self, one: ast.stmt, *, known: bool) -> _Returned | None:
+        """Take one statement, and what is inside it."""
+        if isinstance(one, ast.With):
+            return self.run(one.body, known=known)
+        if isinstance(one, ast.If) and known:
+            test = truth(self.value(one.test))
+            if test is not None:
+                return self.run(one.body if test else one.orelse)
+        if isinstance(one, (ast.If, ast.For, ast.While, ast.Try)):
+            for name in ("body", "orelse", "finalbody"):
+                self.run(getattr(one, name, []), known=False)
+            for handler in getattr(one, "handlers", []):
+                self.run(handler.body, known=False)
+            return None
+        self._statement(one, known=known)
         return None
 
     def _statement(self, one: ast.stmt, *, known: bool) -> None:
         if isinstance(one, ast.Assign):
             for target in one.targets:
                 self._set(target, self._either(one.value, known=known), one.lineno)
-        elif isinstance(one, (ast.AnnAssign, ast.AugAssign)):
-            value = one.value if isinstance(one, ast.AnnAssign) else None
-            found = Unknown(shown(one)) if value is None else self._either(value, known=known)
-            self._set(one.target, found, one.lineno)
-        elif isinstance(one, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
-            for block in _blocks(one):
-                self.run(block, known=False)
-        elif isinstance(one, ast.Expr) and self._hands_over(one.value):
-            self.touched.append((one.lineno, shown(one.value)))
+        elif isinstance(one, ast.AugAssign):
+            found = summed(type(one.op), self.value(one.target), self.value(one.value))
+            value = found if found is not None and known else Unknown(shown(one))
+            self._set(one.target, value, one.lineno)
+        elif isinstance(one, ast.AnnAssign) and one.value is not None:
+            self._set(one.target, self._either(one.value, known=known), one.lineno)
+        elif isinstance(one, ast.Expr) and isinstance(one.value, ast.Call):
+            self._handed(one.value, known=known)
 
-    def _hands_over(self, node: ast.expr) -> bool:
-        """Return whether a call is given a record, which it may change."""
-        return isinstance(node, ast.Call) and any(
-            isinstance(self.value(arg), Record) for arg in node.args
-        )
+    def _handed(self, node: ast.Call, *, known: bool) -> None:
+        """Follow a call for what it changes; note one that is given a record and not known."""
+        values = [self.value(arg) for arg in node.args]
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and known:
+            several = self.value(node.func.value)
+            if isinstance(several, list) and values and len(several) < MOST_ITEMS:
+                several.append(values[0])
+                return
+        if not any(isinstance(value, Record) for value in values):
+            return
+        if known and self.callee(node.func) is not None:
+            self.value(node)
+        else:
+            self.budget.touched.append((node.lineno, shown(node)))
 
     def _either(self, node: ast.expr, *, known: bool) -> Any:
         return self.value(node) if known else Unknown(f"{shown(node)}, in a branch")
@@ -136,6 +159,11 @@ class Scope:
             inside = self._record(target.value, line)
             if inside is not None:
                 inside.fields[target.attr] = (value, line)
+        elif isinstance(target, ast.Tuple):
+            is_known = isinstance(value, list) and len(value) == len(target.elts)
+            values = value if is_known else [Unknown(shown(target))] * len(target.elts)
+            for one, its in zip(target.elts, values, strict=True):
+                self._set(one, its, line)
 
     def _record(self, node: ast.expr, line: int) -> Record | None:
         """Return the record that an expression names, made where a recipe sets fields of none."""
@@ -159,86 +187,106 @@ class Scope:
         Args:
             node: The expression.
         """
+        self.spend()
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
-            return self.names.get(node.id, Unknown(node.id))
-        if isinstance(node, (ast.List, ast.Tuple)):
-            items = [self.value(item) for item in node.elts[:_MOST_ITEMS]]
-            many = sum(len(one) for one in items if isinstance(one, list))
-            return Unknown(shown(node)) if many > _MOST_ITEMS else items
+            return self.names[node.id] if node.id in self.names else self._named(node.id)
+        kind = EXPRESSIONS.get(type(node))
+        found = OPEN if kind is None else kind(self, node)
         if isinstance(node, ast.Call):
-            return self._call(node)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(node)
-        if isinstance(node, (ast.UnaryOp, ast.BinOp)):
-            found = self._number(node)
-            return Unknown(shown(node)) if found is None else found
-        return Unknown(shown(node))
+            found = self._call(node)
+        return Unknown(shown(node)) if found is OPEN else found
 
-    def _attribute(self, node: ast.Attribute) -> Any:
-        inside = self.value(node.value)
-        if isinstance(inside, Record):
-            return inside.fields.get(node.attr, (Unknown(shown(node)), 0))[0]
-        text = shown(node)
-        # A name of another module, such as a type of numbers, stands for itself.
-        return text if isinstance(inside, (str, Unknown)) and "(" not in text else Unknown(text)
+    def spend(self, many: int = 1) -> None:
+        """Count more values.
 
-    def _number(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            inner = self.value(node.operand)
-            return -inner if isinstance(inner, (int, float)) else None
-        if not isinstance(node, ast.BinOp) or type(node.op) not in _SUMS:
+        Args:
+            many: How many.
+
+        Raises:
+            ConfigError: If too many were asked for already.
+        """
+        self.budget.steps -= many
+        if self.budget.steps < 0:
+            raise ConfigError(
+                f"{self.module.path.name} asks for over {MOST_STEPS} values: name one recipe, "
+                "--set recipe=NAME; no single one is so long"
+            )
+
+    def _named(self, name: str) -> Any:
+        """Return the value of a name of the module, or of one that it takes from another."""
+        module = self.module
+        if module.names is None:
+            module.names = {}
+            inner = Scope(self.library, module, module.names, self.depth + 1, self.budget)
+            inner.run(module.assigned)
+        if name in module.names:
+            return module.names[name]
+        taken = self.library.taken(module, name) if self.depth < MOST_DEPTH else None
+        if taken is not None and taken[1] not in {**taken[0].functions, **taken[0].classes}:
+            return self.inside(taken[0])._named(taken[1])
+        return Unknown(name)
+
+    def inside(self, module: Module) -> Scope:
+        """Return a scope of a module, one deeper.
+
+        Args:
+            module: The module.
+        """
+        return Scope(self.library, module, {}, self.depth + 1, self.budget)
+
+    def callee(self, node: ast.expr) -> tuple[Module, str] | None:
+        """Return the module and the name of a function or class that an expression names.
+
+        Args:
+            node: The expression.
+        """
+        if not isinstance(node, ast.Name) or node.id in self.names or node.id in kept_calls():
             return None
-        both = self.value(node.left), self.value(node.right)
-        if not all(type(one) in (int, float) and abs(one) < _MOST for one in both):
-            return None
-        return _SUMS[type(node.op)](*both)
+        module, name = self.library.taken(self.module, node.id) or (self.module, node.id)
+        return (module, name) if name in module.functions or name in module.classes else None
 
-    def _bound(self, node: ast.Call) -> dict[str, Any]:
-        """Return the arguments of a call to a function of the module, by name."""
-        wanted = self.functions[shown(node.func)].args
+    def _bound(self, node: ast.Call, wanted: ast.arguments) -> dict[str, Any]:
+        """Return the arguments of a call to a function, by name."""
         names = [one.arg for one in (*wanted.posonlyargs, *wanted.args)]
         found = {name: self.value(arg) for name, arg in zip(names, node.args, strict=False)}
         return found | {one.arg: self.value(one.value) for one in node.keywords if one.arg}
 
     def _call(self, node: ast.Call) -> Any:
         name = shown(node.func)
-        self.calls[0] -= 1
-        if self.calls[0] < 0:
+        last = name.rpartition(".")[2]
+        self.budget.calls -= 1
+        if self.budget.calls < 0:
             return Unknown(name)
-        if isinstance(node.func, ast.Name) and node.func.id in self.functions:
-            return self.returned(node.func.id, self._bound(node))
+        callee = self.callee(node.func)
+        if callee is not None and callee[1] in callee[0].functions:
+            module, one = callee
+            inner = Scope(self.library, module, {}, self.depth, self.budget)
+            return inner.returned(one, self._bound(node, module.functions[one].args))
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             # A method of what a call returns gives that in another form.
             return self.value(node.func.value)
-        last = name.rpartition(".")[2]
-        if last in _PASSES and node.args and isinstance(self.value(node.args[-1]), Record):
-            return self.value(node.args[-1])
-        kind = shown(node.args[0]) if last in ("Config", "Partial") and node.args else name
-        made = Record(kind=kind)
-        for place, arg in enumerate(node.args[:20]):
-            made.fields[str(place)] = (self.value(arg), arg.lineno)
-        for keyword in node.keywords[:200]:
-            if keyword.arg is not None:
-                made.fields[keyword.arg] = (self.value(keyword.value), keyword.value.lineno)
-        return made
+        if name in NUMBERS:
+            return counted(self, node, name)
+        if isinstance(node.func, ast.Attribute) and last in TEXTS and not node.args:
+            text = self.value(node.func.value)
+            return TEXTS[last](text) if isinstance(text, str) else OPEN
+        if node.args and last in (*_PASSES, *_COPIES):
+            place = 0 if last == "replace" else -1
+            inside = self.value(node.args[place])
+            if isinstance(inside, Record):
+                return changed(self, inside, node) if last in _COPIES else inside
+        return made(self, node, name, callee)
 
 
 def _defaults(one: ast.FunctionDef, scope: Scope) -> dict[str, Any]:
     """Return the default values of a function's arguments; those without are not known."""
     names = [arg.arg for arg in (*one.args.posonlyargs, *one.args.args)]
-    found: dict[str, Any] = {name: Unknown(name) for name in names}
-    found |= {arg.arg: Unknown(arg.arg) for arg in one.args.kwonlyargs}
+    found: dict[str, Any] = {name: Unknown(name, is_option=True) for name in names}
+    found |= {arg.arg: Unknown(arg.arg, is_option=True) for arg in one.args.kwonlyargs}
     last = names[len(names) - len(one.args.defaults) :]
     pairs = [*zip(last, one.args.defaults, strict=True)]
     only = zip(one.args.kwonlyargs, one.args.kw_defaults, strict=True)
     pairs += [(arg.arg, value) for arg, value in only if value is not None]
     return found | {name: scope.value(value) for name, value in pairs}
-
-
-def _blocks(one: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        yield from [getattr(one, name)] if getattr(one, name, None) else []
-    for handler in getattr(one, "handlers", []):
-        yield handler.body

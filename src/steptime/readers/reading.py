@@ -78,6 +78,8 @@ class Reading:
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""
+        if line == DEFAULT:
+            return self.path
         return "command line" if line == COMMAND_LINE else f"{self.path}:{line}"
 
     def state(self, name: str, value: Value, *, line: int = 0, written: str = "") -> None:

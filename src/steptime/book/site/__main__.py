@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import json
 import os
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from steptime.book.results.notebooks import OUTPUT, ROOT, all_notebooks
+from steptime.book.site.widget import WRITERS
 from steptime.inputs.datafiles import write_whole
 
 SITE = ROOT / "build" / "site"
@@ -89,9 +92,22 @@ def generate() -> None:
     # Emptied first: what a step no longer writes must not stay in the site.
     shutil.rmtree(WEB, ignore_errors=True)
     WEB.mkdir(parents=True)
-    for step in WEB_STEPS:
+    write_if_changed(ROOT / WRITERS, json.dumps(written_by(WEB_STEPS)))
+
+
+def written_by(steps: Sequence[str]) -> dict[str, str]:
+    """Take the steps and return which of them wrote each figure, by the figure's name.
+
+    Args:
+        steps: Of `WEB_STEPS`.
+    """
+    found: dict[str, str] = {}
+    for step in steps:
         if importlib.util.find_spec(step.partition(":")[0]) is not None:
             _named(step)(WEB)
+            for stand_in in sorted(WEB.glob("*.html")):
+                found.setdefault(stand_in.stem, step)
+    return found
 
 
 def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> int:

@@ -13,6 +13,7 @@ from steptime.book.site import (
     notebook_table,
     polish,
     results_page,
+    stage_times,
     values,
     widget,
 )
@@ -37,6 +38,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         notebook_page,
         notebook_table,
         results_page,
+        stage_times,
         polish,
     )
     for part in parts:

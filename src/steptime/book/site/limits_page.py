@@ -64,4 +64,5 @@ def _table(found: Sequence[Limit], caption: str) -> str:
     keys = frozenset(references())
     rows = [[_word(one.title), one.says, one.since, _flags(one.source)] for one in found]
     columns = ["what", "what an answer says", "said since", "described in"]
-    return captioned(named(markdown_table(columns, rows), keys), caption)
+    table = captioned(named(markdown_table(columns, rows), keys), caption)
+    return table.replace(f"{caption}\n", f"{caption}\n:class: st-prose\n", 1)

@@ -11,6 +11,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from steptime.book.results.notebooks import OUTPUT
+from steptime.book.site.provenance import link_below, origin_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -79,9 +80,12 @@ class NotebookFigure(SphinxDirective):
         self.env.note_dependency(str(OUTPUT / f"{notebook}.ipynb"))
         try:
             markup = figure_markup(notebook, int(number))
+            below = link_below(origin_of(notebook), self.env.docname)
         except (LookupError, ValueError) as problem:
             raise self.error(f"notebook-figure: {problem}") from problem
-        return [nodes.raw("", markup, format="html")]
+        # Inside the figure, under its caption.
+        head, end, _ = markup.rpartition("</figure>")
+        return [nodes.raw("", f"{head}{below}\n{end}", format="html")]
 
 
 def setup(app: Sphinx) -> None:

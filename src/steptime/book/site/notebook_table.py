@@ -13,6 +13,7 @@ from steptime.book.results.captions import captions, with_captions
 from steptime.book.results.notebooks import OUTPUT, all_notebooks
 from steptime.book.results.page import read_executed
 from steptime.book.site.citations import captioned, named
+from steptime.book.site.provenance import link_below, origin_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -62,7 +63,8 @@ class NotebookTable(SphinxDirective):
             raise self.error(f"notebook-table: {problem}") from problem
         holder = nodes.container()
         self.state.nested_parse(StringList(text.splitlines(), notebook), 0, holder)
-        return holder.children
+        below = link_below(origin_of(notebook), self.env.docname)
+        return [*holder.children, nodes.raw("", below, format="html")]
 
 
 def setup(app: Sphinx) -> None:

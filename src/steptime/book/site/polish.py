@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.book.site.assets import write_assets
 from steptime.book.site.drawings import lighter
+from steptime.book.site.parts import cut
 from steptime.book.site.policy import META, strict, write_beside
 from steptime.book.site.share import lost, shared
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+_FIGURE_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*/style\.css">\n?')
 THEME_FIRST = '<script src="{up}_static/theme-first.js"></script>'
 
 REMOVED = (
@@ -91,6 +93,17 @@ REPLACED = (
 )
 
 
+def sheets_first(html: str) -> str:
+    """Return a page whose figures' styles stand in its head: else what follows them jumps.
+
+    Args:
+        html: The whole page.
+    """
+    found = dict.fromkeys(one.rstrip("\n") for one in _FIGURE_SHEET.findall(html))
+    lines = "".join(f"{one}\n" for one in found)
+    return _FIGURE_SHEET.sub("", html).replace("</head>", f"{lines}</head>", 1)
+
+
 def polished(html: str, up: str = "") -> str:
     """Return a page with every mend made; doing it twice changes nothing more.
 
@@ -105,7 +118,7 @@ def polished(html: str, up: str = "") -> str:
     html = strict(html)
     for pattern, text in REPLACED:
         html = re.sub(pattern, text, html, flags=re.DOTALL)
-    html = lighter(html)
+    html = sheets_first(lighter(html))
     if "bd-sidebar-secondary" not in html:
         html = html.replace('<div class="bd-content">', '<div class="bd-content st-whole">')
     return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
@@ -121,6 +134,7 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
     if failure is not None or app.builder.format != "html":
         return
     folder = Path(app.outdir)
+    cut(folder)
     pages: dict[Path, str] = {}
     for path in sorted(folder.rglob("*.html")):
         if path.parts[len(folder.parts)] == "_static":
@@ -137,7 +151,8 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
     title, base = app.config.html_title, app.config.html_baseurl
     start = START.format(meta=META, title=title, target="book/index.html", base=base, about=ABOUT)
     (folder / "index.html").write_text(start, encoding="utf-8")
-    (folder / "404.html").write_text(lost(title, base), encoding="utf-8")
+    own = sorted(one.name for one in folder.iterdir() if one.is_dir())
+    (folder / "404.html").write_text(lost(title, base, own), encoding="utf-8")
     write_beside(folder, base)
     write_assets(folder, pages)
 

@@ -1,12 +1,15 @@
-"""Where a number on a page comes from: what made it, from what, and how to make it again."""
+"""Where a number or a figure comes from: what made it, from what, and how to make it again."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
+from pathlib import Path
 
-from steptime.book.results.notebooks import Notebook
+from steptime.book.results.notebooks import Notebook, all_notebooks
 
 _CITED = re.compile(r"\{cite(?::\w)?\}`([^`]+)`")
 LONGEST = 90
@@ -15,7 +18,7 @@ LONGEST = 90
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What made a number.
+    """What made a number or a figure.
 
     Attributes:
         page: The page that tells of it, from the site's root, without its ending.
@@ -76,4 +79,55 @@ def example_origin(maker: Callable[[], dict[str, str]]) -> Origin:
         parameters="",
         sources="",
         command=f'python -c "{call}"',
+    )
+
+
+def figure_origin(name: str, steps: Path) -> Origin | None:
+    """Return where a figure that runs in the browser comes from, None where nobody noted it.
+
+    Args:
+        name: Of the figure.
+        steps: File with the function that writes each, by the figure's name.
+    """
+    made = json.loads(steps.read_text(encoding="utf-8")) if steps.is_file() else {}
+    if name not in made:
+        return None
+    module, _, writer = made[name].partition(":")
+    call = f"from pathlib import Path; from {module} import {writer} as f; f(Path('web'))"
+    return Origin(
+        page="book/built",
+        made_by=f"{module}.{writer}",
+        parameters="what you choose; at first as drawn here",
+        sources="",
+        command=f'python -c "{call}"',
+    )
+
+
+def origin_of(notebook: str) -> Origin:
+    """Return where what a notebook shows comes from.
+
+    Args:
+        notebook: Its name, such as ``17_roofline``.
+
+    Raises:
+        LookupError: If there is no such notebook.
+    """
+    for one in all_notebooks():
+        if one.name == notebook:
+            return notebook_origin(one)
+    raise LookupError(f"no notebook is called {notebook}")
+
+
+def link_below(origin: Origin, docname: str) -> str:
+    """Return the line under a figure or a table that leads to what made it, as HTML.
+
+    Args:
+        origin: What made it.
+        docname: Of the page that shows it.
+    """
+    up = "../" * docname.count("/")
+    told = escape("\n".join(origin.lines()))
+    return (
+        f'<p class="st-made"><a class="st-from" href="{up}{origin.page}.html" '
+        f'data-from="{told}">From {escape(origin.made_by)}</a></p>'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Iterable
 from hashlib import sha256
 from html import escape, unescape
 
@@ -52,12 +53,12 @@ main {{ max-width: 36rem; margin: 15vh auto; padding: 0 1rem; }}
 
 _HOME = """
   // The book may lie in a folder of its host: its front page is above its own folders.
-  const own = /\\/(?:book|build|accuracy|explorer|placement|schedule|find)\\/.*/;
+  const own = /\\/(?:FOLDERS)\\/.*/;
   document.querySelector("a").href = location.pathname.replace(own, "/").replace(/[^/]*$/, "");
 """
 
 
-def lost(title: str, base: str) -> str:
+def lost(title: str, base: str, folders: Iterable[str]) -> str:
     """Return the page for an address without one.
 
     It may be shown at any depth, so it can load no file: where the site's address is not known,
@@ -66,12 +67,14 @@ def lost(title: str, base: str) -> str:
     Args:
         title: Of the book.
         base: Where the site is published, with a slash at its end; empty if unknown.
+        folders: The site's own, at its root.
     """
     if base:
         return LOST.format(title=title, policy=META, home=escape(base), script="")
-    digest = b64encode(sha256(_HOME.encode()).digest()).decode()
+    home = _HOME.replace("FOLDERS", "|".join(folders))
+    digest = b64encode(sha256(home.encode()).digest()).decode()
     policy = META.replace("script-src 'self'", f"script-src 'sha256-{digest}'")
-    script = f"<script>{_HOME}</script>\n"
+    script = f"<script>{home}</script>\n"
     return LOST.format(title=title, policy=policy, home="/", script=script)
 
 
@@ -129,4 +132,7 @@ def shared(html: str, up: str, address: str = "", base: str = "") -> str:
         lines.append(f'<meta property="og:description" content="{about}">')
     if base:
         lines.append(f'<meta property="og:url" content="{base}{address}">')
+        # The theme writes one too, but not on a page that was cut from another.
+        if 'rel="canonical"' not in html:
+            lines.append(f'<link rel="canonical" href="{base}{address}">')
     return html.replace("</title>", "</title>\n" + "\n".join(lines), 1)

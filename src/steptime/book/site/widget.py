@@ -17,10 +17,14 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from steptime.book.site.provenance import figure_origin, link_below
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 WEB = Path("build", "web")
+WRITERS = Path("build", "figures.json")
+"""The function that writes each figure, by the figure's name."""
 
 
 class widget(nodes.General, nodes.Element):
@@ -54,7 +58,10 @@ class Widget(SphinxDirective):
             style=(root / WEB / name / "style.css").is_file(),
         )
         self.set_source_info(node)
-        return [node]
+        origin = figure_origin(name, root / WRITERS)
+        if origin is None:
+            return [node]
+        return [node, nodes.raw("", link_below(origin, self.env.docname), format="html")]
 
 
 def visit_html(self: Any, node: widget) -> None:

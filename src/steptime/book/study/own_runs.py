@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from steptime.evidence.ladder import RUNGS
 from steptime.evidence.own_curve import Draw, draws, sources_left_out
-from steptime.evidence.own_steps import STEPS
+from steptime.evidence.own_steps import STEPS, Spreads, spreads
+from steptime.inputs.said import KNOWLEDGE
 
 NONE = 0
 """Runs learned from where nothing is."""
+LEVELS = dict(zip(RUNGS, KNOWLEDGE, strict=True))
+"""The level of knowledge that a rung of the ladder stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,12 @@ class OwnRunsStudy:
     """The errors of sources that were left out, before and after learning from a few runs.
 
     Attributes:
+        rung: What is known of the software, of `steptime.evidence.ladder.RUNGS`.
         sources: Names, as the runs' ids begin.
         draws: By the count of runs learned from.
     """
 
+    rung: str
     sources: tuple[str, ...]
     draws: Mapping[int, tuple[Draw, ...]]
 
@@ -48,6 +54,17 @@ class OwnRunsStudy:
     def num_draws(self) -> int:
         """Return the draws of all counts together."""
         return sum(map(len, self.draws.values()))
+
+    @property
+    def spreads(self) -> Spreads:
+        """Return how far sources differ, and runs of one, where a step only computes."""
+        return spreads(LEVELS[self.rung])
+
+    @property
+    def first_share(self) -> float:
+        """Return the share of one run's error that is learned as its cluster's."""
+        between, within = self.spreads.steps[0] ** 2, self.spreads.runs**2
+        return between / (between + within)
 
     def by_source(self, source: str) -> dict[int, float]:
         """Return the mean error of one source after each count of runs, none first.
@@ -86,13 +103,37 @@ def _of(chosen: Sequence[Draw], source: str) -> list[Draw]:
     return [one for one in chosen if one.source == source]
 
 
-def own_runs_study(counts: Sequence[int], times: int, least_runs: int) -> OwnRunsStudy:
-    """Return what so many runs of a source teach of its others, the source left out of the fit.
+def own_runs_studies(
+    counts: Sequence[int], times: int, least_runs: int
+) -> tuple[OwnRunsStudy, ...]:
+    """Return what so many runs of a source teach of its others, for each rung of knowledge.
 
     Args:
         counts: Runs to learn from.
         times: Draws of each count from each source.
         least_runs: Sources of fewer runs are left out; more than any count.
     """
-    sources = sources_left_out(max(least_runs, max(counts) + 1))
-    return OwnRunsStudy(tuple(one.name for one in sources), draws(sources, counts, times))
+    found = []
+    for rung in RUNGS:
+        sources = sources_left_out(max(least_runs, max(counts) + 1), rung)
+        names = tuple(one.name for one in sources)
+        found.append(OwnRunsStudy(rung, names, draws(sources, counts, times)))
+    return tuple(found)
+
+
+def points_of(studies: Sequence[OwnRunsStudy]) -> tuple[tuple[Point, ...], ...]:
+    """Return the curve of each study.
+
+    Args:
+        studies: One for each rung of knowledge.
+    """
+    return tuple(study.points() for study in studies)
+
+
+def draws_of(studies: Sequence[OwnRunsStudy]) -> int:
+    """Return the draws of all studies together.
+
+    Args:
+        studies: One for each rung of knowledge.
+    """
+    return sum(study.num_draws for study in studies)

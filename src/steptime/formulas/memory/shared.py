@@ -16,7 +16,7 @@ from steptime.formulas.memory.parameters import (
     mixture_layer_slice,
 )
 from steptime.formulas.memory.stages import stage_cut
-from steptime.formulas.memory.states import state_terms, transient_bytes
+from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import Job, MemoryFacts, SharedTerms
@@ -37,7 +37,6 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "dense_layers": cut["dense_layers"],
         "base": line["base"],
         "slope": line["slope"],
-        "split": per_token["split"],
         "boundary": per_token["boundary"],
         "checkpoint": checkpoint_token_bytes(job, facts, per_token),
         "embedded": facts.dropout * job.hidden_size / per_token["split"],
@@ -56,7 +55,6 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "routed_state": states["routed_all"],
         "freed": states["freed"],
         "routed_freed": states["routed_freed"],
-        "transient": transient_bytes(job, facts),
         "logits": logit_bytes(job, facts),
         "moment": moment_bytes(job, facts, per_token["split"]),
         "dispatch": dispatch_bytes(job, facts),

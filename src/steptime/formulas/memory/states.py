@@ -2,7 +2,7 @@
 
 from steptime.formulas.number import Number, where
 from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_ranks, shard_ranks
-from steptime.formulas.records import Job, MemoryFacts, StateTerms
+from steptime.formulas.records import Job, MemoryFacts, StateTerms, WholeTerms
 
 
 def drops_weights(job: Job, facts: MemoryFacts) -> Number:
@@ -113,18 +113,22 @@ def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     return held / where(job.zero_stage > 0.0, ranks, 1.0)
 
 
-def transient_bytes(job: Job, facts: MemoryFacts) -> Number:
-    """Return bytes per parameter of a whole layer that ZeRO-2 and -3 hold for a moment.
+def whole_terms(job: Job, facts: MemoryFacts) -> WholeTerms:
+    """Return bytes per parameter of what ZeRO-2 and -3 hold whole for a moment, by kind.
 
-    Stage 3 gathers the layer at work and the next; stages 2 and 3 hold one layer's gradients
-    until they are reduced.
+    Stage 3 gathers the ``weight`` of the layer at work and the next; stages 2 and 3 hold one
+    layer's ``gradient`` until it is reduced. Only parameters that some ranks share out come and
+    go so: ``shared`` and, for those of experts, ``routed_shared`` are 1 there.
 
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
     """
-    weights = drops_weights(job, facts) * facts.gathered_layers * facts.weight_bytes
-    gradients = scatters_gradients(job, facts) * facts.gradient_bytes
-    return where(shard_ranks(job) > 1.0, weights + gradients, 0.0)
+    return {
+        "weight": drops_weights(job, facts) * facts.weight_bytes,
+        "gradient": scatters_gradients(job, facts) * facts.gradient_bytes,
+        "shared": where(shard_ranks(job) > 1.0, 1.0, 0.0),
+        "routed_shared": where(expert_shard_ranks(job) > 1.0, 1.0, 0.0),
+    }
 
 
 def state_terms(job: Job, facts: MemoryFacts) -> StateTerms:

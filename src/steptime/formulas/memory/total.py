@@ -4,7 +4,7 @@ from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.parameters import embedding_copies
 from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import candidate_ranks, held_layers
-from steptime.formulas.memory.states import state_terms
+from steptime.formulas.memory.states import state_terms, whole_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.records import (
@@ -16,6 +16,7 @@ from steptime.formulas.records import (
     RankTerms,
     SharedTerms,
     StageLayers,
+    WholeTerms,
     WorstRank,
 )
 
@@ -89,28 +90,61 @@ def rank_activations(
     return shared["tokens"] * (held * one + again + normed)
 
 
-def rank_buffers(shared: SharedTerms, stage: StageLayers, ends: RankEnds, logits: Number) -> Number:
+def whole_bytes(
+    facts: MemoryFacts,
+    shared: SharedTerms,
+    whole: WholeTerms,
+    stage: StageLayers,
+    ends: RankEnds,
+    count: RankParameters,
+) -> Number:
+    """Return the bytes of weights and gradients that ZeRO-2 and -3 hold whole for a moment.
+
+    The largest thing that is gathered counts, a layer or a vocabulary matrix, and never more
+    weights than the rank shares out at all. Experts that no other rank has are always whole.
+
+    Args:
+        count: The rank's parameters.
+
+    References:
+        rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
+    """
+    others, routed = whole["shared"], whole["routed_shared"]
+    mixture = others * shared["mixture_slice"] + routed * shared["expert_slice"]
+    layer = maximum(
+        where(stage["experts"] > 0.0, mixture, 0.0),
+        where(stage["layers"] > stage["experts"], others * shared["dense_slice"], 0.0),
+    )
+    matrix = maximum(ends["first"], ends["last"]) * shared["embedding_slice"]
+    largest = maximum(layer, others * matrix)
+    held = others * count["other"] + routed * count["routed"]
+    weights = minimum(facts.gathered_layers * largest, held)
+    return whole["weight"] * weights + whole["gradient"] * largest
+
+
+def rank_buffers(
+    shared: SharedTerms, stage: StageLayers, logits: Number, gathered: Number
+) -> Number:
     """Return the bytes that a rank holds for a moment: messages, gathered weights, work space.
 
     Logits and a layer's work space are never there together, so the larger counts.
 
     Args:
         logits: Bytes of the rank's logits, 0 if it has no head.
+        gathered: From `whole_bytes`.
     """
-    has_experts = stage["experts"] > 0.0
-    layer = where(
-        has_experts, shared["mixture_slice"] + shared["expert_slice"], shared["dense_slice"]
-    )
-    matrix = maximum(ends["first"], ends["last"]) * shared["embedding_slice"]
-    gathered = shared["transient"] * maximum(layer, matrix)
+    exchanged = where(stage["experts"] > 0.0, shared["dispatch"], 0.0)
     work = maximum(shared["work"] - logits, 0.0)
-    return shared["moment"] + gathered + where(has_experts, shared["dispatch"], 0.0) + work
+    return shared["moment"] + gathered + exchanged + work
 
 
-def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) -> RankTerms:
+def rank_terms(
+    job: Job, facts: MemoryFacts, shared: SharedTerms, whole: WholeTerms, rank: Number
+) -> RankTerms:
     """Return what a rank's parts are made of, and their ``total``.
 
     Args:
+        whole: From `steptime.formulas.memory.states.whole_terms`.
         rank: Pipeline rank.
     """
     ends = rank_ends(job, shared, rank)
@@ -119,7 +153,8 @@ def rank_terms(job: Job, facts: MemoryFacts, shared: SharedTerms, rank: Number) 
     count = rank_parameters(job, shared, stage, ends)
     activations = rank_activations(job, facts, shared, stage, ends, held)
     logits = ends["last"] * shared["logits"]
-    buffers = rank_buffers(shared, stage, ends, logits)
+    gathered = whole_bytes(facts, shared, whole, stage, ends, count)
+    buffers = rank_buffers(shared, stage, logits, gathered)
     moving = activations + logits + buffers
     state = count["other"] * shared["state"] + count["routed"] * shared["routed_state"]
     freed = count["other"] * shared["freed"] + count["routed"] * shared["routed_freed"]
@@ -146,7 +181,7 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
         rank: Pipeline rank, 0 is the first.
     """
     shared = shared_terms(job, facts)
-    terms = rank_terms(job, facts, shared, rank)
+    terms = rank_terms(job, facts, shared, whole_terms(job, facts), rank)
     states = state_terms(job, facts)
     other = terms["other"]
     routed = terms["routed"]
@@ -171,12 +206,13 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
 def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
     """Return the ``rank`` that needs the most memory and its ``total`` bytes."""
     shared = shared_terms(job, facts)
+    whole = whole_terms(job, facts)
     ranks = candidate_ranks(job, shared)
     worst = ranks["first"]
-    total = rank_terms(job, facts, shared, worst)["total"]
+    total = rank_terms(job, facts, shared, whole, worst)["total"]
     for name in ["full", "longer", "last"]:
         rank = ranks[name]
-        other = rank_terms(job, facts, shared, rank)["total"]
+        other = rank_terms(job, facts, shared, whole, rank)["total"]
         worst = where(other > total, rank, worst)
         total = maximum(other, total)
     return {"rank": worst, "total": total}

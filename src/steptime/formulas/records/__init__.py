@@ -24,6 +24,7 @@ from steptime.formulas.records.held_bytes import (
     StateTerms,
     StoredTokens,
     TokenBytes,
+    WholeTerms,
     WorstRank,
 )
 from steptime.formulas.records.job import Job
@@ -38,6 +39,7 @@ from steptime.formulas.records.step import (
     Exchanges,
     Floors,
     Interval,
+    LandedChunks,
     LayerMessages,
     LayerParts,
     LinkRates,
@@ -70,6 +72,7 @@ __all__ = [
     "Floors",
     "Interval",
     "Job",
+    "LandedChunks",
     "LayerMessages",
     "LayerParts",
     "LayerTokens",
@@ -100,6 +103,7 @@ __all__ = [
     "TensorMessages",
     "TimeFacts",
     "TokenBytes",
+    "WholeTerms",
     "Width",
     "WorstRank",
 ]

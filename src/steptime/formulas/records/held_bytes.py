@@ -63,12 +63,23 @@ class FlightLine(TypedDict):
     slope: Number
 
 
+class WholeTerms(TypedDict):
+    """Bytes per parameter of a layer held whole for a moment, and whether anything is shared.
+
+    From `states.whole_terms`; ``routed`` are experts'.
+    """
+
+    weight: Number
+    gradient: Number
+    shared: Number
+    routed_shared: Number
+
+
 class SharedTerms(StageCut):
     """What does not depend on the rank, from `shared.shared_terms`."""
 
     base: Number
     slope: Number
-    split: Number
     boundary: Number
     checkpoint: Number
     embedded: Number
@@ -87,7 +98,6 @@ class SharedTerms(StageCut):
     routed_state: Number
     freed: Number
     routed_freed: Number
-    transient: Number
     logits: Number
     moment: Number
     dispatch: Number

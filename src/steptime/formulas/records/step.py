@@ -80,6 +80,13 @@ class Products(Passes):
     down_forward: Number
 
 
+class LandedChunks(TypedDict):
+    """What chunks of tensor-parallel messages cost where they land: gathers and scatters."""
+
+    gathers: Number
+    scatters: Number
+
+
 class TensorMessages(TypedDict):
     """A layer's tensor-parallel messages as far as they show."""
 

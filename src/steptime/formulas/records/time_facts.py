@@ -29,6 +29,8 @@ class TimeFacts:
         overlap_tp: Share of tensor-parallel messages that are cut into chunks and overlap with
             products: Transformer Engine's user buffers, torchtitan's asynchronous mode.
         overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
+        tp_chunk_copies: Such chunks are copied to buffers that other ranks read, and what lands in
+            buffers is added up at the end: torchtitan's asynchronous mode.
         cp_head_ranks: Context-parallel ranks over which attention is cut by heads (Ulysses): 1
             for none, 0 for as many as share an NVLink domain.
         cp_copies_heads: Such ranks beyond the heads of keys and values get copies of them.
@@ -88,6 +90,7 @@ class TimeFacts:
     overlap_plain_dp: Number = 0.0
     overlap_tp: Number = 0.0
     overlap_tp_backward: Number = 0.0
+    tp_chunk_copies: Number = 0.0
     cp_head_ranks: Number = 1.0
     cp_copies_heads: Number = 0.0
     cp_ring: Number = 1.0

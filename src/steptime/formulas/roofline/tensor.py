@@ -1,7 +1,14 @@
 """What tensor parallelism sends for one layer and micro-batch, and what products hide of it."""
 
 from steptime.formulas.number import Number, minimum, where
-from steptime.formulas.records import Constants, Job, Products, TensorMessages, TimeFacts
+from steptime.formulas.records import (
+    Constants,
+    Job,
+    LandedChunks,
+    Products,
+    TensorMessages,
+    TimeFacts,
+)
 from steptime.formulas.roofline.links import beside_s, gather_s, reduce_s
 from steptime.formulas.roofline.rates import ranks_inside
 
@@ -15,6 +22,37 @@ def across_wait_s(job: Job, stack: TimeFacts) -> Number:
     return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
+def landed_s(
+    job: Job, stack: TimeFacts, constants: Constants, gathered_bytes: Number, size: Number
+) -> LandedChunks:
+    """Return what memory moves for chunks of messages that land in buffers, in one pass.
+
+    Before a gather each rank copies its slice to where the others read it, and to its place in the
+    whole: two copies, each read and written. A scatter's chunks land as they are, so all ranks'
+    are read and their sum is written.
+
+    Args:
+        stack: ``overlap_tp`` is the share of messages that are cut into chunks;
+            ``tp_chunk_copies`` is 1 where they are copied.
+        constants: ``hbm_efficiency``.
+        gathered_bytes: Of a gathered input.
+        size: Of the output that is scattered.
+
+    Returns:
+        ``gathers`` and ``scatters``: of the two of a pass.
+
+    References:
+        torch2026, distributed/_symmetric_memory (fused_all_gather_matmul and
+        fused_matmul_reduce_scatter).
+    """
+    bytes_per_s = job.hbm_bytes_per_s * constants.hbm_efficiency
+    cut = where(job.tp > 1.0, stack.overlap_tp * stack.tp_chunk_copies, 0.0)
+    return {
+        "gathers": cut * 2.0 * 4.0 * gathered_bytes / job.tp / bytes_per_s,
+        "scatters": cut * 2.0 * (size + size / job.tp) / bytes_per_s,
+    }
+
+
 def tensor_s(
     job: Job, stack: TimeFacts, constants: Constants, tokens: Number, products: Products
 ) -> TensorMessages:
@@ -23,6 +61,7 @@ def tensor_s(
     Two a pass: each is a gather and a reduce-scatter with sequence parallelism, else an
     all-reduce. Asynchronous ones are cut into a chunk for each rank, and products work on those
     that are there: one chunk has nothing to hide behind, and no more hides than products last.
+    What chunks cost where they land shows, see `landed_s`.
 
     Args:
         stack: ``overlap_tp`` is the share of messages that are cut so, ``overlap_tp_backward``
@@ -51,11 +90,15 @@ def tensor_s(
     wait = 0.5 * across_wait_s(job, stack)
     cut = stack.overlap_tp * (1.0 - 1.0 / job.tp)
     ahead, grads = products["forward"], products["backward"]
-    chunked = beside_s(constants, both, cut, grads)
+    landed = landed_s(job, stack, constants, split * narrow * size, split * size)
+    landed_both = landed["gathers"] + landed["scatters"]
+    chunked = beside_s(constants, both, cut, grads) + landed_both
     behind_weight = beside_s(constants, both, stack.overlap_tp_backward, 0.5 * grads)
     return {
-        "tensor": beside_s(constants, both, cut, ahead) + wait,
+        "tensor": beside_s(constants, both, cut, ahead) + landed_both + wait,
         "tensor_back": minimum(chunked, behind_weight) + wait,
-        "tensor_gathers": beside_s(constants, 2.0 * split * gathered, cut, ahead),
-        "tensor_last": beside_s(constants, split * scattered, cut, ahead),
+        "tensor_gathers": beside_s(constants, 2.0 * split * gathered, cut, ahead)
+        + landed["gathers"],
+        "tensor_last": beside_s(constants, split * scattered, cut, ahead)
+        + 0.5 * landed["scatters"],
     }

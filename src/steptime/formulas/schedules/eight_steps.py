@@ -99,11 +99,16 @@ def _take_input(
 def pair_forms(turns: Number) -> list[list[Number]]:
     """Return the forms of the idle time, see `forms`, where a pair takes as long as F and B.
 
+    The paper prints ``turns (F&B + B - 3 W)``, which is ``turns (F + 2 I - W)`` with such a pair.
+    Where F = I the second form is that; where F is longer than I the step is ``turns (F - I)``
+    longer than printed, and where I is longer it is shorter, by F at most.
+
     Args:
         turns: Ranks from where a stream enters to where it turns, less one.
 
     References:
-        deepseek2024, Table 2 (the second form, for F = I); derived here (the others).
+        deepseek2024, Table 2; dualpipe2025, README (the same table); derived here where F and I
+        differ.
     """
     return [
         [2.0 * turns, 0.0, 0.0],

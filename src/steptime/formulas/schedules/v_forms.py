@@ -11,14 +11,15 @@ grow with them.
 
 from __future__ import annotations
 
-from base64 import b85decode
+from itertools import islice
+from typing import Any
 
 from steptime.formulas.number import Number, ceil, floor, maximum, minimum, taken, where
 
-MOST_RANKS = 32.0
+MOST_RANKS = 64.0
 REPEATS = 6.0
-ZERO = 80
-"""The byte of a table that stands for nothing."""
+ZERO = 2**15
+"""What stands for nothing in a table's text."""
 
 
 def table_forms(
@@ -108,33 +109,63 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
-def _columns(text: str) -> dict[str, list[float]]:
+class FormTable(dict[str, list[float]]):
+    """A table by columns that is decoded when one is first asked for: few questions need it."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+
+    def __missing__(self, name: str) -> list[float]:
+        self.update(columns(self._texts))
+        return self[name]
+
+    def items(self) -> Any:
+        """Return the columns, as what writes them elsewhere wants."""
+        self.update(columns(self._texts))
+        return super().items()
+
+
+def columns(texts: list[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:
-        text: Bytes in base 85. How many slopes there are, and F, I and W of each; then of each
-            row: how many numbers of micro-batches it serves, 0 for all that follow; how many
-            forms it has; and slope, F, I and W of each. `ZERO` stands for nothing.
+        texts: Its parts, one after the other. Each is compressed in base 85: the higher bytes of
+            whole numbers and then the lower ones, over `ZERO`. They are the count of slopes and
+            that of rows; F, then I, then W of the slopes; how many numbers of micro-batches each
+            row serves, 0 for all that follow; how many forms each has; and of all forms the place
+            of the slope, then F, I, and all three together.
     """
-    data = b85decode("".join(text.split()))
-    steps = [float(number - ZERO) for number in data[1 : 3 * data[0] + 1]]
-    flat: list[int] = []
-    found: dict[str, list[float]] = {"first": [], "last": [], "start": []}
-    at, start, most = 3 * data[0] + 1, 1, 0
-    while at < len(data):
-        served, count = data[at], data[at + 1]
-        for _ in range(max(served, 1)):
-            found["first"].append(len(flat) / 4.0)
-            found["last"].append(len(flat) / 4.0 + count - 1.0)
-            found["start"].append(float(start))
-        at += 2
-        flat += [number - ZERO for number in data[at : at + 4 * count]]
-        at += 4 * count
-        most = max(most, count)
-        start = start + served if served else 1
+    kept = ("slope", "forward", "input", "weight")
+    found: dict[str, list[float]] = {name: [] for name in ("first", "last", "start", *kept)}
+    found |= {f"slopes_{name}": [] for name in kept[1:]}
+    start, most = 1, 0
+    for text in texts:
+        numbers = iter(_numbers(text))
+        slopes, rows = next(numbers), next(numbers)
+        before = len(found["slopes_forward"])
+        for name in kept[1:]:
+            found[f"slopes_{name}"] += map(float, islice(numbers, slopes))
+        served, counts = list(islice(numbers, rows)), list(islice(numbers, rows))
+        place = len(found["slope"])
+        for of_row, count in zip(served, counts, strict=True):
+            for _ in range(max(of_row, 1)):
+                found["first"].append(float(place))
+                found["last"].append(place + count - 1.0)
+                found["start"].append(float(start))
+            start = start + of_row if of_row else 1
+            place, most = place + count, max(most, count)
+        every = [list(islice(numbers, sum(counts))) for _ in kept]
+        for slope, f, i, whole in zip(*every, strict=True):
+            for name, number in zip(kept, (slope + before, f, i, whole - f - i), strict=True):
+                found[name].append(float(number))
     found["forms"] = [float(k) for k in range(most)]
-    for part, name in enumerate(("slope", "forward", "input", "weight")):
-        found[name] = [float(number) for number in flat[part::4]]
-        if part:
-            found[f"slopes_{name}"] = steps[part - 1 :: 3]
     return found
+
+
+def _numbers(text: str) -> list[int]:
+    from base64 import b85decode
+    from zlib import decompress
+
+    data = decompress(b85decode("".join(text.split())))
+    half = len(data) // 2
+    return [256 * high + low - ZERO for high, low in zip(data[:half], data[half:], strict=True)]

@@ -1,0 +1,65 @@
+"""What ranks hold, rules of sizes, slots and traces, each on paper."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from steptime.inputs.errors import ConfigError
+from steptime.pipeline.held import peak_in_flight
+from steptime.pipeline.overlay import overlay_trace
+from steptime.pipeline.schedules import check_schedule
+from steptime.pipeline.timeline import LARGEST_SLOT, Work, simulate, whole_slots
+
+# --- by hand
+
+
+@pytest.mark.parametrize(
+    ("order", "peak"),
+    [
+        # One stage, two micro-batches: F are 2 and 3, B 4 and 5, I 6 and 7, W 8 and 9. A
+        # micro-batch is held until its W, or its B.
+        ([2, 6, 8, 3, 7, 9], 1),
+        ([2, 6, 3, 7, 8, 9], 2),
+        ([2, 4, 3, 5], 1),
+        ([2, 3, 4, 5], 2),
+        ([2, 3, 4, 7, 9], 2),
+    ],
+)
+def test_micro_batches_in_flight(order: list[int], peak: int) -> None:
+    assert peak_in_flight(order, 1, 2) == peak
+
+
+def test_one_chunk_a_rank_asks_for_no_rounds() -> None:
+    # 9 are two rounds of 4 and one over; 10 are two of 5, and 8 and 12 two and three of 4.
+    assert check_schedule("interleaved-1f1b", 4, 9, 1) == 1
+    assert check_schedule("interleaved-1f1b", 4, 10, 2) == 2
+    with pytest.raises(ConfigError, match="use micro_batches=8 or 12"):
+        check_schedule("interleaved-1f1b", 4, 9, 2)
+
+
+def test_slots_are_whole_up_to_the_largest() -> None:
+    most = LARGEST_SLOT
+    assert whole_slots([Fraction(most), Fraction(1)]) == ([most, 1], 1)
+    assert whole_slots([Fraction(1, most), Fraction(0)]) == ([1, 0], most)
+    for over in (Fraction(most + 1), Fraction(1, most + 1)):
+        assert whole_slots([over]) == ([float(over)], 1)
+    # A third and a quarter of a unit are 4 and 3 of its twelve slots.
+    assert whole_slots([Fraction(1, 3), Fraction(1, 4)]) == ([4, 3], 12)
+
+
+def test_a_trace_has_both_pipelines_in_microseconds() -> None:
+    # F 1 and B 2 of a unit of 2 ms; measured from 3 ms to 5.5.
+    timeline = simulate("1f1b", 1, 1, 1, Work(forward=1, backward=2))
+    events = overlay_trace(timeline, [[(0.003, 0.0055, "F")]], 0.002)["traceEvents"]
+    spans = {
+        (event["pid"], event["name"]): (event["ts"], event["dur"])
+        for event in events
+        if event["ph"] == "X"
+    }
+    assert spans == {
+        (0, "0F0"): pytest.approx((0.0, 2000.0)),
+        (0, "0B0"): pytest.approx((2000.0, 4000.0)),
+        (1, "F"): pytest.approx((3000.0, 2500.0)),
+    }
