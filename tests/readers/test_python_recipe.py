@@ -218,13 +218,13 @@ NESTED = "def f():\n    a = [1] * 1\n" + "".join(
 )
 def test_a_hostile_recipe_is_refused_at_once(text: str, tmp_path: Path) -> None:
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ConfigError) as caught:
         completed(read(tmp_path, text), {"num_gpus": 8})
-    wall = time.perf_counter() - start
+    taken = time.process_time() - start
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert "\n" not in str(caught.value)
-    # Tracing makes it several times slower.
-    assert wall < 6
+    # Tracing makes it several times slower; the processor's time does not count a busy machine's.
+    assert taken < 6
     assert peak < 200e6
