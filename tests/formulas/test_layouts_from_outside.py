@@ -10,7 +10,15 @@ from dataclasses import replace
 import pytest
 from made import job, small_job
 
-from steptime.formulas import baseline, candidates, placement, ranks, schedule, schedule_rules
+from steptime.formulas import (
+    baseline,
+    candidates,
+    placement,
+    ranks,
+    schedule,
+    schedule_rules,
+    stage_split,
+)
 from steptime.formulas.messages import context, data, expert, hybrid, pipeline, sequence
 from steptime.formulas.records import BaselineConstants, Job
 from steptime.formulas.schedule import SCHEDULES
@@ -92,13 +100,12 @@ def test_ranks_that_hold_and_share_parameters() -> None:
 
 
 def test_blocks_of_a_rack() -> None:
-    # 72 devices hold four blocks of 16, and 8 are spare.
-    assert placement.whole_blocks(72.0, 16.0) == 64.0
-    assert placement.whole_blocks(8.0, 16.0) == 0.0
     # A group of 3 neighbours is cut by servers of 8; one of 4 is not; one server cuts nothing.
-    assert placement.some_group_crosses(3.0, 24.0, 8.0) == 1.0
-    assert placement.some_group_crosses(4.0, 24.0, 8.0) == 0.0
-    assert placement.some_group_crosses(3.0, 6.0, 8.0) == 0.0
+    # Of 72 used as 4 of 18 none is cut.
+    assert placement.some_group_crosses(18.0, 144.0, 72.0, 1.0) == 0.0
+    assert placement.some_group_crosses(3.0, 24.0, 8.0, 1.0) == 1.0
+    assert placement.some_group_crosses(4.0, 24.0, 8.0, 1.0) == 0.0
+    assert placement.some_group_crosses(3.0, 6.0, 8.0, 1.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +113,7 @@ def test_blocks_of_a_rack() -> None:
 )
 def test_the_link_of_a_group(size: float, span: float, rate: float) -> None:
     one = small_job(tp=3.0, dp=8.0)
-    assert placement.group_bytes_per_s(one, size, span, 8.0) == rate
+    assert placement.group_bytes_per_s(one, size, span, 8.0, 1.0) == rate
 
 
 # ---- a sum on paper: what a search may try
@@ -248,3 +255,56 @@ def test_what_every_rank_of_experts_adds_up() -> None:
         ("backward", "all_reduce", 2.0, 96.0),
     ]
     assert lines(expert.replicated(8.0, 4.0, 0.0, 2.0))[1][2] == 0.0
+
+
+# ---- a sum on paper: stages of stated length
+
+
+def test_stages_with_stated_ends() -> None:
+    # 61 layers on 16 ranks, four on the first and two on the last: 55 on the 14 between, three
+    # each and one more on the first 13.
+    one = job(num_layers=61.0, pp=16.0, first_stage_layers=4.0, last_stage_layers=2.0)
+    split = stage_split.stated_split(one)
+    assert split == {
+        **{"stated": 1.0, "ahead": 1.0, "stages": 14.0, "rest": 55.0},
+        **{"each": 3.0, "longer": 13.0},
+    }
+    assert stage_split.stated_longest(one) == {"first": 4.0, "middle": 4.0, "last": 2.0}
+    assert [stage_split.stated_before(one, r) for r in (1.0, 2.0, 15.0)] == [4.0, 8.0, 59.0]
+    assert stage_split.stated_most(one) == 4.0
+    assert stage_split.stated_pace(one) == 64.0 / 61.0
+    # Five of the 55 are over after two of the stages, 54 after the last.
+    assert [stage_split.stages_before(split, n) for n in (5.0, 54.0)] == [2.0, 14.0]
+
+
+@pytest.mark.parametrize(
+    ("layers", "ranks", "first", "last", "fault"),
+    [
+        (61.0, 16.0, 4.0, 2.0, 0.0),
+        # One rank has no ends; nine of ten leave one for three; two ends must have all.
+        (10.0, 1.0, 4.0, 0.0, 1.0),
+        (10.0, 4.0, 9.0, 0.0, 1.0),
+        (10.0, 2.0, 4.0, 4.0, 1.0),
+        (10.0, 2.0, 4.0, 6.0, 0.0),
+        (10.0, 1.0, 0.0, 0.0, 0.0),
+    ],
+)
+def test_stated_ends_that_cannot_be(
+    layers: float, ranks: float, first: float, last: float, fault: float
+) -> None:
+    one = job(num_layers=layers, pp=ranks, first_stage_layers=first, last_stage_layers=last)
+    assert stage_split.split_fault(one) == fault
+
+
+@pytest.mark.parametrize(
+    ("asked", "block"),
+    [
+        # 8 x 2 ranks of 72, with 64 of experts beside them or not; 8 of a server; 16 fit in none.
+        ((72.0, 8.0, 2.0, 1.0, 0.0), 16.0),
+        ((72.0, 8.0, 2.0, 64.0, 1.0), 64.0),
+        ((8.0, 8.0, 2.0, 1.0, 0.0), 8.0),
+        ((8.0, 16.0, 1.0, 1.0, 0.0), 1.0),
+    ],
+)
+def test_ranks_that_a_domain_keeps_together(asked: tuple[float, ...], block: float) -> None:
+    assert placement.kept_block(*asked) == block
