@@ -5,7 +5,7 @@ the output head behind where the stack counts them. Rank r starts at slot ``r N 
 layers of an end are stated.
 """
 
-from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, ceil, floor, maximum, minimum, where
 from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
 from steptime.formulas.stage_split import stages_before, stated_before, stated_split
 
@@ -63,6 +63,8 @@ def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
     """
     start = floor(rank * shared["stage_slots"] + shared["shift"])
     usual = minimum(maximum(start, 0.0), job.num_layers)
+    if not anywhere(job.first_stage_layers + job.last_stage_layers > 0.0):
+        return usual
     return where(stated_split(job)["stated"] > 0.0, stated_before(job, rank), usual)
 
 

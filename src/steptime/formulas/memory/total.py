@@ -6,7 +6,7 @@ from steptime.formulas.memory.shared import shared_terms
 from steptime.formulas.memory.stages import candidate_ranks, held_layers
 from steptime.formulas.memory.states import state_terms, whole_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
-from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, maximum, minimum, where
 from steptime.formulas.records import (
     Job,
     MemoryFacts,
@@ -109,6 +109,8 @@ def whole_bytes(
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
     """
+    if not anywhere(whole["weight"] + whole["gradient"] > 0.0):
+        return 0.0
     others, routed = whole["shared"], whole["routed_shared"]
     mixture = others * shared["mixture_slice"] + routed * shared["expert_slice"]
     layer = maximum(
