@@ -96,6 +96,8 @@ def watched(room: str, files: dict[str, Path]) -> None:
     given = environment(copy) | {"MUTANTS_SEEN": str(told)}
     words = pytest_words(copy, "-p", "mutants_seen", f"--maxfail={FEW + 1}", *files)
     done = subprocess.run(words, cwd=ROOT, env=given, capture_output=True, text=True)
+    if not told.is_file():
+        sys.exit(f"the tests of {room} did not end ({done.returncode}):\n{done.stdout[-2000:]}")
     noted = json.loads(told.read_text(encoding="utf-8"))
     # A test or two want the whole tree around the package, which no mutant has.
     if len(noted["failed"]) > FEW:

@@ -123,6 +123,23 @@ def test_idle_time_is_the_simulators(name: str, lengths: tuple[int, int, int]) -
         assert found["bubble_overhead"] == found_overhead(name, p, m, v, lengths)
 
 
+@pytest.mark.parametrize(
+    ("p", "m", "lengths"),
+    [
+        *((9, 17, (1, 8, 0)), (8, 6, (8, 2, 8)), (9, 7, (8, 5, 0)), (9, 9, (8, 0, 5))),
+        *((8, 10, (1, 5, 8)), (9, 17, (1, 8, 5)), (9, 14, (1, 5, 8)), (9, 10, (2, 1, 8))),
+        *((3, 4, (8, 5, 2)), (9, 13, (2, 0, 8)), (6, 9, (8, 5, 8)), (6, 9, (8, 0, 5))),
+    ],
+)
+def test_each_wait_of_zb_v_where_it_is_the_longest(
+    p: int, m: int, lengths: tuple[int, int, int]
+) -> None:
+    # Its idle time is the longest of fifteen waits; here another of them decides each time.
+    place = float(SCHEDULES.index("zb-v"))
+    formed = schedule.idle_time(place, float(p), float(m), 2.0, *map(float, lengths))
+    assert simulated("zb-v", p, m, 2, *lengths)["idle"] == p * formed
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_steps_are_the_simulators_at_random_ratios(name: str) -> None:
     # 12 x 170 = 2,040 in all. V-Half's and V-Min's forms leave out chains that matter little.

@@ -7,20 +7,23 @@ from typing import Any, cast
 import pytest
 from made import constants, job, memory_facts, small_job, time_facts
 
-from steptime.formulas.flops import score_width
+from steptime.formulas.flops import matrix_flop_per_token, score_width
 from steptime.formulas.memory.stages import candidate_ranks
 from steptime.formulas.memory.states import drops_weights
 from steptime.formulas.memory.stored import offloaded_share
+from steptime.formulas.memory.total import rank_parameters
 from steptime.formulas.messages.context import ring_attention
 from steptime.formulas.records import Job
 from steptime.formulas.roofline import elementwise, layer
 from steptime.formulas.roofline.matmul import product_s
 from steptime.formulas.roofline.rates import gain
 from steptime.formulas.roofline.shards import exchanges_s
+from steptime.formulas.validity import device_fault, layout_fault
 
 CONSTANTS = constants(contention=0.0)
 # Of 4 layers one is dense; each token goes to one of 8 experts, 5 wide.
 MIXTURE = {"num_experts": 8.0, "num_dense_layers": 1.0}
+ONE_EACH = {"micro_batch_size": 1.0, "seq_length": 16.0}
 
 
 # --- by hand: bytes moved beside products
@@ -152,6 +155,35 @@ def test_leading_dense_layers_put_off_the_first_full_rank() -> None:
     shared: Any = {"slots": 8.0, "stage_slots": 2.0, "shift": 0.0, "dense_layers": 3.0}
     found = candidate_ranks(job(pp=4.0, num_layers=8.0, num_experts=8.0), cast(Any, shared))
     assert (found["full"], found["last"]) == (2.0, 3.0)
+
+
+def test_vectors_of_the_two_ends() -> None:
+    # 8 wide: 12 rows of positions on the first rank, the last norm's factors on the last.
+    shared: Any = dict.fromkeys(("dense_slice", "mixture_slice", "expert_slice", "twice"), 0.0)
+    shared["embedding_slice"] = 0.0
+    one = job(hidden_size=8.0, learned_positions=12.0, pp=2.0)
+    stage: Any = {"layers": 2.0, "experts": 0.0}
+    for first, last, wanted in ((1.0, 0.0, 96.0), (0.0, 1.0, 8.0), (1.0, 1.0, 104.0)):
+        ends: Any = {"first": first, "last": last}
+        assert rank_parameters(one, shared, stage, ends)["other"] == wanted
+
+
+def test_parameters_that_a_token_meets() -> None:
+    # Attention has 8 x (8 + 8) in and 8 x 8 out, 192; the network 3 x 8 x 10, 240. In three of
+    # four layers one expert of 3 x 8 x 5, 120, and 8 scores of 8, 64, stand for the network.
+    assert matrix_flop_per_token(small_job()) == 2 * 4 * (192 + 240)
+    assert matrix_flop_per_token(small_job(**MIXTURE)) == 2 * (432 + 3 * (192 + 120 + 64))
+
+
+def test_sizes_that_must_divide() -> None:
+    # 2 copies of micro-batches of 2 make up no batch of 6, which 8 is nearest to.
+    one = small_job(dp=2.0, micro_batch_size=2.0, global_batch_size=6.0, seq_length=16.0)
+    assert layout_fault(one) == {"rule": 1.0, "nearest": 8.0}
+    assert layout_fault(small_job(**ONE_EACH | {"global_batch_size": 6.0}))["rule"] == 0.0
+    # 2 x 3 x 4 devices hold the model: 24 and 48 do, and 30 and 37 are nearest to them.
+    for devices, broken, nearest in ((24.0, 0.0, 24.0), (30.0, 1.0, 24.0), (37.0, 1.0, 48.0)):
+        found = device_fault(devices, 2.0, 3.0, 4.0)
+        assert found == {"broken": broken, "nearest": nearest}
 
 
 def test_width_of_latent_attention() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from xml.etree import ElementTree
 
 import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.pipeline.held import peak_in_flight
-from steptime.pipeline.overlay import overlay_trace
+from steptime.pipeline.overlay import overlay_svg, overlay_trace
 from steptime.pipeline.schedules import check_schedule
+from steptime.pipeline.svg import MARGIN
 from steptime.pipeline.timeline import LARGEST_SLOT, Work, simulate, whole_slots
 
 # --- by hand
@@ -59,7 +61,25 @@ def test_a_trace_has_both_pipelines_in_microseconds() -> None:
         if event["ph"] == "X"
     }
     assert spans == {
-        (0, "0F0"): pytest.approx((0.0, 2000.0)),
-        (0, "0B0"): pytest.approx((2000.0, 4000.0)),
+        (0, "0F0"): (0.0, 2000.0),
+        (0, "0B0"): (2000.0, 4000.0),
         (1, "F"): pytest.approx((3000.0, 2500.0)),
     }
+
+
+@pytest.mark.parametrize("measured_s", [0.003, 0.012])
+def test_both_rows_fit_the_page_and_the_longer_fills_it(measured_s: float) -> None:
+    # Predicted are 6 ms, of which F takes a third.
+    timeline = simulate("1f1b", 1, 1, 1, Work(forward=1, backward=2))
+    root = ElementTree.fromstring(
+        overlay_svg(timeline, [[(0.0, measured_s, "F")]], measured_s, 0.002)
+    )
+    boxes = [
+        (float(box.get("x", "0")) - MARGIN, float(box.get("width", "0")))
+        for box in root.iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    wide = 960 - MARGIN - 8
+    a_second = wide / max(0.006, measured_s)
+    assert max(x + width for x, width in boxes) == pytest.approx(wide, abs=0.02)
+    assert (0.0, pytest.approx(0.002 * a_second, abs=1.01)) in boxes
+    assert (0.0, pytest.approx(measured_s * a_second, abs=0.02)) in boxes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,8 @@ def _fastest(found: SearchResult) -> dict[str, Any]:
     best, told = found.best[0], found.answered()
     low, high = told.step_time_low_s, told.step_time_high_s
     shares = [
-        sum(told.breakdown_s[part] for part in parts) / told.step_time_s for _, _, parts in GROUPS
+        math.fsum(told.breakdown_s[part] for part in parts) / told.step_time_s
+        for _, _, parts in GROUPS
     ]
     return {
         "step": seconds(told.step_time_s),

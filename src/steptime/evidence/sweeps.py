@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from steptime.evidence.schema import PublishedRow, published_row, published_rows
 from steptime.evidence.text_table import text_rows
@@ -63,7 +64,7 @@ def playbook_row(line: int, cells: dict[str, str]) -> PublishedRow:
 
 def _mean(text: str) -> float:
     ends = [float(part) for part in text.split("-")]
-    return sum(ends) / len(ends)
+    return math.fsum(ends) / len(ends)
 
 
 def figure_rows() -> list[PublishedRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ def beside(
     seen = dict(measured_s)
     if "compute" in predicted_s:
         titles["compute"] = "compute"
-        seen["compute"] = sum(seen.pop(name, 0.0) for name in _COMPUTING)
+        seen["compute"] = math.fsum(seen.pop(name, 0.0) for name in _COMPUTING)
     rows = []
     for part in {**seen, **predicted_s, **hidden_s}:
         found, said = seen.get(part, 0.0), predicted_s.get(part, 0.0)

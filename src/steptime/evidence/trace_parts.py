@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def measured_step(traces: Sequence[RankTrace], layout: Layout | None = None) -> 
         hidden.append(behind)
     return MeasuredStep(
         steady=chosen,
-        step_time_s=sum(end - start for start, end in chosen.spans) / len(traces),
+        step_time_s=math.fsum(end - start for start, end in chosen.spans) / len(traces),
         parts_s=_mean(shown),
         hidden_s=_mean(hidden),
         ranks_s=tuple(shown),
@@ -82,7 +83,7 @@ def measured_step(traces: Sequence[RankTrace], layout: Layout | None = None) -> 
 
 
 def _mean(each: Sequence[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(one.get(name, 0.0) for one in each) / len(each) for name in parts()}
+    return {name: math.fsum(one.get(name, 0.0) for one in each) / len(each) for name in parts()}
 
 
 def _within(message: Message, span: Span) -> bool:
@@ -190,6 +191,6 @@ def _floors(traces: Sequence[RankTrace], layout: Layout | None) -> dict[tuple[st
 
 def _split_waits(own: dict[str, float], floors_s: Sequence[float]) -> None:
     """Move what messages between stages took beyond their own time to the bubble."""
-    sends_s = min(own["pipeline_sends"], sum(floors_s))
+    sends_s = min(own["pipeline_sends"], math.fsum(floors_s))
     own["bubble"] += own["pipeline_sends"] - sends_s
     own["pipeline_sends"] = sends_s

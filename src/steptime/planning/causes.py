@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -215,4 +216,4 @@ def wide_time_s(own: Prediction) -> float | None:
         ),
     }
     parts = (part_s * factor.get(name, 1.0) for name, part_s in own.breakdown_s.items())
-    return float(sum(parts))
+    return math.fsum(parts)

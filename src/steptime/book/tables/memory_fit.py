@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from steptime.book.tables.markdown import Markdown, fixed, markdown_table, percent, signed_percent
@@ -65,7 +66,7 @@ def sources_table(misses: Sequence[PeakMiss]) -> Markdown:
     rows = []
     for name in names:
         several = [groups[level].get(name, []) for level in KNOWLEDGE]
-        means = [signed_percent(sum(one) / len(one)) if one else "–" for one in several]
+        means = [signed_percent(math.fsum(one) / len(one)) if one else "–" for one in several]
         rows.append([name, str(max(map(len, several))), *means])
     return Markdown(markdown_table(["source", "peaks", *WORDS.values()], rows))
 
