@@ -208,3 +208,12 @@ def test_a_sum_that_another_program_does_ends_no_command(tmp_path: Path) -> None
     )
     layout, _ = completed(read(tmp_path, "train.sh", text), {})
     assert (layout.precision, layout.zero_stage, layout.dp) == ("fp16", 1, 8)
+
+
+@pytest.mark.parametrize("encoder", ["vision", "audio"])
+def test_a_checkpoint_of_an_encoder_beside_the_model_is_refused(
+    encoder: str, tmp_path: Path
+) -> None:
+    text = f"torchrun pretrain_gpt.py {ARGUMENTS} --{encoder}-encoder-checkpoint first.pt\n"
+    with pytest.raises(ConfigError, match=f"--{encoder}-encoder-checkpoint = .*not modelled"):
+        read(tmp_path, "train.sh", text)
