@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from steptime.inputs.errors import ConfigError
+from steptime.pipeline.draw import drawing
 from steptime.pipeline.held import peak_in_flight
 from steptime.pipeline.overlay import overlay_svg, overlay_trace
 from steptime.pipeline.schedules import check_schedule
@@ -43,8 +44,12 @@ def test_one_chunk_a_rank_asks_for_no_rounds() -> None:
 
 def test_slots_are_whole_up_to_the_largest() -> None:
     most = LARGEST_SLOT
-    assert whole_slots([Fraction(most), Fraction(1)]) == ([most, 1], 1)
-    assert whole_slots([Fraction(1, most), Fraction(0)]) == ([1, 0], most)
+    for times, slots in (
+        ([Fraction(most), Fraction(1)], ([most, 1], 1)),
+        ([Fraction(1, most), Fraction(0)], ([1, 0], most)),
+    ):
+        assert whole_slots(times) == slots
+        assert all(isinstance(slot, int) for slot in whole_slots(times)[0])
     for over in (Fraction(most + 1), Fraction(1, most + 1)):
         assert whole_slots([over]) == ([float(over)], 1)
     # A third and a quarter of a unit are 4 and 3 of its twelve slots.
@@ -83,3 +88,19 @@ def test_both_rows_fit_the_page_and_the_longer_fills_it(measured_s: float) -> No
     assert max(x + width for x, width in boxes) == pytest.approx(wide, abs=0.02)
     assert (0.0, pytest.approx(0.002 * a_second, abs=1.01)) in boxes
     assert (0.0, pytest.approx(measured_s * a_second, abs=0.02)) in boxes
+
+
+def test_a_drawing_in_bands_is_the_whole_cut_in_pieces() -> None:
+    def rows(columns: int) -> list[str]:
+        lines = ["".join(text for text, _ in line) for line in drawing(timeline, columns)]
+        own = [line.split(" ", 2) for line in lines if line.startswith("rank ")]
+        return ["".join(row for _, rank, row in own if rank == name) for name in ("0", "1")]
+
+    timeline = simulate("1f1b", 2, 6)
+    whole = rows(200)
+    # 6 forwards of a slot and 6 backwards of two, with 3 slots idle: 21 of two columns.
+    assert [len(row) for row in whole] == [42, 42]
+    assert rows(30) == whole
+    # Of 30 columns 7 are the rank's name; 22 hold eleven slots, and ten are left.
+    bands = ["".join(text for text, _ in line[1:]) for line in drawing(timeline, 30)]
+    assert [len(band) for band in bands if band] == [22, 22, 20, 20]

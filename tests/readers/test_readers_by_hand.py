@@ -10,6 +10,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import read_configuration
+from steptime.readers.completed import completed
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4 --vocab-size 1000"
 
@@ -149,3 +150,14 @@ def test_the_width_of_the_network_by_hand(more: str, ffn: int, tmp_path: Path) -
     assert model is not None
     # 1000 rows up to 8 x 128.
     assert (model.ffn_hidden_size, model.vocab_size) == (ffn, 1024)
+
+
+def test_chunks_from_the_layers_of_one(tmp_path: Path) -> None:
+    # 12 layers over 2 stages are 6 a stage: three chunks of 2, two of 3, or one of 6.
+    path = tmp_path / "run.args"
+    stages = f"{SHAPE} --seq-length 64 --pipeline-model-parallel-size 2 --global-batch-size 8"
+    stages += " --micro-batch-size 1"
+    for layers, chunks in ((2, 3), (3, 2), (6, 1)):
+        path.write_text(f"{stages} --num-layers-per-virtual-pipeline-stage {layers}\n")
+        layout, _ = completed(read_configuration(path), {"num_gpus": 2})
+        assert (layout.pp, layout.vpp) == (2, chunks)
