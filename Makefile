@@ -19,7 +19,7 @@ export MPLBACKEND := agg
 # Compiled once, not by each of the hundreds of processes that tests and notebooks start.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: book results site test unit check browser serve lint bench coverage lock audit clean
+.PHONY: book results site test unit check browser alone pages serve lint bench coverage lock audit clean
 .DELETE_ON_ERROR:
 
 book: results site
@@ -35,8 +35,8 @@ site: $(INSTALLED)
 test: $(INSTALLED)
 	$(MAKE) unit
 	$(MAKE) check
-	$(MAKE) site
-	$(MAKE) browser
+	$(MAKE) -j 2 site alone
+	$(MAKE) pages
 
 unit: $(INSTALLED)
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not browser" --ignore tests/browser
@@ -46,9 +46,19 @@ check: $(INSTALLED)
 	$(RUN) -m steptime.book.readme --check
 
 # Three at once on two cores: each waits a good part of its time, for frames and for time to pass.
+BROWSER := $(RUN) -m pytest -q -m browser
 browser: $(INSTALLED)
 	bash .ci/chromium
-	$(RUN) -m pytest -n 3 --dist worksteal -q -m browser tests/browser
+	$(BROWSER) -n 3 --dist worksteal tests/browser
+
+# The same in two parts. The explorer needs no built site: its tests run while that is built, which
+# takes one core. The rest sees the site.
+alone: $(INSTALLED)
+	bash .ci/chromium
+	$(BROWSER) tests/browser/explorer
+
+pages: $(INSTALLED)
+	$(BROWSER) -n 3 --dist worksteal tests/browser --ignore tests/browser/explorer
 
 serve: book
 	$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory build/site

@@ -38,6 +38,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         timed = [item for item in items if item.get_closest_marker("timed")]
         config.hook.pytest_deselected(items=timed)
         items[:] = [item for item in items if item not in timed]
+    if empty := [item.nodeid for item in items if _without_a_case(item)]:
+        raise pytest.UsageError(f"no case is left of {', '.join(empty)}")
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = dealt(sorted(items, key=_rank), workers)
 
@@ -46,6 +48,13 @@ def pytest_collection_finish() -> None:
     """Leave the tests and modules of now out of what later collections of garbage look through."""
     gc.collect()
     gc.freeze()
+
+
+def _without_a_case(item: pytest.Item) -> bool:
+    """Return whether a test is to be skipped because the list of its cases is empty."""
+    return any(
+        "empty parameter set" in mark.kwargs.get("reason", "") for mark in item.iter_markers("skip")
+    )
 
 
 def _rank(item: pytest.Item) -> tuple[bool, int]:

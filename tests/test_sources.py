@@ -144,7 +144,7 @@ def test_every_published_figure_names_a_key(name: str) -> None:
 def fact_lines() -> list[tuple[str, dict[str, Any]]]:
     """Return every line of facts in ``data/``, and where it stands."""
     found = []
-    for name in ("stacks.toml", "precisions.toml", "models.toml"):
+    for name in ("stacks.toml", "precisions.toml", "models.toml", "model_types.toml"):
         for owner, entry in tomllib.loads((DATA / name).read_text(encoding="utf-8")).items():
             for fact, lines in entry.get("facts", {}).items():
                 several = lines if isinstance(lines, list) else [lines]

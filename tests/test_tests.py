@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -59,10 +61,15 @@ def always(test: ast.expr) -> bool:
 
 
 def without_a_way_to_fail(found: list[tuple[str, ast.Module]]) -> list[str]:
-    """Return the places of tests that assert nothing, and of assertions that say nothing."""
-    known = failing([one for _, tree in found for one in functions(tree)])
+    """Return the places of tests that assert nothing, and of assertions that say nothing.
+
+    A test counts on helpers of its own file, and of files that hold no tests: another file's may
+    share the name of anything that it calls.
+    """
+    beside = [tree for name, tree in found if not Path(name).name.startswith("test_")]
     wrong = []
     for name, tree in found:
+        known = failing([one for each in (*beside, tree) for one in functions(each)])
         tests = [one for one in functions(tree) if one.name.startswith("test_")]
         wrong += [f"{name}:{one.lineno}" for one in tests if not can_fail(one, known)]
         said = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
@@ -87,9 +94,9 @@ def test_always():
     assert text == text
     assert True
 """
-    assert without_a_way_to_fail([("a.py", ast.parse(text))]) == [
-        *("a.py:4", "a.py:9", "a.py:10", "a.py:11")
-    ]
+    other = "def print(x):\n    assert x\n"
+    trees = [("test_a.py", ast.parse(text)), ("test_b.py", ast.parse(other))]
+    assert without_a_way_to_fail(trees) == [f"test_a.py:{line}" for line in (4, 9, 10, 11)]
 
 
 def test_browser_tests_lie_where_they_are_looked_for() -> None:
@@ -104,13 +111,30 @@ def item(path: str, slow: bool) -> Any:
     return SimpleNamespace(path=ROOM / path, iter_markers=lambda: marks)
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
-def test_each_worker_begins_with_what_is_fast_and_no_test_is_lost(workers: int) -> None:
+@pytest.fixture(scope="module")
+def order() -> Any:
+    """Give the file that holds for every test, as a module."""
     spec = importlib.util.spec_from_file_location("order", ROOM / "conftest.py")
     assert spec is not None
     assert spec.loader is not None
-    order = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(order)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_a_test_of_a_list_that_is_empty_stops_the_run(tmp_path: Path) -> None:
+    """A list of files or rows that finds none any more would skip its test without a word."""
+    text = "import pytest\n@pytest.mark.parametrize('x', [])\ndef test_none(x):\n    assert x\n"
+    (tmp_path / "test_a.py").write_text(text, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text((ROOM / "conftest.py").read_text(encoding="utf-8"))
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(tmp_path)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "test_none" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_each_worker_begins_with_what_is_fast_and_no_test_is_lost(order: Any, workers: int) -> None:
     paths = [f"{room}/test_{n}.py" for room in ("answer", "inputs", "readers") for n in range(4)]
     items = [item(path, slow) for path in paths for slow in (False, True, False)]
     found = order.dealt(sorted(items, key=order._rank), workers)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from steptime.inputs.training_step import TrainingStep, training_step
     from steptime.pipeline.simulation import Simulation, simulate
     from steptime.planning.asked import search
+    from steptime.planning.asked_place import place
     from steptime.planning.explain import Explanation
     from steptime.planning.explained import explain
     from steptime.planning.goodput import Failures
-    from steptime.planning.placed import place
     from steptime.planning.placement import Placement
     from steptime.planning.remedy import remedies
     from steptime.planning.result import SearchResult
@@ -53,7 +53,7 @@ _HOME = {
     "Validation": "steptime.evidence.validate",
     "explain": "steptime.planning.explained",
     "memory": "steptime.answer.asked",
-    "place": "steptime.planning.placed",
+    "place": "steptime.planning.asked_place",
     "predict": "steptime.answer.asked",
     "remedies": "steptime.planning.remedy",
     "search": "steptime.planning.asked",

@@ -6,7 +6,10 @@ names one is told that it is not read.
 
 from __future__ import annotations
 
+import json
 import random
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +18,9 @@ from explain_questions import as_read
 from page_node import bits, page_answers
 
 from steptime.answer import Question, answer, predict
+from steptime.book.explorer_page import write_modules
 from steptime.book.explorer_state import FIELD_KEYS, asked_of
+from steptime.book.node import node_path
 from steptime.inputs.errors import ConfigError
 
 pytestmark = pytest.mark.slow
@@ -100,6 +105,29 @@ def test_the_page_refuses_what_all_others_refuse(told: list[tuple[Asked, Any]]) 
         refused += 1
         assert on_page == said or "no model tells the time" in on_page, asked
     assert refused > NUM_QUESTIONS / 2
+
+
+def test_an_address_that_names_software_is_told_that_it_is_not_read(tmp_path: Path) -> None:
+    write_modules(tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    query = "?l.tp=4&l.net=200&l.stack=megatron&l.date=2021-05&l.facts=dropout"
+    code = (
+        'import { data } from "./explorer/data.js";\n'
+        'import { fromQuery } from "./explorer/state.js";\n'
+        f"console.log(JSON.stringify(fromQuery({json.dumps(query)}, data)));"
+    )
+    (tmp_path / "run.js").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [node_path(), "run.js"],
+        cwd=tmp_path,
+        check=True,
+        timeout=60,
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["bad"] == ["stack=megatron", "date=2021-05", "facts=dropout"]
+    assert (found["state"]["tp"], found["state"]["net"]) == (4, 200)
 
 
 def test_the_page_is_asked_as_python_is(told: list[tuple[Asked, Any]]) -> None:

@@ -72,6 +72,7 @@ def some_states() -> list[dict[str, Any]]:
                         "precision": draw.choice(["bf16", "bf16", "fp8"]),
                         "sp": draw.randrange(2),
                         "domain": draw.choice([0, 8, 72, 36]),
+                        "net": draw.choice([0, 100, 800]),
                         "by": draw.choice(["baseline", "roofline"]),
                     }
                 )

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Page
 
 SIZE = {"width": 1280, "height": 800}
-# What a page itself can be told. All else, such as a permission, needs a window of its own.
+# What a page itself can be told. All else, such as a permission, is a window's.
 OF_A_PAGE = {"color_scheme", "reduced_motion", "forced_colors"}
 
 Opener = Callable[..., Page]
@@ -19,8 +19,8 @@ Opener = Callable[..., Page]
 class _Window:
     """A window with an empty page that stays, and beside it the pages of one test."""
 
-    def __init__(self, browser: Browser) -> None:
-        self.context = browser.new_context(viewport=SIZE)
+    def __init__(self, browser: Browser, options: dict[str, Any]) -> None:
+        self.context = browser.new_context(viewport=SIZE, **options)
         self.empty = self.context.new_page()
         self.session = self.context.new_cdp_session(self.empty)
 
@@ -53,7 +53,7 @@ class Windows:
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
-        self.idle: list[_Window] = []
+        self.idle: dict[str, list[_Window]] = {}
 
     @contextlib.contextmanager
     def lent(self) -> Iterator[Opener]:
@@ -61,20 +61,16 @@ class Windows:
 
         Options are those of Playwright's ``new_context``; all is cleared when the test ends.
         """
-        taken: list[_Window] = []
-        own = []
+        taken: list[tuple[list[_Window], _Window]] = []
 
         def page(width: int = 1280, height: int = 800, **options: Any) -> Page:
-            size = {"width": width, "height": height}
-            if options.keys() <= OF_A_PAGE:
-                taken.append(self.idle.pop() if self.idle else _Window(self.browser))
-                return taken[-1].page(size, options)
-            own.append(self.browser.new_context(viewport=size, **options))
-            return own[-1].new_page()
+            media = {name: options.pop(name) for name in OF_A_PAGE & options.keys()}
+            idle = self.idle.setdefault(repr(sorted(options.items())), [])
+            window = idle.pop() if idle else _Window(self.browser, options)
+            taken.append((idle, window))
+            return window.page({"width": width, "height": height}, media)
 
         yield page
-        for context in own:
-            context.close()
-        for window in taken:
+        for idle, window in taken:
             window.clear()
-        self.idle += taken
+            idle.append(window)

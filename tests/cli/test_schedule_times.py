@@ -62,6 +62,23 @@ def test_every_preset_is_listed_with_its_source(steptime: Call) -> None:
         assert "dualpipe-v" in out
 
 
+def test_a_papers_times_answer_in_seconds_and_gigabytes(steptime: Call) -> None:
+    # qi2023, Table 3: 6 sequences of 1,024 tokens a micro-batch, 2,304 wide, three layers a rank;
+    # korthikanti2022, Sec. 4.1: 34 bytes a token and unit of width in each, scores apart.
+    one = 34 * 6 * 1024 * 2304 * 3
+    assert presets()["qi2023-1.5b"].activation_bytes == one
+    assert presets()["equal"].activation_bytes == 0.0
+    asked = ("-p", "8", "-m", "24", "--times", "qi2023-1.5b", "--json")
+    status, out, _ = steptime("schedule", "1f1b", *asked)
+    found = json.loads(out)
+    assert status == 0
+    assert found["makespan_s"] == found["makespan"]
+    assert found["activation_bytes_over_time"][0]["peak"] == pytest.approx(8 * one)
+    # Two chunks share a rank's layers.
+    _, out, _ = steptime("schedule", "zb-v", *asked)
+    assert json.loads(out)["activation_bytes_over_time"][0]["peak"] == pytest.approx(8 * one)
+
+
 # ---- refusal
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from steptime.evidence import chains, form_tables
-from steptime.formulas.schedules.v_forms import columns, settled_at
+from steptime.formulas.schedules.v_forms import _columns, settled_at
 from steptime.formulas.schedules.v_half import v_half_idle
 from steptime.formulas.schedules.v_half_table import V_HALF_FORMS
 from steptime.formulas.schedules.v_min import v_min_idle
@@ -100,7 +100,7 @@ def test_a_table_by_hand() -> None:
     # One rank: a row for two numbers of micro-batches with two forms, then one for all others.
     rows = [[2, 0, 0, 0, 3, 1, 2, 1, 0, -1, 4, 0, 0], [0, 0, 0, 0, 3, -1, 5]]
     text = b85encode(compress(form_tables.packed(rows))).decode()
-    assert columns([text]) == {
+    assert _columns([text]) == {
         **{"first": [0.0, 0.0, 2.0], "last": [1.0, 1.0, 2.0], "start": [1.0, 1.0, 3.0]},
         **{"slope": [0.0, 1.0, 0.0], "forward": [3.0, 4.0, 3.0], "input": [1.0, 0.0, -1.0]},
         **{"weight": [2.0, 0.0, 5.0], "forms": [0.0, 1.0]},

@@ -1,4 +1,4 @@
-"""Ranks, links, rules and the baseline's parts by hand, and messages that papers count.
+"""Ranks, links, rules and the baseline's parts by hand.
 
 Every record is of small whole numbers; the comment at each shows the sum.
 """
@@ -10,8 +10,15 @@ from dataclasses import replace
 import pytest
 from made import job, small_job
 
-from steptime.formulas import baseline, candidates, placement, ranks, schedule, schedule_rules
-from steptime.formulas.messages import context, data, expert, hybrid, pipeline, sequence
+from steptime.formulas import (
+    baseline,
+    candidates,
+    placement,
+    ranks,
+    schedule,
+    schedule_rules,
+    stage_split,
+)
 from steptime.formulas.records import BaselineConstants, Job
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedules import forms, v_forms
@@ -92,13 +99,12 @@ def test_ranks_that_hold_and_share_parameters() -> None:
 
 
 def test_blocks_of_a_rack() -> None:
-    # 72 devices hold four blocks of 16, and 8 are spare.
-    assert placement.whole_blocks(72.0, 16.0) == 64.0
-    assert placement.whole_blocks(8.0, 16.0) == 0.0
     # A group of 3 neighbours is cut by servers of 8; one of 4 is not; one server cuts nothing.
-    assert placement.some_group_crosses(3.0, 24.0, 8.0) == 1.0
-    assert placement.some_group_crosses(4.0, 24.0, 8.0) == 0.0
-    assert placement.some_group_crosses(3.0, 6.0, 8.0) == 0.0
+    # Of 72 used as 4 of 18 none is cut.
+    assert placement.some_group_crosses(18.0, 144.0, 72.0, 1.0) == 0.0
+    assert placement.some_group_crosses(3.0, 24.0, 8.0, 1.0) == 1.0
+    assert placement.some_group_crosses(4.0, 24.0, 8.0, 1.0) == 0.0
+    assert placement.some_group_crosses(3.0, 6.0, 8.0, 1.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +112,7 @@ def test_blocks_of_a_rack() -> None:
 )
 def test_the_link_of_a_group(size: float, span: float, rate: float) -> None:
     one = small_job(tp=3.0, dp=8.0)
-    assert placement.group_bytes_per_s(one, size, span, 8.0) == rate
+    assert placement.group_bytes_per_s(one, size, span, 8.0, 1.0) == rate
 
 
 # ---- a sum on paper: what a search may try
@@ -187,64 +193,54 @@ def test_sizes_of_a_table() -> None:
     assert [v_forms.table_start(p, 1.5) for p in (1.0, 2.0, 3.0)] == [0.0, 2.0, 6.0]
 
 
-# ---- published: what messages papers count
-
-Line = tuple[str, str, float, float]
+# ---- a sum on paper: stages of stated length
 
 
-def lines(messages: list[dict[str, object]]) -> list[Line]:
-    return [(m["phase"], m["kind"], m["count"], m["bytes"]) for m in messages]  # type: ignore[misc]
+def test_stages_with_stated_ends() -> None:
+    # 61 layers on 16 ranks, four on the first and two on the last: 55 on the 14 between, three
+    # each and one more on the first 13.
+    one = job(num_layers=61.0, pp=16.0, first_stage_layers=4.0, last_stage_layers=2.0)
+    split = stage_split.stated_split(one)
+    assert split == {
+        **{"stated": 1.0, "ahead": 1.0, "stages": 14.0, "rest": 55.0},
+        **{"each": 3.0, "longer": 13.0},
+    }
+    assert stage_split.stated_longest(one) == {"first": 4.0, "middle": 4.0, "last": 2.0}
+    assert [stage_split.stated_before(one, r) for r in (1.0, 2.0, 15.0)] == [4.0, 8.0, 59.0]
+    assert stage_split.stated_most(one) == 4.0
+    assert stage_split.stated_pace(one) == 64.0 / 61.0
+    # Five of the 55 are over after two of the stages, 54 after the last.
+    assert [stage_split.stages_before(split, n) for n in (5.0, 54.0)] == [2.0, 14.0]
 
 
-def test_zero_sends_as_its_paper_says() -> None:
-    # rajbhandari2020, Sec. 7.2: gradients scattered and weights gathered, 2 P in all; stage 3
-    # gathers weights once more, 3 P. Here P = 12 of 2 bytes in 3 layers, 2 micro-batches.
-    assert lines(data.zero_2(12.0, 3.0, 2.0, 2.0)) == [
-        ("backward", "reduce_scatter", 6.0, 8.0),
-        ("update", "all_gather", 1.0, 24.0),
-    ]
-    # zhao2023, Sec. 3.2.2: a shard's gradients are added up over the copies, an F-th of a layer.
-    assert lines(hybrid.hybrid_3(12.0, 3.0, 2.0, 4.0, 2.0)) == [
-        ("forward", "all_gather", 6.0, 8.0),
-        ("backward", "all_gather", 6.0, 8.0),
-        ("backward", "reduce_scatter", 6.0, 8.0),
-        ("backward", "all_reduce", 6.0, 2.0),
-    ]
+@pytest.mark.parametrize(
+    ("layers", "ranks", "first", "last", "fault"),
+    [
+        (61.0, 16.0, 4.0, 2.0, 0.0),
+        # One rank has no ends; nine of ten leave one for three; two ends must have all.
+        (10.0, 1.0, 4.0, 0.0, 1.0),
+        (10.0, 4.0, 9.0, 0.0, 1.0),
+        (10.0, 2.0, 4.0, 4.0, 1.0),
+        (10.0, 2.0, 4.0, 6.0, 0.0),
+        (10.0, 1.0, 0.0, 0.0, 0.0),
+    ],
+)
+def test_stated_ends_that_cannot_be(
+    layers: float, ranks: float, first: float, last: float, fault: float
+) -> None:
+    one = job(num_layers=layers, pp=ranks, first_stage_layers=first, last_stage_layers=last)
+    assert stage_split.split_fault(one) == fault
 
 
-def test_sequence_parallelism_sends_as_its_paper_says() -> None:
-    # korthikanti2022, Sec. 4.2.2: a gather and a scatter a pass, and one gather more backward. A
-    # sequence of 3 tokens, 5 wide, of 2 bytes; norms and a bias add up three rows.
-    assert lines(sequence.sequence_block(1.0, 3.0, 5.0, 2.0)) == [
-        ("forward", "all_gather", 1.0, 30.0),
-        ("forward", "reduce_scatter", 1.0, 30.0),
-        ("backward", "all_gather", 2.0, 30.0),
-        ("backward", "reduce_scatter", 1.0, 30.0),
-        ("backward", "all_reduce", 3.0, 10.0),
-    ]
-    again = lines(sequence.recomputed_sequence_block(1.0, 3.0, 5.0, 2.0))
-    assert again == [("backward", "reduce_scatter", 1.0, 30.0)]
-
-
-def test_heads_are_exchanged_as_the_paper_says() -> None:
-    # jacobs2023, Sec. 3.2: queries, keys and values go, the result comes: 4 h a token with as
-    # many heads. 6 tokens on 3 ranks, 8 wide, keys 4 wide, of 2 bytes; gradients the same way.
-    both = [("all_to_all", 2.0, 32.0), ("all_to_all", 2.0, 16.0)]
-    wanted = [(phase, *one) for phase in ("forward", "backward") for one in both]
-    assert lines(context.exchanged_attention(1.0, 6.0, 8.0, 4.0, 3.0, 2.0)) == wanted
-
-
-def test_stages_send_each_micro_batch_each_way() -> None:
-    assert lines(pipeline.stage_sends(8.0, 1.0, 3.0, 5.0, 2.0)) == [
-        ("forward", "send", 8.0, 30.0),
-        ("backward", "send", 8.0, 30.0),
-    ]
-
-
-def test_what_every_rank_of_experts_adds_up() -> None:
-    # A router of 8 x 4 and two shared matrices of 8 x 6, of 2 bytes.
-    assert lines(expert.replicated(8.0, 4.0, 6.0, 2.0)) == [
-        ("backward", "all_reduce", 1.0, 64.0),
-        ("backward", "all_reduce", 2.0, 96.0),
-    ]
-    assert lines(expert.replicated(8.0, 4.0, 0.0, 2.0))[1][2] == 0.0
+@pytest.mark.parametrize(
+    ("asked", "block"),
+    [
+        # 8 x 2 ranks of 72, with 64 of experts beside them or not; 8 of a server; 16 fit in none.
+        ((72.0, 8.0, 2.0, 1.0, 0.0), 16.0),
+        ((72.0, 8.0, 2.0, 64.0, 1.0), 64.0),
+        ((8.0, 8.0, 2.0, 1.0, 0.0), 8.0),
+        ((8.0, 16.0, 1.0, 1.0, 0.0), 1.0),
+    ],
+)
+def test_ranks_that_a_domain_keeps_together(asked: tuple[float, ...], block: float) -> None:
+    assert placement.kept_block(*asked) == block

@@ -171,22 +171,45 @@ def test_activations_of_a_rank() -> None:
 
 
 def test_buffers_of_a_rank() -> None:
-    # Messages of 9, two bytes for each parameter of the largest matrix, tokens on their way of 6,
-    # and work space beyond the logits.
-    terms: Any = {"moment": 9.0, "transient": 2.0, "dispatch": 6.0, "work": 40.0}
-    terms |= {
-        "mixture_slice": 4.0,
-        "expert_slice": 10.0,
-        "dense_slice": 8.0,
-        "embedding_slice": 30.0,
-    }
-    middle: Any = {"first": 0.0, "last": 0.0}
-    last: Any = {"first": 0.0, "last": 1.0}
+    # Messages of 9, what is whole of 28, tokens on their way of 6, work space beyond the logits.
+    terms: Any = {"moment": 9.0, "dispatch": 6.0, "work": 40.0}
     mixture: Any = {"layers": 2.0, "experts": 1.0}
     dense: Any = {"layers": 2.0, "experts": 0.0}
-    assert total.rank_buffers(terms, mixture, middle, 0.0) == 9 + 2 * 14 + 6 + 40
-    assert total.rank_buffers(terms, dense, middle, 0.0) == 9 + 2 * 8 + 40
-    assert total.rank_buffers(terms, dense, last, 25.0) == 9 + 2 * 30 + 15
+    assert total.rank_buffers(terms, mixture, 0.0, 28.0) == 9 + 28 + 6 + 40
+    assert total.rank_buffers(terms, dense, 0.0, 28.0) == 9 + 28 + 40
+    assert total.rank_buffers(terms, dense, 25.0, 28.0) == 9 + 28 + 15
+
+
+@pytest.mark.parametrize(
+    ("shared", "stage", "last", "largest", "held"),
+    [
+        # A mixture layer with its experts, or without where no other rank has them: then the
+        # dense layer of 8 is larger. On the last rank the matrix of 30 is.
+        ((1.0, 1.0), (2.0, 1.0), 0.0, 14.0, 100.0),
+        ((1.0, 0.0), (2.0, 2.0), 0.0, 4.0, 60.0),
+        ((1.0, 0.0), (2.0, 1.0), 0.0, 8.0, 60.0),
+        ((0.0, 1.0), (2.0, 1.0), 1.0, 10.0, 40.0),
+        ((1.0, 1.0), (2.0, 0.0), 1.0, 30.0, 100.0),
+        ((0.0, 0.0), (2.0, 1.0), 1.0, 0.0, 0.0),
+    ],
+)
+def test_what_is_whole_for_a_moment(
+    shared: tuple[float, float],
+    stage: tuple[float, float],
+    last: float,
+    largest: float,
+    held: float,
+) -> None:
+    # 2 bytes a weight of up to 3 layers at once, 4 a gradient of one; 60 and 40 parameters in all.
+    whole: Any = {"weight": 2.0, "gradient": 4.0, "shared": shared[0], "routed_shared": shared[1]}
+    terms: Any = {"mixture_slice": 4.0, "expert_slice": 10.0, "dense_slice": 8.0}
+    terms |= {"embedding_slice": 30.0}
+    layers: Any = {"layers": stage[0], "experts": stage[1]}
+    ends: Any = {"first": 0.0, "last": last}
+    count: Any = {"other": 60.0, "routed": 40.0}
+    facts = memory_facts(gathered_layers=3.0)
+    found = total.whole_bytes(facts, terms, whole, layers, ends, count)
+    assert found == 2 * min(3 * largest, held) + 4 * largest
 
 
 def test_a_rank_in_all() -> None:
@@ -202,8 +225,10 @@ def test_a_rank_in_all() -> None:
         "embedding_slice": 50.0,
     }
     terms |= {"state": 18.0, "routed_state": 0.0, "freed": 0.0, "routed_freed": 0.0}
-    terms |= {"transient": 0.0, "moment": 0.0, "dispatch": 0.0, "work": 15.0, "logits": 11.0}
-    found = total.rank_terms(one, memory_facts(reserve_bytes=100.0, fragmentation=0.5), terms, 0.0)
+    terms |= {"moment": 0.0, "dispatch": 0.0, "work": 15.0, "logits": 11.0}
+    whole: Any = dict.fromkeys(("weight", "gradient", "shared", "routed_shared"), 0.0)
+    facts = memory_facts(reserve_bytes=100.0, fragmentation=0.5)
+    found = total.rank_terms(one, facts, terms, whole, 0.0)
     assert found["activations"] == 3 * (21 + 7 + 8)
     assert found["other"] == 68.0
     moving = 108 + 11 + 4
@@ -214,3 +239,20 @@ def test_a_rank_in_all() -> None:
 def test_tokens_in_tiles(tile: float, share: float) -> None:
     one = small_job(micro_batch_size=1.0, seq_length=16.0)
     assert buffers.tile_share(one, memory_facts(tile_tokens=tile)) == share
+
+
+def test_what_is_whole_for_a_moment() -> None:
+    # zhao2023, Sec. 3: two layers of 4 + 10 gathered at 2 bytes, gradients of one at 4; on the last
+    # rank the head of 30 is larger; never more weights than the rank has.
+    facts = memory_facts(gathered_layers=2.0)
+    terms: Any = {"mixture_slice": 4.0, "expert_slice": 10.0, "dense_slice": 8.0}
+    terms |= {"embedding_slice": 30.0}
+    whole: Any = {"shared": 1.0, "routed_shared": 1.0, "weight": 2.0, "gradient": 4.0}
+    stage: Any = {"layers": 2.0, "experts": 1.0}
+    many: Any = {"other": 100.0, "routed": 50.0}
+    few: Any = {"other": 5.0, "routed": 0.0}
+    middle: Any = {"first": 0.0, "last": 0.0}
+    last: Any = {"first": 0.0, "last": 1.0}
+    asked = [(middle, many), (last, many), (middle, few)]
+    found = [total.whole_bytes(facts, terms, whole, stage, ends, count) for ends, count in asked]
+    assert found == [2 * 28 + 4 * 14, 2 * 60 + 4 * 30, 2 * 5 + 4 * 14]

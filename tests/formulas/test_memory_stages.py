@@ -10,7 +10,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from steptime.formulas.memory.stages import candidate_ranks, stage_cut, stage_layers
+from steptime.formulas.memory.stages import (
+    candidate_ranks,
+    mixed_rank,
+    stage_cut,
+    stage_layers,
+)
 from steptime.formulas.records import MemoryFacts
 
 Facts = Callable[..., MemoryFacts]
@@ -155,7 +160,7 @@ def test_no_stage_between_stated_ends_beats_the_candidates(
         | {"num_experts": 8.0 if dense else 0.0}
     )
     cut = stage_cut(record, MemoryFacts())
-    ranks = sorted(set(candidate_ranks(record, cut).values()))
+    ranks = sorted({*candidate_ranks(record, cut).values(), mixed_rank(record, cut)})
     found = [stage_layers(record, cut, float(rank)) for rank in range(pp)]
     assert sum(one["layers"] for one in found) == num_layers
     assert min(one["layers"] for one in found) >= 1

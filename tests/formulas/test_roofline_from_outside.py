@@ -218,7 +218,7 @@ def test_edges_of_full_sharding() -> None:
 
 def test_the_rank_with_the_head() -> None:
     # deepseek2024, Sec. 3.2.1: half of the micro-batches pass the first stage, half the last.
-    cut: Any = {"middle": 4.0, "last": 2.0}
+    cut: Any = {"first": 4.0, "middle": 4.0, "last": 2.0}
     plain = stages.end_rank(job(pp=2.0), cut)
     assert plain == {"layers": 2.0, "heads": 1.0, "embeddings": 0.0, "others": 1.0}
     both = stages.end_rank(job(pp=2.0, schedule=DUALPIPE), cut)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from steptime.book.results.execute import QUICK_TO_COMPILE
+
+# As in the notebooks, and before JAX reads it.
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {QUICK_TO_COMPILE}".strip()
 pytest.importorskip("jax")
 
 from steptime.parallel import compare, devices, program, training

@@ -155,3 +155,18 @@ def test_a_token_of_the_loss_is_one_number() -> None:
     assert messages[3]["count"] == 3.0
     assert messages[3]["bytes"] == 7.0 * 2.0 * 5.0 * 2.0
     assert messages[0]["bytes"] == 2.0 * 5.0 * 3.0 * 2.0
+
+
+@pytest.mark.parametrize("pair", [2.0, 2.25, 2.5, 3.0])
+@pytest.mark.parametrize("p", [4, 8, 16])
+def test_pairs_that_overlap_leave_the_middle_ranks_what_the_report_prints(
+    pair: float, p: int
+) -> None:
+    # deepseek2024, Table 2: (p / 2 - 1) (F&B + B - 3 W), where F = I = W = 1 and F&B is a pair.
+    work = Work(forward=1, backward_input=1, backward_weight=1, pair=pair)
+    numbers = report(simulate("dualpipe", p, 4 * p, 1, work))
+    idle = [numbers["makespan"] - busy for busy in numbers["busy"]]
+    printed = (p / 2 - 1) * (pair + 2 - 3)
+    assert max(idle) == idle[p // 2] == pytest.approx(printed, abs=1e-9)
+    # The ranks at both ends run fewer pairs, so they work longer in the same step.
+    assert idle[0] == min(idle)

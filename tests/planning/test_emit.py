@@ -6,29 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from drawn_shapes import shapes
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, Batch, Layout, check_layout
-from steptime.inputs.model import Experts, LatentAttention, ModelShape
+from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model, model_names
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.emit.torchtitan import flavor_of
 from steptime.readers import completed, read_configuration
 
 SUFFIX = {"torchtitan": ".toml", "megatron-bridge": ".yaml", "nemo": ".yaml", "nanotron": ".yaml"}
-EXPERTS = st.builds(
-    Experts,
-    num_experts=st.sampled_from((8, 64)),
-    top_k=st.sampled_from((1, 2, 6)),
-    expert_ffn_hidden_size=st.sampled_from((256, 1408)),
-    num_shared_experts=st.integers(0, 2),
-    num_dense_layers=st.integers(0, 3),
-)
-LATENT = LatentAttention(
-    q_lora_rank=0, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128
-)
+FUNCTIONS = {
+    "megatron": ("quick-gelu", "relu2"),
+    "nemo": ("gelu", "relu", "relu2"),
+    "nanotron": ("gelu", "relu"),
+    "deepspeed": ("gelu", "relu"),
+}
+"""Unusual functions that a framework has words for; any where it is not here."""
 ONE_COPY = ("nemo", "nanotron", "deepspeed")
 FLAVORS = tuple(name for name in model_names() if flavor_of(model(name)))
 Q = settings(
@@ -36,37 +33,6 @@ Q = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
-
-
-@st.composite
-def shapes(draw: st.DrawFn) -> ModelShape:
-    """Draw a model; its vocabulary divides over any tensor-parallel ranks, as real ones do."""
-    layers = draw(st.sampled_from((8, 24, 32, 61)))
-    gated = draw(st.booleans())
-    window = draw(st.sampled_from((0, 128, 4096)))
-    latent = draw(st.sampled_from((None, None, LATENT)))
-    heads = draw(st.sampled_from((16, 32)))
-    return ModelShape(
-        name="drawn",
-        num_layers=layers,
-        hidden_size=2048,
-        ffn_hidden_size=draw(st.sampled_from((5632, 8192))),
-        num_attention_heads=heads,
-        num_query_groups=heads if latent else draw(st.sampled_from((2, 8, heads))),
-        head_dim=draw(st.sampled_from((2048 // heads, 128))),
-        vocab_size=draw(st.sampled_from((32768, 128 * 1024, 151936 // 128 * 128))),
-        gated=gated,
-        tied=draw(st.booleans()),
-        learned_positions=0 if gated else draw(st.sampled_from((0, 2048))),
-        window_size=window,
-        windowed_layers=draw(st.integers(1, layers)) if window else 0,
-        experts=draw(st.none() | EXPERTS) if layers > 3 else None,
-        latent_attention=latent,
-        norm=draw(st.sampled_from(("rmsnorm", "layernorm"))),
-        linear_bias=draw(st.booleans()),
-        qkv_bias=False,
-        qk_norm=draw(st.booleans()),
-    )
 
 
 @st.composite
@@ -111,6 +77,14 @@ def suited(kind: str, layout: Layout, shape: ModelShape) -> tuple[Layout, ModelS
         latent_attention=None,
         linear_bias=False,
         norm="rmsnorm",
+    )
+    usual = {"activation_clamp": 0.0, "glu_offset": 0.0, "sinks": False}
+    if kind in ("nemo", "nanotron", "deepspeed"):
+        shape, llama = replace(shape, **usual), replace(llama, **usual)
+    functions = FUNCTIONS.get(kind, (shape.activation,))
+    shape, llama = (
+        replace(one, activation=one.activation if one.activation in functions else "")
+        for one in (shape, llama)
     )
     whole = "full" if layout.recompute == "selective" else layout.recompute
     if kind == "torchtitan":

@@ -93,9 +93,12 @@ def test_an_emitted_file_takes_the_time_that_search_printed(
     except ConfigError as error:
         found, reason = None, str(error)
     if found is None:
-        # The formats of Megatron-LM can say every one of these models.
-        assert kind in ("nanotron", "deepspeed", "nemo")
-        assert kind != "nemo" or model(name).latent_attention
+        # Megatron-Bridge can say every one of these models, and torchtitan those of its registry.
+        assert kind in ("nanotron", "deepspeed", "nemo", "megatron")
+        shape = model(name)
+        assert kind != "nemo" or shape.latent_attention or shape.sinks
+        # Megatron-LM's command line has no GELU with a gate.
+        assert kind != "megatron" or (shape.gated and shape.activation == "gelu")
         assert "can run no layout of the ranking" in reason
         return
     assert set(named(found)) <= NAMED.get(kind, set())
@@ -108,6 +111,9 @@ def test_gpt_oss_is_known_by_its_clamp_and_biases() -> None:
     assert "--activation-func-clamp-value 7.0" in found.text
     assert "--disable-bias-linear" not in found.text
     assert "--moe-token-dispatcher-type alltoall" in found.text
+    for flag in ("--quick-geglu", "--glu-linear-offset 1.0", "--softmax-type learnable"):
+        assert flag in found.text
+    assert "--swiglu" not in found.text
 
 
 def test_experts_are_reached_as_the_time_assumed() -> None:

@@ -107,7 +107,62 @@ def test_settings_above_a_file_are_found_from_its_project(tmp_path: Path) -> Non
         read(tmp_path / "examples" / "full", "own.yaml", text)
 
 
+BERT = """
+trainer: {devices: 8, num_nodes: 1, precision: bf16}
+model:
+  micro_batch_size: 8
+  global_batch_size: 256
+  num_layers: 24
+  hidden_size: 1024
+  num_attention_heads: 16
+  encoder_seq_length: 512
+  bert_binary_head: False
+"""
+
+
+def test_a_key_that_only_encoders_have_tells_though_it_is_off(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="bert_binary_head = False: an encoder"):
+        read(tmp_path, "bert.yaml", BERT)
+
+
+def test_an_optimizer_in_another_file_is_asked_for(tmp_path: Path) -> None:
+    text = """
+def pretrain_recipe():
+    recipe = elsewhere.pretrain_recipe()
+    recipe.trainer = run.Config(Trainer, num_nodes=1, devices=8, strategy=run.Config(
+        Strategy, tensor_model_parallel_size=2))
+    recipe.data = run.Config(Mock, seq_length=4096, global_batch_size=64, micro_batch_size=1)
+    return recipe
+"""
+    missing = read(tmp_path, "own.py", text).missing
+    assert any(gap.startswith("zero_stage: the file does not give its optim") for gap in missing)
+
+
+def test_a_recipe_that_a_script_names_alone_is_known_by_that(tmp_path: Path) -> None:
+    text = (
+        "torchrun --nproc_per_node 8 run_recipe.py --recipe llama3_8b_pretrain_config"
+        " train.train_iters=10 model.seq_length=4096\n"
+    )
+    reading = read(tmp_path, "own.sh", text)
+    assert reading.model is not None
+    assert reading.model.name == "Llama 3 8B"
+    assert {gap.split(":")[0] for gap in reading.missing} >= {"tp", "pp", "zero_stage"}
+
+
 # --- by hand
+
+
+def test_a_mixture_of_gpt_neox_reaches_one_expert_a_token(tmp_path: Path) -> None:
+    text = (
+        '{"pipe_parallel_size": 1, "model_parallel_size": 1, "num_layers": 12, "hidden_size": 768,'
+        ' "num_attention_heads": 12, "seq_length": 2048, "max_position_embeddings": 2048,'
+        ' "pos_emb": "rotary", "moe_num_experts": 8, "train_micro_batch_size_per_gpu": 4,'
+        ' "zero_optimization": {"stage": 1}, "vocab_file": "gpt2-vocab.json"}'
+    )
+    model = read(tmp_path, "own.yml", text, vocab_size="50304").model
+    assert model is not None
+    assert model.experts is not None
+    assert model.experts.top_k == 1
 
 
 def test_keys_that_a_cluster_keeps_under_parameters_are_read(tmp_path: Path) -> None:
@@ -126,3 +181,39 @@ parameters:
     layout, batch = completed(read(tmp_path, "run.yaml", text), {})
     assert (layout.dp, layout.zero_stage, layout.recompute) == (16, 3, "full")
     assert (batch.global_batch_size, batch.micro_batch_size, batch.seq_length) == (64, 2, 4096)
+
+
+ARGUMENTS = (
+    "--num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024"
+    " --max-position-embeddings 1024 --micro-batch-size 4 --global-batch-size 64"
+)
+
+
+def test_what_a_user_fills_in_ends_no_command(tmp_path: Path) -> None:
+    text = (
+        f'options="{ARGUMENTS} --vocab-file <PATH TO gpt-vocab.json> --fp16 '
+        '--activations-checkpoint-method uniform"\n'
+        'srun sh -c "python -u pretrain_gpt.py ${options}"\n'
+    )
+    layout, _ = completed(read(tmp_path, "train.sh", text, vocab_size="50257"), {"num_gpus": 8})
+    # The older flag of a method asks for whole layers.
+    assert (layout.precision, layout.recompute) == ("fp16", "full")
+
+
+def test_a_sum_that_another_program_does_ends_no_command(tmp_path: Path) -> None:
+    text = (
+        'RATES="--lr $1 --min-lr `bc <<< "scale=3; $1/10"`"\n'
+        f'CMD="pretrain_gpt.py $RATES {ARGUMENTS} --vocab-size 50257 --fp16 --zero-stage 1 '
+        '--deepspeed"\ntorchrun --nproc_per_node 8 $CMD\n'
+    )
+    layout, _ = completed(read(tmp_path, "train.sh", text), {})
+    assert (layout.precision, layout.zero_stage, layout.dp) == ("fp16", 1, 8)
+
+
+@pytest.mark.parametrize("encoder", ["vision", "audio"])
+def test_a_checkpoint_of_an_encoder_beside_the_model_is_refused(
+    encoder: str, tmp_path: Path
+) -> None:
+    text = f"torchrun pretrain_gpt.py {ARGUMENTS} --{encoder}-encoder-checkpoint first.pt\n"
+    with pytest.raises(ConfigError, match=f"--{encoder}-encoder-checkpoint = .*not modelled"):
+        read(tmp_path, "train.sh", text)

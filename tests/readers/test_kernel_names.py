@@ -25,6 +25,9 @@ NAMES = {
         "void cublasLt::splitKreduce_kernel<32, 16, int, float, __nv_bfloat16>",
         "triton_tem_fused_mm_12",
         "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1",
+        # hta2026, tests/data: a convolution is a product.
+        "cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1",
+        "void wgrad_alg0_engine<float, 128, 5, 5, 3, 3, 3, false, 512>(int, int, int)",
     ],
     "attention": [
         "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits>",
@@ -37,9 +40,19 @@ NAMES = {
         "Memcpy DtoD (Device -> Device)",
         "Memset (Device)",
         "void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel<Kernel_traits>",
+        # As compilers write what an operator does: a lambda is no LAMB.
+        "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::"
+        "silu_kernel(at::TensorIteratorBase&)::{lambda()#1}::operator()() const::{lambda()#6}>",
+        "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl<at::native::"
+        "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const>>",
+        # hta2026, tests/data: the library's name has a product's in it.
+        "void fbgemm_gpu::permute_2D_lengths_kernel<int>(int, int, int const*, int const*, int*)",
+        "void split_embedding_codegen_forward_unweighted_kernel<float, float, float, false, long>",
+        "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 128, true, 1>(float, float)",
     ],
     "optimizer": [
         "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>>",
+        "void multi_tensor_apply_kernel<TensorListMetadata<4>, LAMBStage1Functor<float, float>>",
     ],
     "messages": [
         "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",

@@ -223,12 +223,6 @@ def test_yaml_forms(text: str, facts: dict[str, Any] | None, tmp_path: Path) -> 
         ("a.yaml", "tp: *nothing\n", r"a.yaml:1: alias '\*nothing' names no single value"),
         ("a.yaml", "lr: 1\n", r"a.yaml is of no format that is known.*steptime predict --model"),
         ("a.toml", "[tool]\nx = 1\n", "a.toml is of no format that is known here; read are: "),
-        (
-            "a.md",
-            "Here it's a page\n",
-            r"a.md is no script that a shell .*never closed.*; read are: ",
-        ),
-        ("a.sh", "echo 'open\n", r"a.sh:1: ' is never closed"),
         ("a.toml", "[parallelism\n", "not valid TOML"),
         (
             "a.toml",

@@ -280,3 +280,16 @@ def test_a_recipe_s_name_tells_the_model(command: str, name: str, tmp_path: Path
     assert (layout.zero_stage, layout.recompute, layout.sequence_parallel) == (1, "none", True)
     full = read(tmp_path, "run.sh", command, **(own | {"recompute": "full"}))
     assert completed(full, {"num_gpus": 128, "seq_length": 2048})[0].recompute == "full"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.md", r"a.md is no script that a shell could run .*closed\); read are"),
+        ("a.sh", "closed$"),
+    ],
+)
+def test_a_page_of_text_is_told_what_is_read(name: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("It's a page\n")
+    with pytest.raises(ConfigError, match=message):
+        read_configuration(tmp_path / name)

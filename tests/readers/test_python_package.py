@@ -1,4 +1,4 @@
-"""Recipes that take names from other files of their package, and scripts of OLMo-core; our own."""
+"""Recipes that take names from other files of their package; our own."""
 
 from __future__ import annotations
 
@@ -175,6 +175,19 @@ def test_a_file_that_only_passes_recipes_on(package: Path) -> None:
     assert completed(read_configuration(passing), {})[0].pp == 2
 
 
+def test_a_file_that_takes_another_as_a_whole(package: Path) -> None:
+    longer = package.with_name("longer.py")
+    longer.write_text(
+        "from own.recipes import own_small\n\n\ndef pretrain_recipe():\n"
+        "    recipe = own_small.pretrain_recipe(nodes=4)\n"
+        "    recipe.trainer = own_small.trainer(nodes=4)\n"
+        "    recipe.data = run.Config(Mock, seq_length=8192, global_batch_size=64,\n"
+        "        micro_batch_size=1)\n    return recipe\n"
+    )
+    layout, batch = completed(read_configuration(longer), {})
+    assert (layout.tp, layout.dp, layout.zero_stage, batch.seq_length) == (2, 8, 1, 8192)
+
+
 def test_without_its_package_a_recipe_still_says_what_it_hands_over(tmp_path: Path) -> None:
     path = tmp_path / "own_recipe.py"
     path.write_text(
@@ -195,97 +208,7 @@ def test_without_its_package_a_recipe_still_says_what_it_hands_over(tmp_path: Pa
     assert (layout.sequence_parallel, batch.micro_batch_size) == (True, 2)
 
 
-WHOLE = """
-DEFAULT_LENGTH = 8192
-BATCH = 4 * 1024 * 1024
-
-
-def build_config(opts, overrides):
-    length = opts.sequence_length or DEFAULT_LENGTH
-    tokens = TokenizerConfig.dolma2()
-    model = TransformerConfig.olmo3_7B(vocab_size=tokens.padded_vocab_size())
-    loader = NumpyDataLoaderConfig(global_batch_size=BATCH, seed=1)
-    train = TransformerTrainModuleConfig(
-        rank_microbatch_size=2 * length,
-        max_sequence_length=length,
-        dp_config=TransformerDataParallelConfig(
-            name=DataParallelType.fsdp, param_dtype=DType.bfloat16
-        ),
-        ac_config=TransformerActivationCheckpointingConfig(
-            mode=TransformerActivationCheckpointingMode.full
-        ),
-    )
-    return ExperimentConfig(model=model, data_loader=loader, train_module=train).merge(overrides)
-"""
-
-PARTS = """
-LENGTH = 4096
-
-
-def build_model_config(common):
-    return TransformerConfig.olmo2_13B(vocab_size=common.tokenizer.padded_vocab_size())
-
-
-def build_train_module_config(common):
-    return TransformerTrainModuleConfig(
-        rank_microbatch_size=2 * common.max_sequence_length,
-        max_sequence_length=common.max_sequence_length,
-        dp_config=TransformerDataParallelConfig(
-            name=DataParallelType.ddp, param_dtype=DType.bfloat16
-        ),
-    )
-
-
-if __name__ == "__main__":
-    builder = partial(
-        build_config,
-        global_batch_size=512 * LENGTH,
-        max_sequence_length=LENGTH,
-        model_config_builder=build_model_config,
-        train_module_config_builder=build_train_module_config,
-    )
-    main(config_builder=builder)
-"""
-
-
-def test_a_script_of_olmo_core_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "own.py"
-    path.write_text(WHOLE)
-    reading = read_configuration(path)
-    layout, batch = completed(reading, {"num_gpus": 32})
-    assert reading.model is not None
-    assert reading.model.name == "Olmo 3 7B"
-    assert (layout.dp, layout.zero_stage, layout.recompute) == (32, 3, "full")
-    assert (batch.global_batch_size, batch.micro_batch_size, batch.seq_length) == (512, 2, 8192)
-
-
-def test_a_script_of_olmo_core_in_parts_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "own.py"
-    path.write_text(PARTS)
-    reading = read_configuration(path)
-    layout, batch = completed(reading, {"num_gpus": 64})
-    assert reading.model is not None
-    assert reading.model.name == "OLMo 2 13B"
-    assert (layout.dp, layout.zero_stage) == (64, 0)
-    assert (batch.global_batch_size, batch.micro_batch_size) == (512, 2)
-
-
 # --- refusal
-
-
-def test_another_size_of_the_same_name_is_not_taken(tmp_path: Path) -> None:
-    path = tmp_path / "own.py"
-    path.write_text(PARTS.replace("olmo2_13B", "olmo2_1B"))
-    assert any(
-        gap.startswith("model: no shape is known") for gap in read_configuration(path).missing
-    )
-
-
-def test_recomputation_to_a_budget_is_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "own.py"
-    path.write_text(WHOLE.replace("Mode.full", "Mode.budget"))
-    with pytest.raises(ConfigError, match="up to a budget of memory"):
-        read_configuration(path)
 
 
 def test_files_that_take_from_each_other_end(tmp_path: Path) -> None:

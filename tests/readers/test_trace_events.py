@@ -65,6 +65,18 @@ def test_what_stands_about_the_events_is_kept(tmp_path: Path) -> None:
     assert trace.header == {"a": {"rank": 3}, "z": 2}
 
 
+def test_the_profilers_own_log_may_follow_the_events(tmp_path: Path) -> None:
+    """hta2026, tests/data: its lines hold a bracket each, more than a few of them."""
+    lines = [f"INFO:2024-07-15 10:52:40 1:1 CuptiActivityProfiler.cpp:{n}] done" for n in range(99)]
+    told = {"traceEvents": [{"ph": "X", "name": "a]"}], "INFO": lines, "traceName": "t.json"}
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(told, indent=2))
+    assert read(path) == told["traceEvents"]
+    path.write_text(json.dumps(told)[:-40])
+    with pytest.raises(ConfigError, match="cut short"):
+        read(path)
+
+
 def test_a_large_file_packed_small_is_read_piece_by_piece(tmp_path: Path) -> None:
     path = tmp_path / "trace.json.gz"
     one = b'{"ph":"i","name":"' + b"x" * 4000 + b'"}'

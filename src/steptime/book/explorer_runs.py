@@ -8,6 +8,7 @@ from steptime.answer import predict
 from steptime.book.explorer_state import asked_of, state_of
 from steptime.book.references import with_names
 from steptime.evidence.measured import flop_convention
+from steptime.evidence.row_device import measured
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import published_rows
@@ -68,11 +69,12 @@ def published_layouts() -> dict[str, dict[str, Any]]:
     """Return for each preset with a published run the ``state`` of one, its ``id`` and ``source``.
 
     The run must be of the model itself, by name and by size: one that only has its width and
-    depth does not count. Nor does one that fits only with what its own software does.
+    depth does not count. Nor does one that fits only with what its own software does, or ran on a
+    device that nobody measured.
     """
     presets = _presets_by_name()
     best: dict[str, RunQuestion] = {}
-    for row in published_rows():
+    for row in filter(measured, published_rows()):
         try:
             found = question_of_run(run_of(row))
         except Incomplete:

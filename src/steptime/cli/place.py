@@ -12,7 +12,7 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.presets import accelerator as accelerator_preset
-from steptime.planning.placed import placed_layout
+from steptime.planning.asked_place import placed_layout
 from steptime.planning.placement import Placement, in_use, place
 from steptime.planning.racks import racks_svg
 

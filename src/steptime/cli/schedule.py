@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -15,12 +14,16 @@ from steptime.cli.schedule_list import EXAMPLES as LIST_EXAMPLES
 from steptime.cli.schedule_list import schedules
 from steptime.cli.schedule_overlay import Overlay, check_overlay, write_drawings
 from steptime.cli.schedule_print import print_drawing, print_summary
-from steptime.inputs.errors import ConfigError, check_count, check_number
-from steptime.inputs.schedule_name import check_schedule_name, searched_name
+from steptime.cli.schedule_times import (
+    durations_told,
+    numbers_told,
+    preset_times,
+    transfer_time,
+)
+from steptime.inputs.errors import ConfigError, check_number
 from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
-from steptime.pipeline.schedules import check_schedule, default_chunks, splits_backward
-from steptime.pipeline.stage_times import stage_times_named
+from steptime.pipeline.schedules import check_schedule, splits_backward
 from steptime.pipeline.timeline import Timeline, Work, simulate, simulate_orders
 
 EXAMPLES = """
@@ -29,6 +32,10 @@ Examples:
 - `steptime schedule 1f1b --stages 4 --micro-batches 8`
 
 - `steptime schedule interleaved-1f1b -p 4 -m 8 -v 2 --json`
+
+- `steptime schedule zb-h1 --send-latency 0.1 --svg zb.svg`
+
+- `steptime schedule zb-v -p 8 -m 24 --times qi2023-1.5b`
 
 - `steptime schedule zb-2p -p 8 -m 24 --times qi2023-1.5b --kept-for-weights 0.37`
 
@@ -89,7 +96,10 @@ Order = Annotated[
 ]
 ActivationBytes = Annotated[
     float,
-    typer.Option("--activation-bytes", help="Activations of one micro-batch in one chunk."),
+    typer.Option(
+        "--activation-bytes",
+        help="Activations of one micro-batch in one chunk; default: those of the times' model.",
+    ),
 ]
 KeptShare = Annotated[
     float, typer.Option("--kept-for-weights", help="Share of them that W needs after I.")
@@ -136,15 +146,16 @@ def schedule(
     """Run a pipeline schedule action by action, and show where the idle time goes."""
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
     check_overlay(overlay, trace_path, svg_path)
-    lengths = _durations(forward, backward, input_time, weight_time)
-    lengths, send_latency, unit_seconds = _preset(
+    lengths = durations_told(forward, backward, input_time, weight_time)
+    lengths, send_latency, unit_seconds, usual_bytes = preset_times(
         times, name, chunks, lengths, send_latency, unit_seconds
     )
+    activation_bytes = activation_bytes or usual_bytes
     work = Work(
         **lengths,
-        stage_scale=() if stage_scale is None else _numbers("--stage-scale", stage_scale),
+        stage_scale=() if stage_scale is None else numbers_told("--stage-scale", stage_scale),
         send_latency=send_latency,
-        send_transfer=_transfer(message_bytes, bandwidth),
+        send_transfer=transfer_time(message_bytes, bandwidth),
         blocking_sends=blocking_sends,
         pair=pair,
     )
@@ -208,93 +219,3 @@ def _timeline(
     )
     check_actions(sum(map(len, orders)), most)
     return simulate_orders(order.name, orders, num_stages, count, work)
-
-
-def _preset(
-    times: str | None,
-    name: str | None,
-    chunks: int | None,
-    lengths: dict[str, Any],
-    send_latency: float,
-    unit_seconds: float | None,
-) -> tuple[dict[str, Any], float, float | None]:
-    """Return the times of a chunk, of a send, and the seconds in their unit."""
-    if unit_seconds is not None:
-        check_number("--unit-seconds", unit_seconds)
-    if times is None:
-        return lengths, send_latency, unit_seconds
-    preset = stage_times_named(times)
-    if lengths or send_latency:
-        raise ConfigError(f"--times {times} has all times; leave out --forward and the like")
-    if name is None:
-        raise ConfigError("--times needs the name of a schedule, whose chunks share a rank's time")
-    if preset.seconds and unit_seconds is not None:
-        raise ConfigError(f"--times {times} is in seconds; leave out --unit-seconds")
-    named = searched_name(name) or check_schedule_name(name)
-    held = chunks if chunks is not None else default_chunks(named)
-    work = preset.work(check_count("chunks", held))
-    fields = ("forward", "backward_input", "backward_weight")
-    found = {field: getattr(work, field) for field in fields}
-    return found, work.send_latency, 1.0 if preset.seconds else unit_seconds
-
-
-def _durations(
-    forward: str | None, backward: str | None, inputs: str | None, weights: str | None
-) -> dict[str, Any]:
-    given = {"forward": forward, "backward": backward}
-    given |= {"backward_input": inputs, "backward_weight": weights}
-    lengths = {
-        key: _times("--" + key.removeprefix("backward_"), text)
-        for key, text in given.items()
-        if text is not None
-    }
-    _check_halves(lengths)
-    return lengths
-
-
-def _check_halves(lengths: dict[str, Any]) -> None:
-    """Refuse two parts of a backward that do not make the whole that is stated beside them."""
-    whole = lengths.get("backward")
-    if whole is None or not ("backward_input" in lengths or "backward_weight" in lengths):
-        return
-    halves = [lengths.get(key) for key in ("backward_input", "backward_weight")]
-    if None in halves or not _adds_up(whole, *halves):
-        raise ConfigError(
-            "--backward is --input and --weight together, and these do not make "
-            f"{_text(whole)}; give the two, or --backward alone"
-        )
-
-
-def _adds_up(whole: Any, *halves: Any) -> bool:
-    rows = [one if isinstance(one, tuple) else (one,) for one in (whole, *halves)]
-    most = max(map(len, rows))
-    wide = [row * most if len(row) == 1 else row for row in rows]
-    return all(math.isclose(a, b + c) for a, b, c in zip(*wide, strict=False))
-
-
-def _text(times: Any) -> str:
-    return ",".join(f"{one:g}" for one in (times if isinstance(times, tuple) else (times,)))
-
-
-def _times(option: str, text: str) -> float | tuple[float, ...]:
-    parts = _numbers(option, text)
-    return parts if len(parts) > 1 else parts[0]
-
-
-def _numbers(option: str, text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise ConfigError(
-            f"{option} must be a number, or numbers with commas between, got {text[:60]!r}"
-        ) from None
-
-
-def _transfer(message_bytes: float, bandwidth: float | None) -> float:
-    if bandwidth is None:
-        if message_bytes:
-            raise ConfigError("--message-bytes needs --bandwidth, in bytes per unit of time")
-        return 0.0
-    if not bandwidth > 0:
-        raise ConfigError(f"--bandwidth must be > 0, got {bandwidth:g}")
-    return message_bytes / bandwidth

@@ -31,7 +31,10 @@ Stages = Annotated[int, typer.Option("--stages", "-p", help="Pipeline ranks, p."
 MicroBatches = Annotated[int, typer.Option("--micro-batches", "-m", help="Micro-batches, m.")]
 RankBytes = Annotated[
     float,
-    typer.Option("--activation-bytes", help="Activations of one micro-batch on one rank."),
+    typer.Option(
+        "--activation-bytes",
+        help="Activations of one micro-batch on one rank; default: those of the times' model.",
+    ),
 ]
 
 
@@ -71,6 +74,7 @@ def _compare(
     times: str, stages: int, micro_batches: int, activation_bytes: float, as_json: bool
 ) -> None:
     preset = stage_times_named(times)
+    activation_bytes = activation_bytes or preset.activation_bytes
     found = compared(stages, micro_batches, preset, (*SCHEDULES, *SEARCHED))
     if as_json:
         rows: list[dict[str, Any]] = [

@@ -11,7 +11,7 @@ from steptime.cli.output import console, percent, print_table, seconds
 from steptime.formulas.judgement import TIGHT_SHARE
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
-from steptime.inputs.layout import STAGE_FIELDS
+from steptime.inputs.layout import STAGE_FIELDS, Layout
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
 from steptime.planning.question import Question
@@ -83,13 +83,12 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
     )
     sizes = [name for name in SIZES if _shown(shown, name)]
     split = any(getattr(line.one.layout, name) for line in shown for name in STAGE_FIELDS)
-    ends = STAGE_FIELDS if split else ()
     several = len(set(question.schedules) - _PLAIN.keys()) > 0
     heads = [
         "#",
         "step s",
         *(BY_NAME[name].label for name in sizes),
-        *(BY_NAME[name].label for name in ends),
+        *(["ends"] if split else []),
         "mb",
         "SP",
         "ZeRO",
@@ -104,7 +103,7 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
     for line in shown:
         mark = "=" if line.one.step_time_s <= tie and line is not shown[0] else ""
         row = [str(line.choice), f"{mark}{line.one.step_time_s:.4g}"]
-        row += _cells(question, line, sizes, ends)
+        row += _cells(question, line, sizes, split)
         row += [line.one.layout.schedule] if several else []
         rows.append(row)
     print_table(title, [(head, "right") for head in heads], rows)
@@ -113,7 +112,7 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
         "# choice, mb micro-batch, SP sequence parallel, redo recomputation, full share of the "
         "memory (! tight), fits chance that it fits"
         + (", 4+2: as good in two other counts of chunks" if more else "")
-        + (", first and last: layers of these pipeline ranks, - as the software cuts" * split)
+        + (", ends layers of the first and the last pipeline rank" * split)
     )
 
 
@@ -169,14 +168,14 @@ def _shown(lines: list[Line], name: str) -> bool:
     return name in ALWAYS or more or (name == "vpp" and any(line.chunks for line in lines))
 
 
-def _cells(question: Question, line: Line, sizes: list[str], ends: Sequence[str]) -> list[str]:
+def _cells(question: Question, line: Line, sizes: list[str], split: bool) -> list[str]:
     one = line.one
     layout, share = one.layout, one.memory_bytes / question.accelerator.hbm_bytes
     more = len(set(line.chunks) - {layout.vpp})
     chunks = f"{layout.vpp}+{more}" if more else str(layout.vpp)
     return [
         *(chunks if name == "vpp" else str(getattr(layout, name)) for name in sizes),
-        *(str(getattr(layout, name) or "-") for name in ends),
+        *([_ends(layout)] if split else []),
         str(one.batch.micro_batch_size),
         "yes" if layout.sequence_parallel else "no",
         str(layout.zero_stage),
@@ -185,6 +184,12 @@ def _cells(question: Question, line: Line, sizes: list[str], ends: Sequence[str]
         ("!" if share >= TIGHT_SHARE else "") + f"{100 * share:.0f}%",
         chance_text(one.fit_probability, short=True),
     ]
+
+
+def _ends(layout: Layout) -> str:
+    """Return the layers of both ends of a pipeline, where they are not the software's cut."""
+    given = [getattr(layout, name) for name in STAGE_FIELDS]
+    return "/".join(str(one or "-") for one in given) if any(given) else "-"
 
 
 def amount(value: float | None) -> str:

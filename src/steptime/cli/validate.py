@@ -17,6 +17,7 @@ from steptime.cli.output import console, percent, print_json, print_table
 from steptime.cli.validation_tables import (
     not_understood,
     print_doubts,
+    print_likely,
     print_open,
     print_validation,
 )
@@ -253,10 +254,13 @@ def _roofline(
     rows: Sequence[PublishedRow], path: Path | None, constants: RooflineConstants | None
 ) -> tuple[Validation, tuple[OpenRow, ...], dict[str, Any], Callable[[], None]]:
     """Return the results, rows within bounds, what JSON shows besides, and what prints that."""
+    from steptime.evidence.own_software import likeliest
+
     fit = None if path is None else _fitted(rows, path)
     used = (constants or published_constants()) if fit is None else fit.constants
     result = validation(rows, DEFAULT, used)
     doubts = diagnoses(rows, result.rows, used)
+    likely = likeliest(rows, constants or published_constants())
     bounded = open_rows(rows, used)
     inside = {one.id for one in bounded}
     left = tuple(pair for pair in result.skipped if pair[0] not in inside)
@@ -265,10 +269,16 @@ def _roofline(
     def show() -> None:
         print_open(bounded)
         print_doubts(doubts)
+        if likely is not None:
+            print_likely(likely)
         if fit is not None and path is not None:
             print_fit(fit, path)
 
-    more = {"doubts": [asdict(one) for one in doubts], "open": [_open(one) for one in bounded]}
+    more = {
+        "doubts": [asdict(one) for one in doubts],
+        "open": [_open(one) for one in bounded],
+        "likely_software": None if likely is None else asdict(likely),
+    }
     return (
         result,
         bounded,

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.evidence.diagnose import Diagnosis
 from steptime.evidence.open_rows import OpenRow
 from steptime.evidence.validate import RowResult, Summary, Validation
 from steptime.inputs.assumed import Assumed
+
+if TYPE_CHECKING:
+    from steptime.evidence.own_software import Likely
 
 # A longer list of skipped rows is told by reason.
 _LISTED = 12
@@ -242,3 +246,17 @@ def print_doubts(doubts: Sequence[Diagnosis]) -> None:
         out.print(f"{len(doubts) - _LISTED} more rows stand out less; --json lists them all")
     for line in _advice(doubts):
         out.print(f"what to do: {line}", markup=False)
+
+
+def print_likely(likely: Likely) -> None:
+    """Print which family of software the runs behave like that name none.
+
+    Args:
+        likely: The family.
+    """
+    console().print(
+        f"{likely.rows} rows that name no software behave like {likely.family}: missed by "
+        f"{percent(likely.mean_after)} with --stack {likely.family}, "
+        f"{percent(likely.mean_before)} without; name yours where you know it",
+        markup=False,
+    )

@@ -175,7 +175,7 @@ def table_text(name: str, part: str, rows: list[Row]) -> str:
 
 
 def packed(rows: list[Row]) -> bytes:
-    """Return rows as the bytes that `steptime.formulas.schedules.v_forms.columns` reads.
+    """Return rows as the bytes that `steptime.formulas.schedules.v_forms.FormTable` reads.
 
     Args:
         rows: In the order of ranks and micro-batches.

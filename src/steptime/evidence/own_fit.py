@@ -131,8 +131,14 @@ def known_of(chosen: Sequence[Sample]) -> str:
     return max(levels, key=KNOWLEDGE.index)
 
 
-def _line(runs: Table, base: RooflineConstants, known: Spreads) -> Line:
-    """Return how the errors of runs change about the published constants."""
+def own_line(runs: Table, base: RooflineConstants, known: Spreads) -> Line:
+    """Return how the errors of runs change about some constants.
+
+    Args:
+        runs: The runs.
+        base: The constants, from which no step is taken.
+        known: How far clusters differ.
+    """
     import numpy as np
 
     generations = frozenset(cell[0] for cell in runs.cells)
@@ -196,11 +202,11 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
     if not chosen:
         raise ConfigError("--fit needs at least 1 row that can be predicted, got 0")
     known = spreads(known_of(chosen), without)
-    every = _line(table(chosen), base, known)
+    every = own_line(table(chosen), base, known)
     x, _ = solved(every, np.ones(len(chosen)), 1, known.runs)
     far = _standing_out(every.at(x))
     kept = table([sample for sample, out in zip(chosen, far, strict=True) if not out])
-    line, count = _line(kept, base, known), len(kept.samples)
+    line, count = own_line(kept, base, known), len(kept.samples)
     taken = steps_taken(line)
     scatter = scatter_of(line, max(taken, 1))
     x, deviation = solved(line, np.ones(count), taken, scatter)

@@ -11,11 +11,10 @@ from steptime.inputs.entries import Field
 from steptime.inputs.fields import (
     BatchInputs,
     ChoiceInputs,
-    CountInputs,
-    HowInputs,
     NeededInputs,
     SizeInputs,
 )
+from steptime.inputs.how_fields import CountInputs, HowInputs
 from steptime.inputs.model import ModelShape
 
 Tried = int | Iterable[int] | None

@@ -6,13 +6,12 @@ entries are made the command line's options, JSON's keys, columns, and the layou
 A search takes several values where a step takes one, so some types are variables.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Generic, TypedDict, TypeVar
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.entries import Field, cut_field, entries, powers
-from steptime.inputs.fact import Value
+from steptime.inputs.how_fields import CountInputs, HowInputs
 from steptime.inputs.model import ModelShape
 
 Size = TypeVar("Size")
@@ -222,76 +221,6 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
             group="choice",
             label="last",
             default=0,
-        ),
-    ]
-
-
-class CountInputs(TypedDict, total=False):
-    """How many devices."""
-
-    num_gpus: Annotated[
-        int | None,
-        Field(
-            flags=("--gpus", "-n"),
-            help="GPUs in the job; dp is what the other sizes leave of them.",
-            group="device",
-            label="GPUs",
-        ),
-    ]
-
-
-class HowInputs(TypedDict, total=False):
-    """Links and software, which every question may state."""
-
-    nvlink_domain: Annotated[
-        int | None,
-        Field(
-            flags=("--nvlink-domain",),
-            help="GPUs joined by NVLink; default: as the accelerator is built.",
-            group="device",
-            label="domain",
-            key="domain",
-            most=2**20,
-        ),
-    ]
-    network_gbit: Annotated[
-        float | None,
-        Field(
-            flags=("--network-gbit",),
-            help="Gb/s of a GPU's share of the network, one way; default: as in its row.",
-            group="device",
-            label="network",
-            key="net",
-            most=10**6,
-        ),
-    ]
-    stack: Annotated[
-        str | None,
-        Field(
-            flags=("--stack",),
-            help="Software: an exact stack or a family; `steptime stacks` lists them.",
-            group="software",
-            label="software",
-            key="stack",
-        ),
-    ]
-    date: Annotated[
-        str | None,
-        Field(
-            flags=("--date",),
-            help="Month in which the software was current, YYYY-MM.",
-            group="software",
-            label="date",
-            key="date",
-        ),
-    ]
-    facts: Annotated[
-        Mapping[str, Value] | None,
-        Field(
-            flags=("--fact",),
-            help="One fact of the software, NAME=VALUE such as overlap_dp=0; repeat it.",
-            group="software",
-            label="facts",
         ),
     ]
 

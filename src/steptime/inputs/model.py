@@ -8,6 +8,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.fact import Fact
 
 NORMS = ("rmsnorm", "layernorm")
+ACTIVATIONS = ("silu", "gelu", "relu", "relu2", "quick-gelu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,9 @@ class ModelShape:
         qkv_bias: Whether queries, keys and values have a bias.
         qk_norm: Whether queries and keys are normalized.
         activation_clamp: Bound on what enters the gated activation; 0 where there is none.
+        activation: One of `ACTIVATIONS`; empty for the usual: silu with a gate, gelu without.
+        glu_offset: What is added to the part that the gate multiplies.
+        sinks: Whether each head has a learned sink, which takes a share of the softmax.
     """
 
     name: str
@@ -131,10 +135,15 @@ class ModelShape:
     qkv_bias: bool = False
     qk_norm: bool = False
     activation_clamp: float = 0.0
+    activation: str = ""
+    glu_offset: float = 0.0
+    sinks: bool = False
 
     def __post_init__(self) -> None:
         if self.norm:
             check_choice("norm", self.norm, NORMS)
+        if self.activation:
+            check_choice("activation", self.activation, ACTIVATIONS)
         for field in (
             "num_layers",
             "hidden_size",

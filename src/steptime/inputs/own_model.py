@@ -11,6 +11,8 @@ from steptime.inputs.errors import ConfigError, alike
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 
 NOTES = ("aliases", "params_billion", "zero_source")
+TYPE = "model_type"
+"""Key that names what is known of models of its type."""
 _PARTS: dict[str, type] = {"experts": Experts, "latent_attention": LatentAttention}
 
 
@@ -44,7 +46,7 @@ def _check_keys(
     given: tuple[str, ...] = (),
 ) -> None:
     """Refuse unknown keys, each with its line, and name all missing ones at once."""
-    known = [one.name for one in fields(kind)]
+    known = [*(one.name for one in fields(kind)), *((TYPE,) if kind is ModelShape else ())]
     needed = [one.name for one in fields(kind) if one.default is MISSING]
     for key in entry:
         if key not in known and key not in NOTES:

@@ -11,9 +11,9 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, alike, check_choice, check_number
-from steptime.inputs.fact import facts_from
+from steptime.inputs.fact import Fact, facts_from
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.own_model import NOTES, placed, shape_entry
+from steptime.inputs.own_model import NOTES, TYPE, placed, shape_entry
 
 _TERA, _GIGA = 1e12, 1e9
 _MEBI = 2.0**20
@@ -179,6 +179,16 @@ def _known_accelerator(name: str) -> Accelerator:
     return accelerator_from_entry(key, table[key])
 
 
+@functools.cache
+def facts_of_type(model_type: str) -> tuple[Fact, ...]:
+    """Return what models of a type change of the software that trains them.
+
+    Args:
+        model_type: As ``config.json`` has it; nothing is known of most.
+    """
+    return facts_from(data_table("model_types.toml").get(model_type, {}).get("facts", {}))
+
+
 def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     """Return the shape that one table of ``models.toml`` describes.
 
@@ -192,8 +202,8 @@ def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     try:
         if "experts" in fields:
             fields["experts"] = Experts(**fields["experts"])
-        if "facts" in fields:
-            fields["facts"] = facts_from(fields["facts"])
+        facts = facts_of_type(fields.pop(TYPE, ""))
+        fields["facts"] = (*facts, *facts_from(fields.get("facts", {})))
         if "latent_attention" in fields:
             fields["latent_attention"] = LatentAttention(**fields["latent_attention"])
         return ModelShape(**fields)

@@ -15,6 +15,9 @@ from steptime.pipeline.schedules import SCHEDULES, default_chunks
 from steptime.pipeline.searched import SEARCHED
 from steptime.pipeline.timeline import Work, simulate
 
+BYTES_PER_WIDTH = 34.0
+"""Of a GPT layer for each token and unit of width, scores apart (korthikanti2022, Sec. 4.1)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageTimes:
@@ -32,6 +35,7 @@ class StageTimes:
         hidden_size: Its width.
         num_ranks: Pipeline ranks that it ran on.
         num_micro_batches: Micro-batches of a step.
+        micro_batch_tokens: Tokens of one; 0 where the source names none.
     """
 
     title: str
@@ -45,6 +49,17 @@ class StageTimes:
     hidden_size: int = 0
     num_ranks: int = 0
     num_micro_batches: int = 0
+    micro_batch_tokens: int = 0
+
+    @property
+    def activation_bytes(self) -> float:
+        """Return what a rank keeps of one micro-batch, scores apart; 0 where no model is named.
+
+        References:
+            korthikanti2022, Sec. 4.1 (34 s b h a layer without scores).
+        """
+        layers = self.num_layers / max(self.num_ranks, 1)
+        return BYTES_PER_WIDTH * self.micro_batch_tokens * self.hidden_size * layers
 
     def work(self, chunks: int = 1, share: float = 1.0) -> Work:
         """Return the times of one chunk.

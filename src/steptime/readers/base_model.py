@@ -45,6 +45,14 @@ def _sizes(base: ModelShape) -> dict[str, object]:
         "add_qkv_bias": base.qkv_bias,
         "qk_layernorm": base.qk_norm,
     }
+    if base.activation:
+        found["activation_func"] = base.activation
+    if base.glu_offset:
+        found["glu_linear_offset"] = base.glu_offset
+    if base.activation_clamp:
+        found["activation_func_clamp_value"] = base.activation_clamp
+    if base.sinks:
+        found["softmax_type"] = "learnable"
     if base.window_size:
         whole = base.num_layers - base.windowed_layers
         pattern = [0] * whole + [1] * base.windowed_layers

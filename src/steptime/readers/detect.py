@@ -27,7 +27,7 @@ from steptime.readers.script import (
 )
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
-from steptime.readers.shell_script import Script
+from steptime.readers.shell_script import Script, filled
 from steptime.readers.yaml_lines import Leaf
 
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
@@ -127,6 +127,7 @@ def _form(leaves: Iterable[Leaf]) -> Format | None:
 
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
+    text = filled(text)
     try:
         script = followed(text, name, batch_variables(text) | dict(given))
     except ConfigError as error:

@@ -43,6 +43,9 @@ class Family:
         qkv_bias: Whether queries, keys and values have a bias.
         qk_norm: Whether queries and keys are normalized.
         told: What of the family is not modelled.
+        activation: The function of the feed-forward network, where files do not tell it.
+        glu_offset: What is added to the part that the gate multiplies.
+        sinks: Whether each head has a learned sink.
     """
 
     gated: bool = True
@@ -73,6 +76,9 @@ class Family:
     qkv_bias: bool = False
     qk_norm: bool = False
     told: str = ""
+    activation: str = ""
+    glu_offset: float = 0.0
+    sinks: bool = False
 
 
 _GPT2 = Family(
@@ -210,6 +216,9 @@ FAMILIES: dict[str, Family] = {
     "phimoe": _LOCAL_EXPERTS,
     "granitemoe": _LOCAL_EXPERTS,
     "gpt_oss": Family(
+        activation="quick-gelu",
+        glu_offset=1.0,
+        sinks=True,
         experts=("num_local_experts", "num_experts"),
         top_k=("num_experts_per_tok", "experts_per_token"),
         expert_ffn=("intermediate_size",),
@@ -285,8 +294,6 @@ FAMILIES |= {
         "deepseek_vl_v2": "deepseek_v2",
         "glm4v_text": "glm4",
         "glm4v_moe_text": "glm4_moe",
-        "yi": "llama",
-        "internlm": "llama",
-        "internlm3": "llama",
+        **dict.fromkeys(("yi", "internlm", "internlm3"), "llama"),
     }.items()
 }

@@ -7,6 +7,8 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
+from steptime.inputs.presets import facts_of_type
+from steptime.readers.activations import unusual
 from steptime.readers.config_keys import LARGEST_SIZE, ConfigKeys
 from steptime.readers.families import FAMILIES, Family
 from steptime.readers.family_names import (
@@ -121,7 +123,17 @@ def _shape(source: ConfigKeys, kind: str, family: Family, name: str) -> ModelSha
         qkv_bias=family.qkv_bias or bool(source.keys.get("attention_bias") is True),
         qk_norm=family.qk_norm or bool(source.keys.get("use_qk_norm") is True),
         activation_clamp=_clamp(source),
+        facts=facts_of_type(kind),
+        activation=family.activation or _activation(source, gated_of(source, family)),
+        glu_offset=family.glu_offset,
+        sinks=family.sinks,
     )
+
+
+def _activation(source: ConfigKeys, gated: bool) -> str:
+    """Return the function of the feed-forward network, where it is another than the usual one."""
+    found = source.keys.get("hidden_activation") or source.keys.get("hidden_act")
+    return unusual({str(found)[:40].lower()}, gated) if isinstance(found, str) else ""
 
 
 def _clamp(source: ConfigKeys) -> float:

@@ -100,8 +100,11 @@ def _megatron(entries: Entries, folder: Path) -> None:
     if not is_whole and not any(size in reading.facts for size in SHAPE):
         asked = [gap for gap in reading.missing if gap.startswith("model:")]
         reading.missing[:] = asked or ["model: the file does not give its sizes"]
-    megatron_layout(entries, steps_known=is_whole or reading.kind not in RECIPES)
+    named = bool(entries.by_key.get("recipe_name"))
+    known = reading.kind not in RECIPES or (is_whole and not named)
+    megatron_layout(entries, steps_known=known)
     _ask_of_recipe(entries)
+    _ask_of_optimizer(entries)
     kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
@@ -124,6 +127,17 @@ def _ask_of_recipe(entries: Entries) -> None:
     cut = reading.value("tp", 1) > 1 and not entries.by_key.get("sequence_parallel")
     for name in (*open_ones, *(["sequence_parallel"] if cut else [])):
         entries.ask(name, "the recipe that this file changes may have its own")
+
+
+def _ask_of_optimizer(entries: Entries) -> None:
+    """Ask whether states are shared where an optimizer of its own stands in another file."""
+    reading = entries.reading
+    if entries.by_key.get("optimizer_name") or not entries.by_key.get("recipe_kind"):
+        return
+    kept = [one for one in reading.assumptions if one.name != "zero_stage"]
+    if len(kept) < len(reading.assumptions):
+        reading.assumptions[:] = kept
+        entries.ask("zero_stage", "the file does not give its optimizer")
 
 
 def _changed_model(entries: Entries, folder: Path) -> None:

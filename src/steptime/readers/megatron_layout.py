@@ -19,6 +19,8 @@ SIZES = (
 )
 _SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}
 _SHARDED_OPTIMIZERS = ("distributed_fused_adam", "mcore_distributed_optim", "megatron_distributed")
+METHOD_ALONE = ("megatron", "megatron-deepspeed")
+"""Formats whose older flag of a method asks for whole layers, without a granularity."""
 _GRANULARITY = ("selective", "full")
 
 
@@ -124,6 +126,8 @@ def recompute(entries: Entries) -> None:
         kind, key = "selective", "recompute_activations"
     if not kind and entries.flag(old):
         kind, key = "full", old
+    if not kind and method and reading.kind in METHOD_ALONE:
+        kind, key = "full", "activations_checkpoint_method"
     modules = entries.entry("recompute_modules")
     if not kind:
         if not any(gap.startswith(keys) for gap in reading.missing):

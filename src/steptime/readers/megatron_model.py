@@ -8,6 +8,7 @@ from typing import Any
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
+from steptime.readers.activations import activation_traits, is_gated
 from steptime.readers.entries import LARGEST, Entries
 from steptime.readers.megatron_experts import experts, latent
 from steptime.readers.patterns import layer_pattern
@@ -15,14 +16,6 @@ from steptime.readers.reading import COMMAND_LINE
 
 SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
 """What every description of a model gives."""
-
-_ACTIVATIONS = ("activation", "activation_func", "hidden_act", "glu_activation")
-GATED = "liglu swiglu fast-swiglu geglu fast-geglu reglu fast-reglu gated".split()
-PLAIN = (
-    "gelu relu squared-relu squared_relu squaredrelu relu2 plain openai-gelu gelu_new gelu_fast "
-    "fast_gelu quick_gelu silu swish gelu_pytorch_tanh"
-).split()
-"""Words for activations, with a gate and without."""
 
 _ROTARY = (
     "use_rotary_position_embeddings",
@@ -74,7 +67,7 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
     vocabulary = _vocabulary(entries, tp)
     if not layers or not hidden or not heads or not vocabulary:
         return None
-    gated = _gated(entries)
+    gated = is_gated(entries)
     ffn = _ffn(entries, hidden, gated)
     window, windowed = _window(entries, layers)
     try:
@@ -176,27 +169,6 @@ def _of_tokenizer(entries: Entries) -> int | None:
     return None
 
 
-def _gated(entries: Entries) -> bool:
-    """Return whether the feed-forward network has a gate; refuse a word that does not tell."""
-    # A fork's gelu_tanh halves its input too: one half is the gate.
-    flags = ("swiglu", "gated_linear_unit", "quick_geglu", "geglu", "reglu", "gelu_tanh")
-    on = [entries.flag(name) for name in flags]
-    entries.flag("squared_relu")
-    entries.flag("openai_gelu")
-    word = entries.word(*_ACTIVATIONS)
-    if any(on) or word in GATED:
-        return True
-    # A dump writes the path of a function.
-    if word and word not in PLAIN and "." not in word:
-        entry = entries.entry(*_ACTIVATIONS)
-        line = entry.line if entry else 0
-        raise ConfigError(
-            f"{entries.reading.at(line)}: activation {word[:40]!r} is not understood: with a gate "
-            f"or without? known: {', '.join(sorted((*GATED, *PLAIN)))}"
-        )
-    return False
-
-
 def _tied(entries: Entries) -> bool:
     shared = ("share_embeddings_and_output_weights", "tie_word_embeddings")
     if entries.entry(*shared):
@@ -257,16 +229,9 @@ def _traits(entries: Entries) -> dict[str, Any]:
         "norm": norm or ("layernorm" if is_megatron else ""),
         "linear_bias": entries.flag("add_bias_linear", "bias") if bias is not None else not plain,
         "qkv_bias": entries.flag("add_qkv_bias", "qkv_bias"),
-        "activation_clamp": _clamp(entries),
+        **activation_traits(entries),
         "qk_norm": any([entries.flag("qk_layernorm"), entries.flag("use_qk_norm")]),
     }
-
-
-def _clamp(entries: Entries) -> float:
-    """Return the bound on what enters the activation; 0 where none is given."""
-    entry = entries.entry("activation_func_clamp_value")
-    text = str(entry.value).strip() if entry is not None and entry.known else ""
-    return float(text) if re.fullmatch(r"\d{1,6}(\.\d{0,6})?", text) else 0.0
 
 
 def _window(entries: Entries, layers: int) -> tuple[int, int]:

@@ -146,6 +146,9 @@ def _uneven(entries: Entries) -> None:
         words = re.findall(r"\d+", str(each.value))
         if len(words) == reading.value("pp", 1):
             _note_chunks(entries, [int(word) for word in words], len(words), each)
+    layout = entries.entry("pipeline_model_parallel_layout")
+    if layout is not None and not layout.known and "uneven_stages" not in reading.facts:
+        reading.assume("uneven_stages", True, f"{layout.written} is not written out in the file")
 
 
 def noop_layers(entries: Entries) -> None:

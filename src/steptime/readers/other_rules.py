@@ -87,6 +87,15 @@ def _olmo_core(entries: Entries) -> None:
     found = entries.by_key.get("vocab_size", [])
     if found and entries.by_key.get("model_class") and not found[-1].known:
         entries.by_key.pop("vocab_size")
+    # A record of it is on unless it says otherwise.
+    if entries.flag("low_precision") or (
+        entries.entry("low_record") is not None and entries.entry("low_precision") is None
+    ):
+        entries.put("fp8", "e4m3", "train_module.float8_config")
+    degree = entries.entry("expert_model_parallel_size")
+    if degree is not None and str(degree.value).strip() == "-1":
+        entries.by_key.pop("expert_model_parallel_size")
+        entries.ask("ep", f"{degree.written} = -1 takes what the launcher gives")
     length = entries.entry("seq_length")
     if length is None or not str(length.value).isdigit():
         return

@@ -97,6 +97,18 @@ class Library:
             module, name, seen = other, there, seen + 1
         return (module, name) if seen else None
 
+    def whole(self, module: Module, name: str) -> Module | None:
+        """Return the module that a name stands for as a whole; None if it is none, or not here.
+
+        Args:
+            module: Where it is used.
+            name: The name.
+        """
+        if name not in module.imported:
+            return None
+        dotted, up, there = module.imported[name]
+        return next(self._beside(module, f"{dotted}.{there}".lstrip("."), up), None)
+
     def _beside(self, module: Module, dotted: str, up: int) -> Iterator[Module]:
         for path in _places(module.path, dotted, up):
             if path not in self.found:

@@ -242,6 +242,11 @@ class Scope:
         Args:
             node: The expression.
         """
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            is_local = node.value.id in self.names
+            outer = None if is_local else self.library.whole(self.module, node.value.id)
+            known = outer is not None and node.attr in {**outer.functions, **outer.classes}
+            return (outer, node.attr) if outer is not None and known else None
         if not isinstance(node, ast.Name) or node.id in self.names or node.id in kept_calls():
             return None
         module, name = self.library.taken(self.module, node.id) or (self.module, node.id)

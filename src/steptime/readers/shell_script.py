@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+
+_TO_FILL_IN = re.compile(r"<(?=[^<>\n]{0,120}[ A-Z])([A-Za-z][^<>\n&|;$]{0,120}[A-Za-z0-9.])>")
+"""<PATH TO gpt-vocab.json>: what a user puts in its place; a redirection has a blank first."""
+_COUNTED = re.compile(r"`[^`\n]{0,200}<<<[^`\n]{0,200}`")
+"""A sum that another program does."""
+
+
+def filled(text: str) -> str:
+    """Return a script with a word in place of what its user fills in, and of what others count.
+
+    Args:
+        text: The script; its lines stay where they are.
+    """
+    named = _TO_FILL_IN.sub(lambda found: "_".join(found.group(1).split()), text)
+    return _COUNTED.sub("counted", named)
 
 
 @dataclass(slots=True)

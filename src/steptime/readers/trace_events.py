@@ -105,25 +105,28 @@ class Trace:
         return found if isinstance(found, dict) else {}
 
     def _ending(self, rest: bytes) -> list[Any]:
-        """Return the last events: those before the bracket that closes their list."""
-        end = len(rest)
-        tried = 0
-        while (end := rest.rfind(b"]", 0, end)) >= 0 and tried < _LAST_CUTS:
-            tried += 1
-            batch = _parsed(rest[:end])
-            if batch is not None and self._closes(rest[end + 1 :]):
-                return batch
-        raise ConfigError(
-            f"{self.path}: the trace is cut short after event {self.events}; write it again"
-        )
+        """Return the last events: those before the bracket that closes their list.
 
-    def _closes(self, tail: bytes) -> bool:
+        What follows may hold as many brackets as it likes: the profiler's own log stands there.
+        """
+        text = "[" + rest.decode("utf-8", "replace")
+        try:
+            batch, end = json.JSONDecoder().raw_decode(text)
+        except (ValueError, RecursionError):
+            batch, end = None, 0
+        if not isinstance(batch, list) or not self._closes(text[end:]):
+            raise ConfigError(
+                f"{self.path}: the trace is cut short after event {self.events}; write it again"
+            )
+        return batch
+
+    def _closes(self, tail: str) -> bool:
         """Return whether what follows the events ends the file; take note of what it says."""
         text = tail.strip()
         if not text:
             return True
         try:
-            found = json.loads(b"{" + text.removeprefix(b","))
+            found = json.loads("{" + text.removeprefix(","))
         except (ValueError, RecursionError):
             return False
         self.header = found | self.header

@@ -58,6 +58,10 @@ def test_all_that_is_loaded_stays_under_90_kb(
     paths.add(explorer_folder / "explorer" / "index.html")
     assert explorer_folder / "explorer" / "formula-text.js" in paths
     assert sum(len(gzip.compress(path.read_bytes())) for path in paths) < 90_000
+    # What comes before the first answer, as it is read; the rest comes after it.
+    first = [explorer_folder / "explorer" / name for name in ("index.js", "style.css")]
+    assert sum(path.stat().st_size for path in first) < 145_000
+    assert explorer_folder / "explorer" / "later.js" in paths
 
 
 def test_without_a_script_picture_and_table_have_the_same_numbers(open_explorer: Open) -> None:

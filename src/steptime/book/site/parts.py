@@ -129,7 +129,8 @@ def list_page(html: str, parts: list[Part]) -> str:
         rows = "".join(map(row, parts))
         return f"{article[1]}{article[2][:first]}{LIST}\n{rows}</div>\n</section>\n"
 
-    contents = _contents([(one.ids[0], one.name) for one in parts])
+    # The room stands over the list: beside the page there is no room for it in each line.
+    contents = _contents([(one.ids[0], one.name.split(".", 2)[-1]) for one in parts])
     return _CONTENTS.sub(lambda _: contents, _ARTICLE.sub(listed, html))
 
 

@@ -118,16 +118,17 @@ def origin_of(notebook: str) -> Origin:
     raise LookupError(f"no notebook is called {notebook}")
 
 
-def link_below(origin: Origin, docname: str) -> str:
+def link_below(origin: Origin, docname: str, words: str = "") -> str:
     """Return the line under a figure or a table that leads to what made it, as HTML.
 
     Args:
         origin: What made it.
         docname: Of the page that shows it.
+        words: Of the link; else it names what made it.
     """
     up = "../" * docname.count("/")
     told = escape("\n".join(origin.lines()))
     return (
         f'<p class="st-made"><a class="st-from" href="{up}{origin.page}.html" '
-        f'data-from="{told}">From {escape(origin.made_by)}</a></p>'
+        f'data-from="{told}">{escape(words or f"From {origin.made_by}")}</a></p>'
     )

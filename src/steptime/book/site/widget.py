@@ -61,7 +61,8 @@ class Widget(SphinxDirective):
         origin = figure_origin(name, root / WRITERS)
         if origin is None:
             return [node]
-        return [node, nodes.raw("", link_below(origin, self.env.docname), format="html")]
+        below = link_below(origin, self.env.docname, "Where this figure comes from")
+        return [node, nodes.raw("", below, format="html")]
 
 
 def visit_html(self: Any, node: widget) -> None:

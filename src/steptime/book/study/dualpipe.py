@@ -8,12 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steptime.book.tables.markdown import fixed, percent
-from steptime.pipeline.stage_times import StageTimes, compared, presets
+from steptime.pipeline.stage_times import compared, presets
 
-TOKENS = 1024
-"""Of a micro-batch: an example, since the code that lists the stage times names none."""
-BYTES_PER_WIDTH = 34.0
-"""Of a GPT layer for each token and unit of width, scores apart (korthikanti2022, Sec. 4.1)."""
 SHOWN = ("1f1b", "dualpipe", "dualpipe-v", "zb-v")
 
 
@@ -36,18 +32,6 @@ class Answer:
     held_bytes: float
 
 
-def micro_batch_bytes(times: StageTimes) -> float:
-    """Return what a rank keeps of one micro-batch.
-
-    Args:
-        times: Of a model with layers and a width.
-
-    References:
-        korthikanti2022, Sec. 4.1 (34 s b h a layer without scores).
-    """
-    return BYTES_PER_WIDTH * TOKENS * times.hidden_size * times.num_layers / times.num_ranks
-
-
 def answers() -> list[Answer]:
     """Return the schedules for each stage times in seconds, at equal parameters."""
     return [
@@ -56,7 +40,7 @@ def answers() -> list[Answer]:
             schedule=row.name,
             step_s=row.step,
             idle=row.idle,
-            held_bytes=row.held * micro_batch_bytes(times),
+            held_bytes=row.held * times.activation_bytes,
         )
         for name, times in presets().items()
         if times.seconds and times.num_ranks

@@ -5,7 +5,7 @@ the output head behind where the stack counts them. Rank r starts at slot ``r N 
 layers of an end are stated.
 """
 
-from steptime.formulas.number import Number, ceil, floor, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, ceil, floor, maximum, minimum, where
 from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
 from steptime.formulas.stage_split import stages_before, stated_before, stated_split
 
@@ -63,6 +63,8 @@ def cut_before(job: Job, shared: SharedTerms, rank: Number) -> Number:
     """
     start = floor(rank * shared["stage_slots"] + shared["shift"])
     usual = minimum(maximum(start, 0.0), job.num_layers)
+    if not anywhere(job.first_stage_layers + job.last_stage_layers > 0.0):
+        return usual
     return where(stated_split(job)["stated"] > 0.0, stated_before(job, rank), usual)
 
 
@@ -120,10 +122,24 @@ def candidate_ranks(job: Job, shared: SharedTerms) -> dict[str, Number]:
     longer = where(rest > 0.0, ceil(steps / where(rest > 0.0, rest, 1.0)) - 1.0, full)
     split = stated_split(job)
     stated, between = split["stated"] > 0.0, where(split["ahead"] > 0.0, 1.0, 0.0)
-    mixed = maximum(split["ahead"] + stages_before(split, dense - job.first_stage_layers), between)
+    whole = maximum(split["ahead"] + stages_before(split, dense - job.first_stage_layers), between)
     return {
         "first": 0.0,
-        "full": minimum(where(stated, mixed, full), last),
+        "full": minimum(where(stated, whole, full), last),
         "longer": minimum(where(stated, between, longer), last),
         "last": last,
     }
+
+
+def mixed_rank(job: Job, shared: SharedTerms) -> Number:
+    """Return the last rank with a leading dense layer, of those between stated ends.
+
+    It may be longer than the first one without, and has experts that those before it lack.
+
+    Args:
+        job: States the layers of at least one end.
+    """
+    split = stated_split(job)
+    dense = where(job.num_experts > 0.0, shared["dense_layers"], 0.0)
+    behind = split["ahead"] + stages_before(split, dense - job.first_stage_layers) - 1.0
+    return minimum(maximum(behind, split["ahead"]), job.pp - 1.0)

@@ -3,10 +3,10 @@
 from steptime.formulas.memory.in_flight import in_flight
 from steptime.formulas.memory.parameters import embedding_copies
 from steptime.formulas.memory.shared import shared_terms
-from steptime.formulas.memory.stages import candidate_ranks, held_layers
+from steptime.formulas.memory.stages import candidate_ranks, held_layers, mixed_rank
 from steptime.formulas.memory.states import state_terms, whole_terms
 from steptime.formulas.memory.stored import at_work_token_bytes, stored_token_bytes
-from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.number import Number, anywhere, maximum, minimum, where
 from steptime.formulas.records import (
     Job,
     MemoryFacts,
@@ -19,6 +19,7 @@ from steptime.formulas.records import (
     WholeTerms,
     WorstRank,
 )
+from steptime.formulas.stage_split import stated_split
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve")
 
@@ -109,6 +110,8 @@ def whole_bytes(
     References:
         rajbhandari2020, Sec. 5.2 and 5.3; zhao2023, Sec. 3.
     """
+    if not anywhere(whole["weight"] + whole["gradient"] > 0.0):
+        return 0.0
     others, routed = whole["shared"], whole["routed_shared"]
     mixture = others * shared["mixture_slice"] + routed * shared["expert_slice"]
     layer = maximum(
@@ -214,6 +217,11 @@ def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
         rank = ranks[name]
         other = rank_terms(job, facts, shared, whole, rank)["total"]
         worst = where(other > total, rank, worst)
+        total = maximum(other, total)
+    if anywhere(stated_split(job)["stated"] > 0.0):
+        mixed = mixed_rank(job, shared)
+        other = rank_terms(job, facts, shared, whole, mixed)["total"]
+        worst = where(other > total, mixed, worst)
         total = maximum(other, total)
     return {"rank": worst, "total": total}
 

@@ -116,16 +116,16 @@ class FormTable(dict[str, list[float]]):
         self._texts = texts
 
     def __missing__(self, name: str) -> list[float]:
-        self.update(columns(self._texts))
+        self.update(_columns(self._texts))
         return self[name]
 
     def items(self) -> Any:
         """Return the columns, as what writes them elsewhere wants."""
-        self.update(columns(self._texts))
+        self.update(_columns(self._texts))
         return super().items()
 
 
-def columns(texts: list[str]) -> dict[str, list[float]]:
+def _columns(texts: list[str]) -> dict[str, list[float]]:
     """Return a table by columns, as `table_forms` reads it.
 
     Args:

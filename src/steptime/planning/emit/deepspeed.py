@@ -9,6 +9,7 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
 from steptime.planning.emit.names import check_one_copy, headline, servers
 
 _WORDS = {"attention_kernel": "attn_implementation", "compiled": "torch_compile"}
@@ -93,6 +94,7 @@ def _config(model: ModelShape, batch: Batch) -> dict[str, Any]:
         "head_dim": model.head_dim,
         "vocab_size": model.vocab_size,
         "tie_word_embeddings": model.tied,
+        "hidden_act": word_of("a trainer's model", HUGGING_FACE, model, "emit megatron-bridge"),
         "max_position_embeddings": batch.seq_length,
         "torch_dtype": "bfloat16",
     }
@@ -112,6 +114,7 @@ def _config(model: ModelShape, batch: Batch) -> dict[str, Any]:
 def _family(model: ModelShape) -> str:
     """Return the architecture that is built like a model; refuse what none here is like."""
     experts = model.experts
+    check_usual("a trainer's model", model, "emit megatron")
     if model.latent_attention or not model.gated or model.learned_positions or model.linear_bias:
         raise ConfigError(
             f"no architecture is known that trains {model.name} under a trainer; emit megatron"

@@ -8,6 +8,7 @@ from typing import Any
 
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.activations import FLAGS, word_of
 from steptime.planning.emit.names import (
     Names,
     check_megatron,
@@ -71,6 +72,7 @@ def megatron_flags(
         ConfigError: If Megatron-LM cannot run the layout.
     """
     check_megatron("Megatron-LM", model, layout, batch)
+    gate = word_of("Megatron-LM's command line", FLAGS, model, "emit megatron-bridge")
     names: Names = {
         **layout_names(model, layout),
         **_states(layout),
@@ -79,7 +81,7 @@ def megatron_flags(
         "seq_length": batch.seq_length,
         **_PRECISION[layout.precision],
         **model_names(model, layout, batch),
-        "swiglu": model.gated,
+        **({gate: True} if gate else {}),
         "untie_embeddings_and_output_weights": not model.tied,
         "disable_bias_linear": not model.linear_bias,
         "use_mcore_models": True,

@@ -8,6 +8,13 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.activations import (
+    FUNCTIONS,
+    NEMO,
+    check_usual,
+    function_of,
+    word_of,
+)
 from steptime.planning.emit.names import (
     Names,
     check_expert_slices,
@@ -79,6 +86,7 @@ def bridge_yaml(
             "model": {
                 **_model(model, layout, batch, words, _BRIDGE_MODEL),
                 "gated_linear_unit": model.gated,
+                "activation_func": {"_target_": FUNCTIONS[function_of(model)], "_call_": False},
                 "add_bias_linear": model.linear_bias,
                 "seq_length": batch.seq_length,
                 **loss_names(words.get("loss_kind", "")),
@@ -142,7 +150,7 @@ def nemo_yaml(
                 "encoder_seq_length": batch.seq_length,
                 **names,
                 "normalization": "rmsnorm" if rms else "layernorm",
-                "activation": "fast-swiglu" if model.gated else "gelu",
+                "activation": word_of("NeMo 1", NEMO, model, "emit megatron-bridge"),
                 "bias": model.linear_bias,
                 "transformer_engine": True,
                 # The time takes these for granted; NeMo 1 has them off.
@@ -173,6 +181,7 @@ _KEPT = "activations_checkpoint_"
 def _check_nemo(model: ModelShape, layout: Layout) -> None:
     """Refuse what NeMo 1 has no key for."""
     check_one_copy("NeMo 1", layout, "emit megatron-bridge")
+    check_usual("NeMo 1", model, "emit megatron or megatron-bridge")
     if model.latent_attention is not None:
         raise ConfigError("NeMo 1 has no latent attention; emit megatron or megatron-bridge")
     if layout.precision not in ("bf16", "fp16", "fp8"):

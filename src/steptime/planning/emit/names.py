@@ -7,6 +7,7 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.activations import own_names
 from steptime.planning.emit.stages import stage_names
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import Reading
@@ -200,7 +201,7 @@ def model_names(model: ModelShape, layout: Layout, batch: Batch) -> Names:
         "normalization": "RMSNorm" if norm_of(model) == "rmsnorm" else "LayerNorm",
         "add_qkv_bias": model.qkv_bias and not model.linear_bias,
         "qk_layernorm": model.qk_norm,
-        **_clamp(model),
+        **own_names(model),
         **_window(model),
         **_experts(model),
     }
@@ -224,11 +225,6 @@ def vocabulary_step(model: ModelShape, layout: Layout) -> int:
         layout: Gives the ranks over which it is cut.
     """
     return next((s for s in _DIVISORS if model.vocab_size % (s * layout.tp) == 0), 1)
-
-
-def _clamp(model: ModelShape) -> Names:
-    bound = model.activation_clamp
-    return {"activation_func_clamp_value": bound} if bound else {}
 
 
 def _window(model: ModelShape) -> Names:

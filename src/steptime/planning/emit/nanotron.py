@@ -8,6 +8,7 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
+from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
 from steptime.planning.emit.names import (
     check_one_copy,
     headline,
@@ -45,7 +46,7 @@ def nanotron_yaml(
         f"  make_vocab_size_divisible_by: {vocabulary_step(model, layout)}",
         "  model_config:",
         "    is_llama_config: true",
-        "    hidden_act: silu",
+        f"    hidden_act: {word_of('nanotron', HUGGING_FACE, model, 'emit megatron-bridge')}",
         f"    hidden_size: {model.hidden_size}",
         f"    intermediate_size: {model.ffn_hidden_size}",
         f"    max_position_embeddings: {batch.seq_length}",
@@ -78,6 +79,7 @@ def nanotron_yaml(
 def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what nanotron has no key for."""
     check_one_copy("nanotron", layout, "emit megatron")
+    check_usual("nanotron", model, "emit megatron")
     check_even_stages("nanotron", layout)
     is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
     plain = not (model.linear_bias or model.qkv_bias or model.qk_norm)
