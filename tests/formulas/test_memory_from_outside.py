@@ -241,7 +241,7 @@ def test_tokens_in_tiles(tile: float, share: float) -> None:
     assert buffers.tile_share(one, memory_facts(tile_tokens=tile)) == share
 
 
-def test_what_is_whole_for_a_moment() -> None:
+def test_no_more_is_gathered_than_a_rank_has() -> None:
     # zhao2023, Sec. 3: two layers of 4 + 10 gathered at 2 bytes, gradients of one at 4; on the last
     # rank the head of 30 is larger; never more weights than the rank has.
     facts = memory_facts(gathered_layers=2.0)
