@@ -56,15 +56,20 @@ def tree(tmp_path: Path) -> Iterator[Path]:
 
 
 def start(tree: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "steptime.book.results"],
-        cwd=tree,
-        env=os.environ | {"PYTHONPATH": str(tree / "src")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    # A shell's job in the background ignores Ctrl-C, and all that it starts would too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "steptime.book.results"],
+            cwd=tree,
+            env=os.environ | {"PYTHONPATH": str(tree / "src")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def at_work(tree: Path) -> list[int]:

@@ -21,7 +21,7 @@ def test_every_row_is_scored_or_has_a_reason(steptime: Call, tmp_path: Path) -> 
         f"a,one,{CELLS},40\n",
         f"b,two,{CELLS},50 GB\n",
         f"c,two,{CELLS},\n",
-        f"d,two,{CELLS.replace('h100', 'MI250X')},50\n",
+        f"d,two,{CELLS.replace('h100', 'MI210')},50\n",
         f"e,two,{CELLS},much\n",
     ]
     path.write_text(HEAD + "".join(rows))

@@ -129,9 +129,11 @@ def test_runs_that_ran_are_said_to_fit() -> None:
     found = [one for one in stated if one.run.row.source not in COMPILED]
     assert len(found) > 400
     assert sum(one.memory.fits for one in found) / len(found) > 0.99
-    unlike = [one for one in found if not one.memory.fits]
-    assert max(one.share for one in unlike) < 1.1
-    assert all("GB" in one.memory.reason for one in unlike)
+    unlike = {one.run.row.id: one for one in found if not one.memory.fits}
+    doubted = unlike.pop("ascend-051")
+    assert "no memory for it without recomputation" in doubted.run.row.check
+    assert max(one.share for one in unlike.values()) < 1.1
+    assert all("GB" in one.memory.reason for one in unlike.values())
     for source, (rows, fits, most) in COMPILED.items():
         of = [one for one in stated if one.run.row.source == source]
         assert (len(of), sum(one.memory.fits for one in of)) == (rows, fits)

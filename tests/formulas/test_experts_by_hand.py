@@ -154,8 +154,7 @@ def test_a_mask_of_dropout_is_a_byte() -> None:
     step = training_step(
         model="gpt3-175b", accelerator="a100", tp=8, pp=8, seq_length=2048, global_batch_size=8
     )
-    # GPT-3 is 12288 wide; a boundary has 2 bytes, its mask one.
+    # GPT-3 is 12288 wide, over 8 ranks; a boundary has 2 bytes, its mask one.
     terms = shared_terms(step.job(), MemoryFacts(dropout=1.0))
-    split = terms["split"]
-    assert (terms["boundary"], terms["embedded"]) == (24576 / split, 12288 / split)
+    assert (terms["boundary"], terms["embedded"]) == (24576 / 8, 12288 / 8)
     assert shared_terms(step.job(), MemoryFacts(dropout=0.0))["embedded"] == 0.0
