@@ -158,7 +158,7 @@ export function makeAnswer(data, formulas) {
       .map((one) => ({
         ...one,
         // Wider where no run stands behind the share of the matrix rate.
-        widths: one.widths && (device.widths[bits] ?? one.widths),
+        widths: one.widths && widened(one.widths, device.bases[bits] ?? {}),
         records: one.uses_software
           ? [software.time, { efficiency, ...one.constants }]
           : [one.constants],
@@ -235,6 +235,12 @@ export function untimed(state) {
   const text = `no model tells the time of ${state.precision} products on ${state.gpu}; use bf16`;
   return { field: "precision", value: "bf16", text };
 }
+
+/** The width of each kind of run, with another base where a device has one. */
+const widened = (widths, bases) =>
+  Object.fromEntries(
+    Object.entries(widths).map(([kind, one]) => [kind, { ...one, base: bases[kind] ?? one.base }]),
+  );
 
 const kindOf = (job) => (job.num_experts > 0 ? "experts" : job.fp8 ? "eight_bits" : "dense");
 

@@ -29,6 +29,7 @@ from steptime.evidence.memory_rows import memory_rows, memory_summary
 from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import baseline_validation
 from steptime.formulas.memory.total import PARTS
+from steptime.formulas.records import Width
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import SHARED, published_constants
@@ -114,19 +115,20 @@ def efficiencies(device: Accelerator) -> dict[str, Any]:
     }
 
 
-def doubtful_widths(device: Accelerator) -> dict[str, Any]:
-    """Return the widths of intervals by bits and kind of run, where no run stands behind a share.
+def doubtful_bases(device: Accelerator) -> dict[str, dict[str, float]]:
+    """Return the base of intervals by bits and kind of run, where no run stands behind a share.
 
     Args:
         device: The accelerator; one of no known generation has none.
     """
-    found: dict[str, Any] = {}
+    found = {}
     for one in precisions().values():
         share = None
         if device.generation in generations():
             share = doubtful_share(device, one.bits, published_constants())
         if share is not None:
-            found[str(one.bits)] = widths(share.doubt)
+            wider = {key: widened(width, share.doubt) for key, width in _kept_widths().items()}
+            found[str(one.bits)] = {key: width.base for key, width in wider.items()}
     return found
 
 
@@ -150,7 +152,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "experts": experts_facts(device, shape),
                 "narrow": narrow_facts(device, shape),
                 "efficiency": efficiencies(device),
-                "widths": doubtful_widths(device),
+                "bases": doubtful_bases(device),
                 "blocks": blocks(device),
             }
         )
@@ -160,6 +162,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
 def predictor_entries() -> list[dict[str, Any]]:
     """Return the models that the page can ask, as `steptime.answer.predictor` has them."""
     validation = baseline_validation(chapter_rows())
+    widths = {key: asdict(one) for key, one in _kept_widths().items()}
     constants: dict[str, Any] = {
         "roofline": {name: getattr(published_constants(), name) for name in SHARED},
         "baseline": asdict(baseline_constants()),
@@ -173,7 +176,7 @@ def predictor_entries() -> list[dict[str, Any]]:
             "uses_software": one.uses_software,
             "sixteen_bits_only": one.sixteen_bits_only,
             "constants": constants[name],
-            "widths": widths() if one.uses_software else None,
+            "widths": widths if one.uses_software else None,
             "mean": validation.summary.mean_abs_error_fraction,
             "rows": validation.summary.rows,
             "coverage": COVERAGE,
@@ -184,14 +187,10 @@ def predictor_entries() -> list[dict[str, Any]]:
     ]
 
 
-def widths(doubt: float = 0.0) -> dict[str, Any]:
-    """Return the width of the interval of each kind of run, for software that is assumed.
-
-    Args:
-        doubt: Of a share of the matrix rate, as in `steptime.answer.width.widened`.
-    """
+def _kept_widths() -> dict[str, Width]:
+    """Return the width of the interval of each kind of run, for software that is assumed."""
     found = {KEYS[kind]: kept_width(kind, NOTHING) for kind in KINDS}
-    return {key: asdict(widened(one, doubt)) for key, one in found.items() if one is not None}
+    return {key: one for key, one in found.items() if one is not None}
 
 
 def _twice(schedule: Schedule) -> bool:
