@@ -141,7 +141,7 @@ def test_a_number_says_what_made_it_and_leads_there(open_page: Callable[..., Any
     # A figure says the same of itself, drawn by a notebook or moved by a script.
     page.locator("figure .st-made a").first.focus()
     assert box.inner_text().split("\n")[0] == "From notebook 12_bubble"
-    page.locator(".st-widget + .st-made a").first.focus()
+    page.locator(".st-widget ~ .st-made a").first.focus()
     assert "schedule_page.write_schedule" in box.inner_text()
     number.click()
     page.wait_for_url("**/build/notebooks/12_bubble.html")

@@ -96,7 +96,7 @@ def test_the_largest_question_is_answered_as_the_command_does(page: Page, addres
     page.keyboard.press("End")
     assert page.inner_text("[data-out=detail]").startswith("This layout")
     page.click("[data-out=detail] a")
-    wait(page, "window.stExplorer")
+    wait(page, "window.stExplorer?.ready()")
     answer = page.evaluate("stExplorer.answer()")
     assert answer["chosen"]["total"] == every.front[-1].step_time_s
     assert answer["memory"]["total"] == every.front[-1].memory_bytes
@@ -125,7 +125,7 @@ def test_a_pasted_file_is_searched_and_opens(page: Page, address: str) -> None:
     )  # fmt: skip
     assert page.evaluate("stSearch.result().best[0].seconds") == every.best[0].step_time_s
     page.click(".sf-table tbody tr:first-child a")
-    wait(page, "window.stExplorer")
+    wait(page, "window.stExplorer?.ready()")
     assert page.evaluate("stExplorer.answer().chosen.total") == every.best[0].step_time_s
 
 

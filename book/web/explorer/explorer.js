@@ -213,5 +213,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   window.addEventListener("popstate", read);
   new ResizeObserver(() => view.resize()).observe(element);
   start();
-  return { state: () => state, answer: () => machine.answer(state) };
+  /** Whether all is here that the answer of the state reads. */
+  const ready = () => !unknown(state) && !awaits(state);
+  return { state: () => state, ready, answer: () => machine.answer(state) };
 }

@@ -28,8 +28,10 @@ export function origins() {
     document.addEventListener(kind, (event) => {
       const link = numbered(event);
       if (link) show(link);
-      // The box itself may be pointed at, to read or copy from it.
-      else if (!event.target.closest?.(".st-origin")) hide();
+      // The box itself may be pointed at, to read or copy from it. What has the focus keeps its
+      // box: bringing it into view moves the page under a pointer that rests.
+      else if (!event.target.closest?.(".st-origin") && !numbered({ target: document.activeElement }))
+        hide();
     });
   }
   document.addEventListener("focusout", (event) => numbered(event) && hide());
