@@ -28,8 +28,17 @@ from steptime.readers import completed, read_configuration
         ("--exp-avg-dtype fp8", {"moment_bytes": 5.0}),
         (
             "--recompute-granularity selective --recompute-modules mlp layernorm",
-            {"recompute_mlp": 1.0},
+            {"recompute_mlp": 1.0, "recompute_norms": 1.0},
         ),
+        (
+            "--recompute-modules mla_up_proj layernorm moe_act --recompute-granularity selective",
+            {
+                "recompute_up_projection": 1.0,
+                "recompute_norms": 1.0,
+                "recompute_expert_activation": 1.0,
+            },
+        ),
+        ("--cp-comm-type a2a a2a a2a", {"cp_comm_type": "a2a"}),
     ],
 )
 def test_a_switch_of_the_software_is_a_fact(
@@ -51,6 +60,11 @@ def _args(folder: Path, flags: str, base: str = BASE) -> Path:
     path = folder / "run.args"
     path.write_text(base + flags)
     return path
+
+
+def test_layers_that_differ_in_a_fact_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cp_comm_type = p2p and a2a; layers that differ"):
+        read_configuration(_args(tmp_path, "--cp-comm-type p2p a2a"))
 
 
 def test_a_word_that_is_not_understood_is_not_off(tmp_path: Path) -> None:

@@ -133,6 +133,12 @@ def wrappers() -> frozenset[str]:
     return frozenset(data_table(f"{FOLDER}/order.toml")["wrappers"])
 
 
+@functools.cache
+def several() -> frozenset[str]:
+    """Return the flags of a command that take every word up to the next flag."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["several"])
+
+
 def format_named(kind: str) -> Format:
     """Return a format by its key.
 

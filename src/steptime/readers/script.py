@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from steptime.readers.entries import Entry
+from steptime.readers.formats import several
 from steptime.readers.shell_expand import is_known, readable
 from steptime.readers.shell_script import Script, before_redirection
 
@@ -105,6 +106,8 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
             value: object = inline if equals else True
             if not equals and place + 1 < len(spread) and not _is_flag(spread[place + 1]):
                 value = spread[place + 1]
+                if name.replace("-", "_").lower() in several():
+                    value = _up_to_flag(spread, place + 1)
         elif pair is not None and place and spread[place - 1] not in ("-x", "--export", "env"):
             name, value, flag = pair[1], pair[2], pair[1]
         else:
@@ -116,6 +119,14 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
         else:
             plain = str(value).strip("'\"")
             yield Entry(key, readable(plain), line, flag, is_known(plain), key)
+
+
+def _up_to_flag(words: list[str], start: int) -> str:
+    """Return the words of a flag that takes several, up to the next flag or pair, with blanks."""
+    end = start
+    while end < len(words) and not _is_flag(words[end]) and not _PAIR.match(words[end]):
+        end += 1
+    return " ".join(word.strip("'\"") for word in words[start:end])
 
 
 def _is_flag(word: str) -> bool:

@@ -50,6 +50,7 @@ def software_facts(entries: Entries, form: Format) -> None:
 def _note(entries: Entries, entry: Entry, words: Mapping[str, Any]) -> None:
     """Add the facts of each word of an entry to the reading."""
     reading = entries.reading
+    noted: dict[str, Any] = {}
     for word in _words(entry):
         facts = words.get(word, words.get(_type(word)))
         if facts is None:
@@ -59,6 +60,11 @@ def _note(entries: Entries, entry: Entry, words: Mapping[str, Any]) -> None:
                 f"understood; known: {known}"
             )
         for name, value in facts.items():
+            if noted.setdefault(name, value) != value:
+                raise ConfigError(
+                    f"{reading.at(entry.line)}: {entry.written} = {shown(entry.value)} gives "
+                    f"{name} = {noted[name]} and {value}; layers that differ in it are not modelled"
+                )
             _state(entries, name, value, entry)
 
 
