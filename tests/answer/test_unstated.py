@@ -13,12 +13,14 @@ import pytest
 
 from steptime.answer import Prediction, predict
 from steptime.answer.choices import choices_of
-from steptime.answer.unstated import Unstated
+from steptime.answer.unstated import MEMORY, TIME, Unstated
 from steptime.cli.main import application
 from steptime.inputs.again import asked_again, inputs_of
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME
+from steptime.inputs.precision import PRECISIONS, precision_named
+from steptime.inputs.presets import accelerator_names
 from steptime.inputs.stack import FACT_NAMES
 from steptime.inputs.training_step import training_step
 
@@ -34,6 +36,13 @@ DENSE = {
 EXPERTS = DENSE | {"model": "mixtral-8x7b", "tp": 1, "ep": 8, "dp": 64}
 OLD = DENSE | {"model": "llama3-8b", "accelerator": "a100", "seq_length": 4096, "tp": 2, "pp": 1}
 SHARED = OLD | {"accelerator": "h100", "tp": 1, "dp": 64, "zero_stage": 3, "stack": "fsdp"}
+ON_64: dict[str, Any] = {
+    "model": "llama3-8b",
+    "dp": 16,
+    "tp": 4,
+    "seq_length": 4096,
+    "global_batch_size": 64,
+}
 QUESTIONS = (DENSE, EXPERTS, OLD, SHARED)
 STATED = {
     "micro_batch_size": 1,
@@ -160,6 +169,31 @@ def test_choices_that_do_not_fit_are_none() -> None:
     tried = {size: predict(**asked, micro_batch_size=size) for size in (1, 2, 4, 8)}
     assert [size for size, told in tried.items() if told.fits] == [1, 2]
     assert tried[8].step_time_s < tried[2].step_time_s == found.low_s
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_no_device_asks_for_software_that_its_precision_is_younger_than(precision: str) -> None:
+    answered = 0
+    for device in accelerator_names():
+        try:
+            found = predict(**ON_64, accelerator=device, precision=precision)
+        except ConfigError:
+            continue
+        answered += 1
+        for group in (TIME, MEMORY):
+            assert choices_of(found.step, found.software, group), (device, group)
+    assert answered >= 2
+
+
+def test_a_device_older_than_a_precision_is_ranked_with_it() -> None:
+    found = predict(**ON_64, accelerator="mi300x", precision="fp8")
+    assert found.unstated
+    assert found.unstated_of_memory
+    dates = choices_of(found.step, found.software).get("date", ())
+    told = [one for one in found.unstated if one.what == "date"]
+    # Months before the precision came are refused, and so are no choices of the ranking.
+    since = precision_named("fp8").since
+    assert [one.choices for one in told] in ([], [sum(one.word >= since for one in dates)])
 
 
 def test_every_thing_that_can_be_open_has_words() -> None:

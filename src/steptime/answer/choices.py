@@ -9,6 +9,7 @@ from typing import Any
 from steptime.answer.reach import dates_seen, families_seen, networks_seen, schedules_seen
 from steptime.inputs.context_kind import CONTEXT_KIND, context_facts
 from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.habits import chosen_stack
@@ -116,7 +117,11 @@ def _fact_values(step: TrainingStep, one: Software, group: str) -> dict[str, dic
     values: dict[str, dict[Value, None]] = {name: {} for name in asked}
     sharded = step.layout.zero_stage > 2
     for said in _likely(step):
-        like = software(said, step.accelerator, step.model, step.layout.precision, sharded)
+        try:
+            like = software(said, step.accelerator, step.model, step.layout.precision, sharded)
+        except ConfigError:
+            # Software that cannot run the step, such as one older than its precision, is no choice.
+            continue
         for name in asked:
             if name in like.lines:
                 values[name][like.lines[name].value] = None
