@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from steptime.cli.main import run as command
+from steptime.cli.validation_tables import print_doubts
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow
@@ -80,6 +81,76 @@ def test_a_batch_in_tokens_that_outruns_the_peak_is_read_again() -> None:
     (doubt,) = diagnoses([row], validation([row]).rows, published_constants())
     assert doubt.suspicion == "mis-described"
     assert "gbs in tokens" in doubt.why
+
+
+def test_a_row_too_slow_for_any_cluster_is_mis_described_even_alone() -> None:
+    time_s = validation([PLAIN]).rows[0].step_time_s
+    rows = [PLAIN.model_copy(update={"id": f"r{n}", "step_time_s": 12.0 * time_s}) for n in (1, 2)]
+    doubts = diagnoses(rows, validation(rows).rows, published_constants())
+    assert {doubt.suspicion for doubt in doubts} == {"mis-described"}
+    assert [doubt.id for doubt in doubts] == ["r1", "r2"]
+    assert all("12 times apart: check units" in doubt.why for doubt in doubts)
+
+
+# ---- invariant: one convention, the table's
+
+
+def _beside_three(**changes: object) -> tuple[PublishedRow, ...]:
+    """Return a row with changes and the time of `PLAIN`, and three that are as slow as most."""
+    time_s = validation([PLAIN]).rows[0].step_time_s
+    usual = [
+        PLAIN.model_copy(update={"id": f"u{n}", "gbs": 128 * n, "step_time_s": 1.2 * n * time_s})
+        for n in (1, 2, 3)
+    ]
+    return PLAIN.model_copy(update={"id": "odd", **changes}), *usual
+
+
+def test_a_reading_that_leaves_the_tables_error_as_large_is_not_proposed() -> None:
+    """In a file that is a fifth slow, one row is faster: fp8 would be off as far the other way."""
+    time_s = validation([PLAIN]).rows[0].step_time_s
+    odd, _, *usual = _beside_three(step_time_s=0.85 * time_s)
+    rows = [odd, *usual]
+    results = validation(rows).rows
+    (doubt,) = diagnoses(rows, results, published_constants())
+    fp8 = validation([rows[0].model_copy(update={"precision": "fp8"})]).rows[0]
+    before = results[0].error_fraction
+    assert before == pytest.approx(-0.15)
+    # As ln(predicted / measured) beside the middle it would be a mend; as the table has it, none.
+    assert abs(fp8.error_fraction) > 0.5 * abs(before)
+    assert (doubt.id, doubt.suspicion) == ("odd", "unexplained")
+    assert doubt.why == "its error is -15.0 %, faster than predicted"
+
+
+def test_a_reading_is_told_with_the_error_that_the_table_would_show() -> None:
+    eight = PLAIN.model_copy(update={"precision": "fp8"})
+    time_s = 0.97 * validation([eight]).rows[0].step_time_s
+    base_s = validation([PLAIN]).rows[0].step_time_s
+    usual = [
+        PLAIN.model_copy(update={"id": f"u{n}", "gbs": 128 * n, "step_time_s": n * base_s})
+        for n in (1, 2, 3)
+    ]
+    rows = [PLAIN.model_copy(update={"id": "odd", "step_time_s": time_s}), *usual]
+    (doubt,) = diagnoses(rows, validation(rows).rows, published_constants())
+    told = validation([eight.model_copy(update={"step_time_s": time_s})]).rows[0].error_fraction
+    assert told == pytest.approx(-0.03)
+    assert doubt.why == f"with precision fp8 the error would be {100 * told:+.1f} %"
+
+
+def test_a_row_that_is_too_fast_is_not_told_to_look_for_a_slow_node(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for time_s, words in ((0.7, "the clock waits"), (None, "slow node")):
+        odd, *usual = _beside_three(step_time_s=0.7)
+        if time_s is None:
+            # Its twin is one of the three: the same layout, 60 % slower.
+            odd = odd.model_copy(update={"step_time_s": 1.6 * (usual[0].step_time_s or 0.0)})
+        rows = [odd, *usual]
+        doubts = diagnoses(rows, validation(rows).rows, published_constants())
+        assert [(one.id, one.suspicion) for one in doubts] == [("odd", "mis-measured")]
+        print_doubts(doubts)
+        advice = capsys.readouterr().out.partition("what to do:")[2]
+        assert words in advice
+        assert ("slow node" in advice) == (words == "slow node")
 
 
 def test_no_row_no_doubt() -> None:

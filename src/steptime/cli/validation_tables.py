@@ -191,8 +191,16 @@ def _advice(doubts: Sequence[Diagnosis]) -> Iterable[str]:
     kinds = {doubt.suspicion for doubt in doubts}
     if "mis-described" in kinds:
         yield "mis-described: compare that cell with the run's own log or command line"
-    if "mis-measured" in kinds:
-        yield "mis-measured: look for a slow node, other jobs, or warm-up steps in the mean"
+    measured = [doubt for doubt in doubts if doubt.suspicion == "mis-measured"]
+    if any(doubt.error < 0.0 for doubt in measured):
+        yield (
+            "mis-measured, too slow: look for a slow node, other jobs, or warm-up steps in the mean"
+        )
+    if any(doubt.error > 0.0 for doubt in measured):
+        yield (
+            "mis-measured, too fast: see that the clock waits for the device, and that units, "
+            "gpus and gbs are the run's"
+        )
     if "unexplained" in kinds:
         yield "unexplained: see what the row leaves open (`assumed` in --json) and state it"
 

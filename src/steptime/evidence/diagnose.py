@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from steptime.evidence.contradictions import past_the_peak
-from steptime.evidence.judge import run_result
+from steptime.evidence.judge import checked_result
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import RowResult
@@ -22,6 +22,9 @@ _FEWEST_ROWS = 3
 # Other readings are tried for the worst of a large file only.
 _MOST_MENDED = 200
 _MENDED = 1.0 / 3.0
+# ... and at most half of the error as the table has it, and less than a factor of two.
+_BETTER = 0.5
+_MOST_LEFT = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class Diagnosis:
 
 def _ln_error(result: RowResult) -> float:
     return math.log(result.step_time_s / result.published_step_time_s)
+
+
+def _shown(error: float) -> float:
+    """Return an error as the table shows it: predicted over measured throughput, less one."""
+    return math.expm1(-error)
 
 
 def _batches(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
@@ -102,26 +110,39 @@ def _alternatives(row: PublishedRow) -> Iterator[tuple[str, PublishedRow]]:
     yield from _rates(row)
 
 
+def _mends(found: float, error: float, typical: float) -> bool:
+    """Return whether a reading takes an error away, beside the file's middle and as it is shown."""
+    return (
+        abs(found - typical) <= _MENDED * abs(error - typical)
+        and abs(_shown(found)) <= _BETTER * abs(_shown(error))
+        and abs(found) < _MOST_LEFT
+    )
+
+
 def _mend(
     row: PublishedRow, error: float, typical: float, constants: RooflineConstants
 ) -> tuple[str, float] | None:
     best: tuple[str, float] | None = None
     for name, changed in _alternatives(row):
         try:
-            found = _ln_error(run_result(run_of(changed), constants=constants))
+            result = checked_result(run_of(changed), constants=constants)
         except (Incomplete, ArithmeticError):
             continue
-        left = abs(found - typical)
-        if left <= _MENDED * abs(error - typical) and (
-            best is None or left < abs(best[1] - typical)
-        ):
+        found = _ln_error(result)
+        # What nobody can have measured either is no better reading.
+        if result.kept_out or not _mends(found, error, typical):
+            continue
+        if best is None or abs(found - typical) < abs(best[1] - typical):
             best = name, found
     return best
 
 
 def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | None:
     """Return another row with the same layout, or one that differs in its micro-batch only."""
-    names = ("model", "gpu", "gpus", "tp", "pp", "vpp", "cp", "ep", "gbs", "seq_len", "precision")
+    names = (
+        *("model", "gpu", "gpus", "tp", "pp", "vpp", "cp", "ep", "gbs", "seq_len", "precision"),
+        *("recompute", "zero", "software"),
+    )
     key = [getattr(row, name) for name in names]
     for other in rows:
         if other.id != row.id and [getattr(other, name) for name in names] == key:
@@ -130,22 +151,41 @@ def _twin(row: PublishedRow, rows: Sequence[PublishedRow]) -> PublishedRow | Non
 
 
 def _verdict(
-    error: float, mend: tuple[str, float] | None, impossible: str, twin: str
+    error: float, mend: tuple[str, float] | None, impossible: str, twin: str, passed: bool
 ) -> tuple[str, str]:
-    """Return what a row that stands out looks like, and why."""
-    change = f"{100 * math.expm1(abs(error)):.0f} %"
-    direction = "slower" if error < 0.0 else "faster"
+    """Return what a row that stands out looks like, and why.
+
+    Args:
+        error: ln(predicted / measured step time).
+        mend: A better reading, and its error.
+        impossible: Why nobody can have measured it.
+        twin: Id of a row with its layout that fits.
+        passed: Whether it is impossible as it is past its device's peak: a clock may do that.
+    """
     if mend is not None:
-        left = f"with {mend[0]} the error would be {100 * math.expm1(mend[1]):+.0f} %"
+        left = f"with {mend[0]} the error would be {100 * _shown(mend[1]):+.1f} %"
         return "mis-described", f"{impossible}; {left}" if impossible else left
     if impossible:
-        return "mis-measured", impossible
+        return "mis-measured" if passed else "mis-described", impossible
+    side = "slower" if error < 0.0 else "faster"
+    change = f"its error is {100 * _shown(error):+.1f} %, {side} than predicted"
     if twin:
-        return (
-            "mis-measured",
-            f"{change} {direction} than predicted, while {twin} with its layout fits",
-        )
-    return "unexplained", f"{change} {direction} than predicted"
+        return "mis-measured", f"{change}, while {twin} with its layout fits"
+    return "unexplained", change
+
+
+def _middle(errors: Sequence[float]) -> tuple[bool, float, float]:
+    """Return whether rows are too few to compare, their middle error, and their spread.
+
+    Args:
+        errors: Of the rows that one may have measured.
+    """
+    alone = len(errors) < _FEWEST_ROWS
+    # So few rows are compared with the model itself.
+    typical = 0.0 if alone else median(errors)
+    if not errors:
+        return alone, typical, 1.0
+    return alone, typical, max(1.4826 * median(abs(e - typical) for e in errors), 0.03)
 
 
 def diagnoses(
@@ -153,8 +193,9 @@ def diagnoses(
 ) -> tuple[Diagnosis, ...]:
     """Return the rows that stand out, each with the likeliest reason.
 
-    A row is mis-described if one other reading of it takes most of its error away; it is
-    mis-measured if a row with the same layout (or another micro-batch) fits and it does not.
+    A row is mis-described if one other reading of it takes most of its error away, or if it is
+    off by more than any run; it is mis-measured if a row with the same layout (or another
+    micro-batch) fits and it does not, or if it is past its device's peak.
 
     Args:
         rows: The file.
@@ -163,18 +204,13 @@ def diagnoses(
     """
     by_id = {result.id: result for result in results}
     errors = {name: _ln_error(result) for name, result in by_id.items()}
-    alone = len(errors) < _FEWEST_ROWS
-    # So few rows are compared with the model itself.
-    typical = 0.0 if alone else median(errors.values())
-    spread = (
-        max(1.4826 * median(abs(e - typical) for e in errors.values()), 0.03) if errors else 1.0
-    )
+    alone, typical, spread = _middle([errors[one.id] for one in results if not one.kept_out])
     far = max(_STANDS_OUT * spread, _LEAST)
     odd = []
     for row in rows:
         if row.id not in by_id:
             continue
-        impossible = past_the_peak(run_of(row), by_id[row.id].published_step_time_s)
+        impossible = by_id[row.id].kept_out
         if impossible or (not alone and abs(errors[row.id] - typical) >= far):
             odd.append((row, impossible))
     odd.sort(key=lambda pair: -abs(errors[pair[0].id] - typical))
@@ -184,6 +220,9 @@ def diagnoses(
         if place < _MOST_MENDED:
             mend, twin = _mend(row, error, typical, constants), _twin(row, rows)
         fits = twin is not None and abs(errors.get(twin.id, error) - typical) < 2.0 * spread
-        suspicion, why = _verdict(error, mend, impossible, twin.id if twin and fits else "")
+        passed = impossible and past_the_peak(run_of(row), by_id[row.id].published_step_time_s)
+        suspicion, why = _verdict(
+            error, mend, impossible, twin.id if twin and fits else "", bool(passed)
+        )
         found.append(Diagnosis(row.id, error, typical, suspicion, why))
     return tuple(found)
