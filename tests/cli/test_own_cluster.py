@@ -95,6 +95,41 @@ def test_where_a_fit_buys_nothing_nothing_is_written(
     assert not own.exists()
 
 
+HEAD = "model,gpu,gpus,tp,pp,mbs,gbs,seq_len,recompute,precision,zero,software,step_time_s\n"
+
+
+@pytest.mark.parametrize(
+    ("device", "times"), [("h100", 0.3), ("h100", 15.0), ("tpu-v5p", 0.3), ("tpu-v5p", 15.0)]
+)
+def test_rows_that_are_kept_out_are_not_fitted_and_no_file_is_written(
+    steptime: Call, tmp_path: Path, device: str, times: float
+) -> None:
+    path, own = tmp_path / "runs.csv", tmp_path / "own.toml"
+
+    def asked(time_s: float) -> str:
+        stack = "maxtext" if device == "tpu-v5p" else "megatron"
+        cells = f"llama3-8b,{device},64,2,1,1,256,8192,none,bf16,1,{stack}"
+        path.write_text(HEAD + 3 * f"{cells},{time_s}\n", encoding="utf-8")
+        return str(path)
+
+    (row, *_) = json.loads(steptime("validate", asked(5.0), "--json")[1])["rows"]
+    status, out, err = steptime(
+        "validate", asked(times * row["step_time_s"]), "--fit", str(own), "--json"
+    )
+    told = json.loads(out)
+    assert status == 2
+    assert "no row could be scored" in err
+    assert len(told["kept_out"]) == 3
+    assert (told["fit"]["rows"], told["fit"]["written"]) == (0, None)
+    # Not with the constants that such rows would have taught.
+    assert told["rows"][0]["step_time_s"] == row["step_time_s"]
+    looks = {one["suspicion"] for one in told["doubts"]}
+    assert looks == {"mis-described" if times > 1.0 else "mis-measured"}
+    status, out, _ = steptime("validate", str(path), "--fit", str(own))
+    assert "nothing is left to fit to; nothing is written" in " ".join(out.split())
+    assert not own.exists()
+
+
 def test_measure_writes_a_file_that_predict_takes(steptime: Call, tmp_path: Path) -> None:
     out = str(tmp_path / "cpu.toml")
     words = ("measure", "--backend", "numpy", "--seconds", "0.1", "--largest", "1024")

@@ -101,7 +101,7 @@ def test_what_no_device_measured_is_named_and_in_no_mean(
     assert words in one["reason"]
     assert [row["kept_out"] for row in found["rows"]] == ["", one["reason"]]
     assert found["summary"] == alone["summary"]
-    assert f"r1 is no measurement, no mean counts it: {one['reason']}" in text
+    assert f"r1 is no measurement, no mean or fit counts it: {one['reason']}" in text
 
 
 def test_a_slow_cluster_is_no_impossible_run(told: Callable[..., Any]) -> None:

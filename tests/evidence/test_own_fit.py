@@ -17,12 +17,13 @@ from steptime.evidence.judge import run_result, validation
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.open_rows import open_rows
 from steptime.evidence.own_curve import drawn, sources_left_out
-from steptime.evidence.own_fit import OwnFit, own_fit, write_fit
+from steptime.evidence.own_fit import OwnFit, fit_to, own_fit, write_fit
 from steptime.evidence.own_steps import moved
 from steptime.evidence.row_device import measured
 from steptime.evidence.runs import run_of
+from steptime.evidence.samples import samples
 from steptime.evidence.schema import PublishedRow, published_rows
-from steptime.inputs.constants import published_constants, read_constants
+from steptime.inputs.constants import MOST_SHARE, published_constants, read_constants
 from steptime.inputs.errors import ConfigError
 
 ROWS = published_rows()
@@ -208,6 +209,38 @@ def test_a_wrong_layout_is_told_from_a_wrong_measurement() -> None:
     assert by_id["measured"].suspicion in ("mis-measured", "mis-described")
     assert abs(by_id["measured"].error + math.log(1.6)) < 1e-9
     assert len(doubts) == 2
+
+
+def test_rows_that_nobody_can_have_measured_teach_nothing() -> None:
+    slower = [
+        row.model_copy(update={"step_time_s": 1.2 * (row.step_time_s or 0.0)})
+        for row in measured_by(published_constants(), KORTHIKANTI)
+    ]
+    wild = [
+        slower[0].model_copy(update={"id": f"wild-{times:g}", "step_time_s": times * time_s})
+        for times in (0.1, 12.0)
+        for time_s in (slower[0].step_time_s or 0.0,)
+    ]
+    assert {one.id for one in validation([*slower, *wild]).rows if one.kept_out} == {
+        "wild-0.1",
+        "wild-12",
+    }
+    assert own_fit([*slower, *wild]) == own_fit(slower)
+
+
+def test_constants_that_no_file_may_hold_are_not_learned() -> None:
+    rows = measured_by(published_constants(), KORTHIKANTI)
+    share = published_constants().efficiency["ampere", 16]
+    times = 0.95 * share / MOST_SHARE
+    fast = [
+        row.model_copy(update={"step_time_s": times * (row.step_time_s or 0.0)}) for row in rows
+    ]
+    base = published_constants()
+    kept = samples(fast)
+    fit = fit_to(kept, base)
+    assert (fit.learned, fit.constants, fit.fitted, fit.worth_it) == ((), base, (), False)
+    assert "ampere_efficiency must be a number" in fit.refused
+    assert "likely mis-described" in fit.refused
 
 
 # ---- refusal

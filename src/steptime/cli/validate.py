@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +13,8 @@ from steptime.answer.known import DEFAULT
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, percent, print_json, print_table
+from steptime.cli.output import console, print_json
+from steptime.cli.validate_fit import NOTHING_LEFT, fit_dict, fitted, print_fit
 from steptime.cli.validation_tables import (
     not_understood,
     print_doubts,
@@ -24,7 +25,7 @@ from steptime.cli.validation_tables import (
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.contradictions import contradictions
 from steptime.evidence.diagnose import diagnoses
-from steptime.evidence.judge import validation
+from steptime.evidence.judge import kept_out_as, validation
 from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import PublishedRow
@@ -32,10 +33,6 @@ from steptime.evidence.validate import RowResult, Validation
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_choice
-
-if TYPE_CHECKING:
-    from steptime.evidence.own_fit import OwnFit
-
 
 EXAMPLES = """
 A file of runs is a table, one run a row: CSV with commas, semicolons or tabs, or parquet, in the
@@ -137,67 +134,6 @@ def write_csv(result: Validation, path: Path) -> None:
         raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
 
 
-def print_worth(fit: OwnFit) -> None:
-    """Print what a fit buys, and which rows it was not made from.
-
-    Args:
-        fit: Constants of a cluster.
-    """
-    out = console()
-    left_out = (
-        f"{percent(fit.mean_left_out)} when each run is left out of its own fit"
-        if fit.mean_left_out is not None
-        else "too few runs to leave one out: no more is learned than sources are known to differ"
-    )
-    out.print(
-        f"mean error {percent(fit.mean_before)} with the published constants, "
-        f"{percent(fit.mean_after)} with these, {left_out}; runs scatter by {percent(fit.scatter)}"
-    )
-    if fit.set_aside:
-        out.print("not fitted to, as they stand out: " + ", ".join(fit.set_aside), markup=False)
-
-
-def _fitted(rows: Sequence[PublishedRow], path: Path) -> OwnFit:
-    from steptime.evidence.own_fit import own_fit, write_fit
-
-    fit = own_fit(rows)
-    if fit.worth_it:
-        write_fit(fit, path)
-    return fit
-
-
-def _fit_dict(fit: OwnFit, path: Path) -> dict[str, Any]:
-    found = asdict(fit)
-    del found["constants"]
-    return found | {"worth_it": fit.worth_it, "written": str(path) if fit.worth_it else None}
-
-
-def print_fit(fit: OwnFit, path: Path) -> None:
-    """Print the constants of a cluster.
-
-    Args:
-        fit: The constants.
-        path: Where they were written.
-    """
-    out = console()
-    if not fit.worth_it:
-        out.print(
-            f"left-out runs gain nothing by a fit to {fit.rows} rows: keep the published "
-            f"constants; nothing is written to {path}",
-            markup=False,
-        )
-        print_worth(fit)
-        return
-    heads = (("learned", "left"), ("times published", "right"), ("90 %", "right"))
-    cells = [
-        (one.name, f"{one.value:.3f}", f"{one.low:.3f} to {one.high:.3f}") for one in fit.learned
-    ]
-    print_table(f"learned from {fit.rows} rows, written to {path}", heads, cells)
-    moved = ", ".join(f"{one.name} {one.published:.4g} to {one.value:.4g}" for one in fit.fitted)
-    out.print(f"constants moved: {moved}", markup=False)
-    print_worth(fit)
-
-
 @opt.takes_how
 def validate(
     how: opt.How,
@@ -248,6 +184,8 @@ def validate(
         if show is not None:
             show()
     check_scored(result, bounded)
+    if refused := more.get("fit", {}).get("refused"):
+        raise ConfigError(f"--fit: {refused}")
 
 
 def _roofline(
@@ -256,11 +194,16 @@ def _roofline(
     """Return the results, rows within bounds, what JSON shows besides, and what prints that."""
     from steptime.evidence.own_software import likeliest
 
-    fit = None if path is None else _fitted(rows, path)
-    used = (constants or published_constants()) if fit is None else fit.constants
-    result = validation(rows, DEFAULT, used)
+    base = constants or published_constants()
+    result = validation(rows, DEFAULT, base if path is None else published_constants())
+    # A file of rows that nobody can have measured teaches nothing.
+    nothing = bool(result.rows) and len(result.rows) == len(result.kept_out)
+    fit = None if path is None or nothing else fitted(rows, path)
+    used = base if fit is None else fit.constants
+    if fit is not None:
+        result = kept_out_as(validation(rows, DEFAULT, used), result)
     doubts = diagnoses(rows, result.rows, used)
-    likely = likeliest(rows, constants or published_constants())
+    likely = likeliest(rows, base)
     bounded = open_rows(rows, used)
     inside = {one.id for one in bounded}
     left = tuple(pair for pair in result.skipped if pair[0] not in inside)
@@ -273,18 +216,18 @@ def _roofline(
             print_likely(likely)
         if fit is not None and path is not None:
             print_fit(fit, path)
+        elif path is not None:
+            why = f"{NOTHING_LEFT['refused']}; nothing is written to {path}"
+            console().print(why, markup=False)
 
-    more = {
+    more: dict[str, Any] = {
         "doubts": [asdict(one) for one in doubts],
         "open": [_open(one) for one in bounded],
         "likely_software": None if likely is None else asdict(likely),
     }
-    return (
-        result,
-        bounded,
-        more | ({} if fit is None or path is None else {"fit": _fit_dict(fit, path)}),
-        show,
-    )
+    if path is not None:
+        more["fit"] = NOTHING_LEFT if fit is None else fit_dict(fit, path)
+    return result, bounded, more, show
 
 
 def _open(row: OpenRow) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def print_validation(result: Validation) -> None:
     out = console()
     print_not_understood(not_understood(result))
     for name, reason in result.kept_out:
-        out.print(f"{name} is no measurement, no mean counts it: {reason}", markup=False)
+        out.print(f"{name} is no measurement, no mean or fit counts it: {reason}", markup=False)
     print_skipped(result.skipped)
     summary = result.summary
     if not summary.rows:

@@ -12,7 +12,14 @@ from steptime.evidence.contradictions import no_measurement
 from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
 from steptime.evidence.runs import Incomplete, Run
 from steptime.evidence.schema import PublishedRow
-from steptime.evidence.validate import RowResult, Validation, row_result, validate
+from steptime.evidence.validate import (
+    RowResult,
+    Validation,
+    by_source,
+    row_result,
+    summary,
+    validate,
+)
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import RooflineConstants, published_constants
 from steptime.inputs.errors import ConfigError
@@ -111,3 +118,17 @@ def validation(
         constants=constants_of(predictor, constants),
         result=lambda run: checked_result(run, predictor, constants),
     )
+
+
+def kept_out_as(result: Validation, before: Validation) -> Validation:
+    """Return results whose means leave out what others left out.
+
+    Constants that were fitted to rows are no judge of which rows one may have measured.
+
+    Args:
+        result: With the constants of a fit.
+        before: Of the same rows, with the constants that the fit began from.
+    """
+    kept = dict(before.kept_out)
+    rows = tuple(replace(row, kept_out=kept.get(row.id, "")) for row in result.rows)
+    return replace(result, rows=rows, summary=summary(rows), by_source=by_source(rows))

@@ -23,9 +23,13 @@ from steptime.evidence.own_steps import (
     spreads,
     steps_taken,
 )
-from steptime.evidence.samples import Sample, Table, samples, table
+from steptime.evidence.samples import Sample, Table, measurable, samples, table
 from steptime.evidence.schema import PublishedRow
-from steptime.inputs.constants import RooflineConstants, published_constants
+from steptime.inputs.constants import (
+    RooflineConstants,
+    check_constant,
+    published_constants,
+)
 from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import EXACT, KNOWLEDGE
@@ -89,6 +93,7 @@ class OwnFit:
             None with too few runs to leave one out.
         scatter: Spread of the runs about the fit, in the logarithm of the step time.
         set_aside: Ids of runs that stand out so far that they were not fitted to.
+        refused: Why what fits best is not learned, as no cluster is like that; else empty.
     """
 
     constants: RooflineConstants
@@ -100,6 +105,7 @@ class OwnFit:
     mean_left_out: float | None
     scatter: float
     set_aside: tuple[str, ...]
+    refused: str = ""
 
     @property
     def worth_it(self) -> bool:
@@ -177,13 +183,28 @@ def own_fit(rows: Sequence[PublishedRow], base: RooflineConstants | None = None)
     the former aside. Each thing is learned only where left-out runs gain by it.
 
     Args:
-        rows: The runs; those that cannot be predicted are left aside.
+        rows: The runs; those that cannot be predicted are left aside, and those that nobody can
+            have measured.
         base: What is learned beside; the published constants if None.
 
     Raises:
-        ConfigError: If none can be.
+        ConfigError: If none is left.
     """
-    return fit_to(samples(rows), base or published_constants())
+    used = base or published_constants()
+    return fit_to(measurable(samples(rows), used), used)
+
+
+def _refused(found: RooflineConstants, base: RooflineConstants) -> str:
+    """Return why a file of constants may not hold what fits best, else nothing."""
+    try:
+        for one in _changed(found, base):
+            check_constant(one.name, one.value)
+    except ConfigError as error:
+        return (
+            f"{error}: that fits these rows best, and no device is so fast; they are likely "
+            "mis-described: check units, gpus, gbs, seq_len and precision"
+        )
+    return ""
 
 
 def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "") -> OwnFit:
@@ -200,7 +221,7 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
     import numpy as np
 
     if not chosen:
-        raise ConfigError("--fit needs at least 1 row that can be predicted, got 0")
+        raise ConfigError("--fit needs at least 1 row that can be predicted and measured, got 0")
     known = spreads(known_of(chosen), without)
     every = own_line(table(chosen), base, known)
     x, _ = solved(every, np.ones(len(chosen)), 1, known.runs)
@@ -213,6 +234,8 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
     generations = frozenset(cell[0] for cell in kept.cells)
     steps = (float(x[0]), float(x[1]), float(x[2]))
     found = moved(base, generations, steps) if taken else base
+    if refused := _refused(found, base):
+        found, taken = base, 0
     return OwnFit(
         constants=found,
         learned=_learned(x, deviation, taken),
@@ -225,6 +248,7 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
         else None,
         scatter=scatter * float(np.median(line.scale)),
         set_aside=tuple(sample.id for sample, out in zip(chosen, far, strict=True) if out),
+        refused=refused,
     )
 
 

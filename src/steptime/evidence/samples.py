@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.answer.reach import MOST_ATTENTION
 from steptime.answer.width import kind_of
+from steptime.evidence.contradictions import no_measurement
 from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import RunQuestion, roofline_question
 from steptime.evidence.runs import Incomplete, run_of
@@ -234,6 +235,25 @@ def table(chosen: Sequence[Sample]) -> Table:
         stacks=stacked([sample.inputs.stack for sample in chosen], TimeFacts),
         step_time_s=np.array([sample.step_time_s for sample in chosen]),
         cells=tuple(sample.cell for sample in chosen),
+    )
+
+
+def measurable(chosen: Sequence[Sample], base: RooflineConstants) -> tuple[Sample, ...]:
+    """Return the runs that one may have measured: no other teaches anything.
+
+    Args:
+        chosen: The runs.
+        base: Constants to judge them by.
+    """
+    import numpy as np
+
+    if not chosen:
+        return ()
+    times = np.exp(table(chosen).errors(base))
+    return tuple(
+        one
+        for one, ratio in zip(chosen, map(float, times), strict=True)
+        if not no_measurement(one.inputs.run, ratio * one.step_time_s, one.step_time_s)
     )
 
 

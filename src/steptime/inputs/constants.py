@@ -217,6 +217,21 @@ def check_constants(value: object) -> None:
         )
 
 
+def check_constant(name: str, value: object) -> float:
+    """Return the value of a constant that a user's file may hold.
+
+    Args:
+        name: As `RooflineConstants.values` calls it.
+        value: As it came in.
+
+    Raises:
+        ConfigError: If it is no usable number.
+    """
+    # Shares of what was measured, with some room for a better device; the others are times.
+    most = MOST_SHARE if name.endswith(("efficiency", "contention")) else 1e30
+    return check_number(name, value, above=-1e-300, most=most)
+
+
 def read_constants(path: Path) -> RooflineConstants:
     """Return the constants of a user's file; those it does not name stay as they are.
 
@@ -235,9 +250,7 @@ def read_constants(path: Path) -> RooflineConstants:
     values = {}
     for name, value in table.items():
         check_choice(f"constant in {path.name}", name, known)
-        # Shares of what was measured, with some room for a better device; the others are times.
-        most = MOST_SHARE if name.endswith(("efficiency", "contention")) else 1e30
-        values[name] = check_number(name, value, above=-1e-300, most=most)
+        values[name] = check_constant(name, value)
     return published_constants().changed(_of_all_bits(values) | values)
 
 
