@@ -181,3 +181,36 @@ def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path:
     said = Said(stack=told[1], date=told[2], facts=tuple(named(found).items()))
     step = step_of(read_configuration(path), accelerator("h100"), {}, said)
     check_same(answer(Question(step=step)), found)
+
+
+def test_modules_computed_again_and_narrow_moments_are_written(tmp_path: Path) -> None:
+    question = search_question(
+        model="deepseek-v3",
+        accelerator="h100",
+        num_gpus=1024,
+        global_batch_size=1024,
+        seq_length=4096,
+        pp=[8],
+    )
+    found = emission("megatron", search(question))
+    assert "--recompute-modules moe_act layernorm mla_up_proj \\" in found.text
+    # The loss of unknown software lies between what words stand for.
+    assert named(found) == {"loss_bytes": 32.0}
+    path = tmp_path / "emitted.sh"
+    path.write_text(found.text)
+    said = Said(stack="usual", facts=(("loss_bytes", 32.0),))
+    step = step_of(read_configuration(path), accelerator("h100"), {"num_gpus": 1024}, said)
+    check_same(answer(Question(step=step)), found)
+
+
+def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
+    question = search_question(
+        model="llama3-405b",
+        accelerator="h100",
+        num_gpus=1024,
+        global_batch_size=512,
+        seq_length=8192,
+    )
+    text = emission("nemo", search(question)).text
+    assert "ub_tp_comm_overlap: false" in text
+    assert "overlap_tp=" not in text

@@ -10,7 +10,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.read_back import said_otherwise
-from steptime.planning.emit.words import said_by
+from steptime.planning.emit.words import said_by, unsaid
 from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
 
@@ -85,6 +85,11 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     facts = _facts(kind, own)
     text = emitted(kind, shape, one.layout, one.batch, facts, node)
     differs = said_otherwise(kind, text, own)
+    missed = _sayable(kind, own, differs)
+    if missed:
+        # What the file would leave to its framework, the time has otherwise: it says so.
+        text = emitted(kind, shape, one.layout, one.batch, missed | facts, node)
+        differs = said_otherwise(kind, text, own)
     stack = own.step.said.stack or own.software.stack.name
     when = f" --date {own.step.said.date}" if own.step.said.date else ""
     lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
@@ -100,11 +105,25 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     return Emission(text=whole, notes=tuple(notes), candidate=one)
 
 
+def _sayable(kind: str, own: Prediction, differs: list[str]) -> dict[str, Any]:
+    """Return what the answer has otherwise than a file, as far as the format has words for it."""
+    names = {one.partition("=")[0] for one in differs}
+    told = {
+        name: getattr(record, name)
+        for record in (own.software.memory, own.software.time)
+        if record is not None
+        for name in sorted(names & said_by(kind))
+        if hasattr(record, name)
+    }
+    lost = {one.partition("=")[0] for one in unsaid(kind, told)}
+    return {name: value for name, value in told.items() if name not in lost}
+
+
 def _facts(kind: str, own: Prediction) -> dict[str, Any]:
     """Return what a file shall say of the software: what was named, and how experts exchange.
 
     Without named software the file asks for the overlap that its framework's time takes for
-    granted.
+    granted, unless that changes the answer.
     """
     said, software = own.step.said, own.software
     spoken = said_by(kind)

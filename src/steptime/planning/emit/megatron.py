@@ -19,9 +19,9 @@ from steptime.planning.emit.names import (
     optimizer_copies,
     servers,
 )
-from steptime.planning.emit.words import context_names, loss_names
+from steptime.planning.emit.words import context_names, loss_names, moment_names, recompute_names
 
-_SEVERAL = ("hierarchical_context_parallel_sizes",)
+_SEVERAL = ("hierarchical_context_parallel_sizes", "recompute_modules")
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
 _PRECISION: dict[str, Names] = {
     "fp16": {"fp16": True},
@@ -87,6 +87,8 @@ def megatron_flags(
         "use_mcore_models": True,
         **_own(words),
         **context_names(words, layout),
+        **recompute_names(words, model, layout),
+        **moment_names(words, layout),
     }
     names |= library_names(names.get("moe_token_dispatcher_type"))
     if not names.get("overlap_grad_reduce"):
@@ -104,7 +106,13 @@ def megatron_flags(
 def _own(words: Mapping[str, Any]) -> Names:
     """Return the words that stand in the file as they are; what Megatron-LM has is left out."""
     # The clamp and the biases of the model say the last.
-    spread = ("cp_comm_type", "loss_kind", "expert_activation")
+    spread = (
+        "cp_comm_type",
+        "loss_kind",
+        "expert_activation",
+        "recompute_modules",
+        "moment_kind",
+    )
     own = {name: word for name, word in words.items() if name not in spread}
     # The time takes a fused loss for granted.
     return own | loss_names(words.get("loss_kind", "te"))

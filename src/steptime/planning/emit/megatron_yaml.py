@@ -29,7 +29,7 @@ from steptime.planning.emit.names import (
     servers,
     started,
 )
-from steptime.planning.emit.words import context_names, loss_names, only
+from steptime.planning.emit.words import context_names, loss_names, only, recompute_names
 
 _BRIDGE_PRECISION = {
     "bf16": "bf16_mixed",
@@ -196,7 +196,7 @@ def _model(
 ) -> Names:
     """Return the names of both formats, with those of some keys of the software."""
     names = {**layout_names(model, layout), **model_names(model, layout, batch)}
-    names |= only(words, keys)
+    names |= only(words, keys) | recompute_names(words, model, layout)
     names |= library_names(names.get("moe_token_dispatcher_type"))
     names["share_embeddings_and_output_weights"] = model.tied
     return {_RENAMED.get(name, name): value for name, value in names.items()}

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from steptime.inputs.layout import Layout
+from steptime.inputs.model import ModelShape
 from steptime.readers.formats import format_named
 
 Facts = Mapping[str, Any]
+_FP32 = "fp32"
 _SWITCH = {"true": True, "false": False}
 _SOURCE = "source"
 
@@ -24,6 +26,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "moe_token_dispatcher_type",
         "loss_kind",
         "expert_activation",
+        "recompute_modules",
+        "moment_kind",
     ),
     "megatron-bridge": (
         "overlap_grad_reduce",
@@ -36,6 +40,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "moe_token_dispatcher_type",
         "loss_kind",
         "expert_activation",
+        "recompute_modules",
     ),
     "nemo": (
         "overlap_grad_reduce",
@@ -50,6 +55,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Keys, by our name, that a file of each format may say facts with."""
 
+_SEVERAL = ("recompute_modules",)
+"""Keys of several words: a word that is left out says that its facts are off."""
+
 _READ_AS = {"deepspeed": "trainer"}
 
 
@@ -63,6 +71,9 @@ def words_for(kind: str, facts: Facts) -> dict[str, Any]:
     form = format_named(_READ_AS.get(kind, kind))
     found: dict[str, Any] = {}
     for key in KEYS[kind]:
+        if key in _SEVERAL:
+            found |= _several(key, form.facts[key], facts)
+            continue
         for word, means in form.facts[key].items():
             if word != _SOURCE and _fits(means, facts):
                 found[key] = _SWITCH.get(word, word)
@@ -98,9 +109,25 @@ def unsaid(kind: str, facts: Facts) -> list[str]:
     said = {
         name
         for key, word in words_for(kind, facts).items()
-        for name in form.facts[key][str(word).lower() if isinstance(word, bool) else word]
+        for one in (word if isinstance(word, list) else [word])
+        for name in form.facts[key][str(one).lower() if isinstance(one, bool) else one]
     }
-    return [f"{name}={value}" for name, value in facts.items() if name not in said]
+    left_out = {
+        name
+        for key in _SEVERAL
+        if key in KEYS[kind]
+        for word, means in form.facts[key].items()
+        if word != _SOURCE
+        for name in means
+        if facts.get(name) == 0.0
+    }
+    return [f"{name}={value}" for name, value in facts.items() if name not in said | left_out]
+
+
+def _several(key: str, words: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """Return a key with each word that stands for facts that are wanted; none without one."""
+    found = [word for word, means in words.items() if word != _SOURCE and _fits(means, facts)]
+    return {key: found} if found else {}
 
 
 def _fits(means: Facts, facts: Facts) -> bool:
@@ -130,6 +157,51 @@ def loss_names(word: str) -> dict[str, Any]:
     is_fused = word != "plain"
     impl = {"cross_entropy_fusion_impl": word} if is_fused else {}
     return {"cross_entropy_loss_fusion": is_fused} | impl
+
+
+_OF_EXPERTS = ("moe", "moe_act", "shared_experts")
+
+
+def recompute_names(words: Mapping[str, Any], model: ModelShape, layout: Layout) -> dict[str, Any]:
+    """Return the modules that are computed again, as far as the model has them.
+
+    Where layers are computed again whole, no module counts.
+
+    Args:
+        words: By our name of their key.
+        model: The shape.
+        layout: Says whether attention's core is computed again too.
+
+    References:
+        megatronlm2026, --recompute-modules: attention's core alone unless others are named.
+    """
+    named = [
+        word
+        for word in words.get("recompute_modules", ())
+        if (model.experts is not None or word not in _OF_EXPERTS)
+        and (model.latent_attention is not None or word != "mla_up_proj")
+    ]
+    if not named or layout.recompute == "full":
+        return {}
+    core = ["core_attn"] if layout.recompute == "selective" else []
+    return {"recompute_granularity": "selective", "recompute_modules": [*core, *named]}
+
+
+def moment_names(words: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
+    """Return the type of the optimizer's moments where it is not the usual one.
+
+    Args:
+        words: By our name of their key.
+        layout: Says whether the optimizer is distributed, which other types want.
+
+    References:
+        megatronlm2026, --exp-avg-dtype and --use-precision-aware-optimizer.
+    """
+    word = words.get("moment_kind", _FP32)
+    if word == _FP32 or not layout.zero_stage:
+        return {}
+    kinds = dict.fromkeys(("exp_avg_dtype", "exp_avg_sq_dtype"), word)
+    return {"use_precision_aware_optimizer": True} | kinds
 
 
 def context_names(words: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
