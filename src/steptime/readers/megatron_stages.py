@@ -7,6 +7,7 @@ import re
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.entries import Entries, Entry
+from steptime.readers.megatron_split import FIRST, LAST, check_ends, check_layout
 from steptime.readers.patterns import chunk_layers, stages_of
 from steptime.readers.safe import shown
 from steptime.readers.stage_layers import CHUNKS, EMBEDDING, HEAD, rank_layers, uneven_between
@@ -18,10 +19,6 @@ _SWITCHED = {
     "zero_bubble_v_schedule": ("zb-v", 2),
 }
 """Switches that choose a schedule, and the chunks that it has."""
-
-
-_FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")
-_LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
 
 
 def stages(entries: Entries) -> None:
@@ -36,7 +33,7 @@ def stages(entries: Entries) -> None:
     _uneven(entries)
     names = ("virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank", "vp")
     chunks = entries.count("vpp", *names)
-    chunks = _of_layers(entries) or _of_layout(entries) or chunks
+    chunks = _of_layout(entries) or _of_layers(entries) or chunks
     entries.count(
         "microbatch_group",
         "microbatch_group_size_per_virtual_pipeline_stage",
@@ -44,6 +41,7 @@ def stages(entries: Entries) -> None:
     )
     if not _schedule(entries) and chunks is not None and chunks > 1:
         entries.reading.assume("schedule", "interleaved-1f1b", "several chunks a device")
+    check_ends(entries)
 
 
 def _of_layers(entries: Entries) -> int | None:
@@ -75,6 +73,7 @@ def _of_layout(entries: Entries) -> int | None:
     cut = entries.entry("pipeline_model_parallel_layout")
     if cut is None or not cut.known:
         return None
+    check_layout(entries, cut)
     number, held = stages_of(cut.value), reading.value("pp", 1)
     reading.state("uneven_stages", True, line=cut.line, written=cut.written)
     if number == 1 or number % held:
@@ -133,12 +132,12 @@ def _uneven(entries: Entries) -> None:
     stated = [
         entries.count(name, *keys)
         for name, keys in (
-            ("first_stage_layers", _FIRST),
-            ("last_stage_layers", _LAST),
+            ("first_stage_layers", FIRST),
+            ("last_stage_layers", LAST),
         )
     ]
     if any(stated):
-        line = entries.line(*_FIRST) or entries.line(*_LAST)
+        line = entries.line(*FIRST) or entries.line(*LAST)
         reading.state("uneven_stages", True, line=line, written="stages")
     each = entries.entry("num_layer_list")
     if each is not None and each.value:

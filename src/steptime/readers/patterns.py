@@ -74,7 +74,7 @@ def stages_of(value: object) -> int:
     return _repeated(value).count("|") + 1
 
 
-_LAYERS = re.compile(r"t(?:\*(\d{1,4}))?")
+_TIMES = re.compile(r"(.)\*(\d{1,4})")
 
 
 def chunk_layers(value: object) -> list[int]:
@@ -88,17 +88,27 @@ def chunk_layers(value: object) -> list[int]:
     """
     if isinstance(value, list):
         return [str(one).count("decoder") for one in value[:MOST_LAYERS]]
-    pieces = _repeated(value).split("|")
-    return [sum(int(one[1] or 1) for one in _LAYERS.finditer(piece)) for piece in pieces]
+    return [piece.count("t") for piece in _repeated(value).split("|")]
+
+
+def layout_words(value: object) -> list[str]:
+    """Return what the chunks of a pipeline layout hold, in the order of the model.
+
+    Args:
+        value: As in `chunk_layers`; a text has a letter for each layer.
+    """
+    if isinstance(value, list):
+        return re.findall(r"[^\s\[\],'\"()]+", str(value[:MOST_LAYERS]))
+    return list(_repeated(value).replace("|", ""))
 
 
 def _repeated(value: object) -> str:
-    """Return the text of a layout with its groups written out."""
-    text = str(value)[:2000]
+    """Return the text of a layout with what is repeated written out."""
+    text = re.sub(r"[,\s]", "", str(value)[:20_000])
     for _ in range(10):
         match = _GROUP.search(text)
         if match is None or len(text) > 20 * MOST_LAYERS:
             break
         repeated = match[1] * min(int(match[2]), MOST_LAYERS)
         text = text[: match.start()] + repeated[: 20 * MOST_LAYERS] + text[match.end() :]
-    return text
+    return _TIMES.sub(lambda one: one[1] * int(one[2]), text)[: 20 * MOST_LAYERS]
