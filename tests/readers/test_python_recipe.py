@@ -228,3 +228,33 @@ def test_a_hostile_recipe_is_refused_at_once(text: str, tmp_path: Path) -> None:
     # Tracing makes it several times slower; the processor's time does not count a busy machine's.
     assert taken < 6
     assert peak < 200e6
+
+
+NEMO = """from nemo.collections import llm
+{indent}recipe = llm.llama3_70b.pretrain_recipe(name="x", num_nodes=16, num_gpus_per_node=8)
+{indent}recipe.trainer.strategy.tensor_model_parallel_size = 4
+{indent}recipe.trainer.strategy.pipeline_model_parallel_size = 8
+{indent}recipe.trainer.strategy.virtual_pipeline_model_parallel_size = 5
+{indent}recipe.trainer.strategy.context_parallel_size = 2
+{indent}recipe.trainer.strategy.sequence_parallel = True
+{indent}recipe.data.global_batch_size = 256
+{indent}recipe.data.micro_batch_size = 1
+"""
+
+
+@pytest.mark.parametrize("is_function", [True, False])
+def test_what_is_set_of_a_recipe_of_the_library_is_read(is_function: bool, tmp_path: Path) -> None:
+    text = NEMO.format(indent="    " if is_function else "")
+    if is_function:
+        text = text.replace("import llm\n", "import llm\ndef own():\n") + "    return recipe\n"
+    found = read(tmp_path, text)
+    wanted = {"tp": 4, "pp": 8, "vpp": 5, "cp": 2, "sequence_parallel": True, "num_gpus": 128}
+    assert {name: found.value(name) for name in wanted} == wanted
+
+
+def test_nodes_that_are_set_come_before_those_handed_over(tmp_path: Path) -> None:
+    text = NEMO.format(indent="") + "recipe.trainer.num_nodes = 4\n"
+    assert read(tmp_path, text).value("num_gpus") == 32
+    text = NEMO.format(indent="").replace("recipe.trainer.strategy.sequence_parallel = True\n", "")
+    told = {one.name: one.why for one in read(tmp_path, text).assumptions}
+    assert told["sequence_parallel"] == "not in this file; a recipe's may differ"

@@ -33,7 +33,9 @@ def class_model(name: str) -> ModelShape | None:
     Args:
         name: Of the class, or of a version of a model with no signs in it.
     """
-    bare = _POINT.sub("", _bare(name[:100]))
+    # A module in front of a class is no part of the model's name.
+    last = name[:100].rpartition(".")[2]
+    bare = _POINT.sub("", _bare(last if last.isidentifier() else name[:100]))
     for word in data_table("formats/order.toml")["class_words"]:
         bare = bare.replace(word, "")
     key = _known().get(bare)

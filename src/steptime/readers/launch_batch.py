@@ -10,6 +10,8 @@ _IMAGES = ("img_h", "img_w", "patch_dim", "vision_model_type", "language_model_t
 _NODES = ("nnodes", "num_nodes", "slurm_nodes", "num_machines")
 _EACH = ("nproc_per_node", "devices", "num_gpus_per_node", "gpus_per_node", "slurm_gpus_per_node")
 
+_HANDED = {"num_nodes": "recipe_nodes", "gpus_per_node": "recipe_gpus_per_node"}
+
 
 def batch(entries: Entries, *, default_steps: str = "") -> None:
     """Note micro-batch, global batch and sequence length.
@@ -95,11 +97,11 @@ def devices(entries: Entries) -> None:
         entries: The file's keys.
     """
     reading = entries.reading
-    entries.asked.update((*_NODES, *_EACH))
+    entries.asked.update((*_NODES, *_EACH, *_HANDED.values()))
     if entries.count("num_gpus", "world_size", "num_gpus") is not None:
         return
-    nodes = entries.count("num_nodes", *_NODES)
-    each = entries.count("gpus_per_node", *_EACH)
+    nodes = entries.count("num_nodes", *_given(entries, _NODES, "num_nodes"))
+    each = entries.count("gpus_per_node", *_given(entries, _EACH, "gpus_per_node"))
     asked = [text.split(":")[0] for text in reading.missing]
     if nodes is None and each is not None and "num_nodes" not in asked and _one_node(entries):
         nodes = 1
@@ -113,6 +115,11 @@ def devices(entries: Entries) -> None:
             if text.split(":")[0] not in ("num_nodes", "gpus_per_node")
         ]
         entries.ask("num_gpus", "the number of nodes is set when it is launched")
+
+
+def _given(entries: Entries, keys: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the names of a count: a file's own, else what it hands to a recipe."""
+    return keys if entries.entry(*keys) is not None else (_HANDED[name],)
 
 
 def _one_node(entries: Entries) -> bool:

@@ -55,6 +55,12 @@ def megatron_layout(entries: Entries, *, steps_known: bool = True) -> None:
         line = entries.line("sequence_parallel")
         if reading.value("tp", 1) > 1:
             reading.state("sequence_parallel", True, line=line, written="sequence_parallel")
+    elif (
+        not (steps_known or entries.by_key.get("recipe_name"))
+        and reading.value("tp", 1) > 1
+        and entries.entry("sequence_parallel") is None
+    ):
+        reading.assume("sequence_parallel", False, "not in this file; a recipe's may differ")
 
 
 def _other_optimizer(entries: Entries) -> None:

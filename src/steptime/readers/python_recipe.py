@@ -70,6 +70,12 @@ def _recipes(path: Path, library: Library, module: Module, given: Mapping[str, s
         # A script of OLMo-core names no recipe: it is one.
         scope = Scope(library, module, budget=budget)
         _add(found, wanted or "main", experiment(scope), path, budget)
+    if not found and wanted is None:
+        # A script may build its recipe outside all functions.
+        names: dict[str, Any] = {}
+        Scope(library, module, names, budget=budget).run(module.assigned)
+        for one, made in names.items():
+            _add(found, one, made, path, budget)
     return found
 
 
@@ -151,6 +157,9 @@ def _listed(values: list[Any], outer: tuple[str, ...]) -> Iterator[Entry]:
 
 def _is_computed(made: Record) -> bool:
     """Return whether a call computes a value inside a section, rather than making a record."""
+    if not made.kind:
+        # A recipe sets its fields: the section itself is made elsewhere.
+        return False
     last = made.kind.removesuffix(".Config").rpartition(".")[2]
     return last[:1].islower() or not last.isidentifier()
 
