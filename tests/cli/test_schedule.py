@@ -149,6 +149,7 @@ def test_the_list_has_names_constraints_and_sources(steptime: Call) -> None:
         (("1f1b", "--stage-scale", "1,2"), "one number for each of 4 stages"),
         (("1f1b", "--message-bytes", "5"), "needs --bandwidth"),
         (("1f1b", "--bandwidth", "-1"), "--bandwidth must be > 0"),
+        (("1f1b", "--bandwidth", "60"), "--bandwidth needs --message-bytes"),
         (("1f1b", "--message-bytes", "inf", "--bandwidth", "inf"), "must be"),
         (("1f1b", "--order", "x.csv"), "not both"),
         (("--order", "/nowhere/x.csv"), "cannot read /nowhere/x.csv: No such file"),
@@ -232,6 +233,10 @@ def test_parts_of_a_backward_make_the_whole(steptime: Call) -> None:
         status, out, err = steptime("schedule", "zb-h1", "--backward", "3", *words)
         assert (status, out) == (2, "")
         assert "--input and --weight together, and these do not make 3" in err
+    # On four ranks 1F1B takes m + p - 1 = 11 times F + B, B being I and W.
+    for one, whole in ((("--input", "5"), 6), (("--weight", "3"), 4), ((), 2)):
+        _, out, _ = steptime("schedule", "1f1b", *one, "--json")
+        assert json.loads(out)["makespan"] == 11 * (1 + whole)
     for whole, one, other in (("3", "1", "2"), ("3,4,4,4", "1", "2,3,3,3")):
         words = ("--backward", whole, "--input", one, "--weight", other)
         assert steptime("schedule", "zb-h1", *words)[0] == 0

@@ -96,6 +96,7 @@ def test_a_papers_times_answer_in_seconds_and_gigabytes(steptime: Call) -> None:
         ),
         (("schedule", "1f1b", "--unit-seconds", "0"), "--unit-seconds must be a number > 0"),
         (("schedule", "1f1b", "--times", "equal", "--chunks", "0"), "chunks must be >= 1"),
+        (("schedules", "-p", "4", "-m", "8"), "-p, -m: a comparison needs --times NAME too"),
         (("schedules", "--times", "equal", "-p", "0"), "stages must be >= 1"),
         (("schedules", "--times", "equal", "-m", "1000"), "micro_batches must be <= 512"),
         (("predict", "-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "64", "--pp", "2",

@@ -107,3 +107,41 @@ def test_what_a_refusal_names_takes_as_long(name: str, by_hand: str, less: float
         share = numbers(name, p, m, **lengths)["makespan"]
         share /= numbers(by_hand, p, m, **lengths)["makespan"]
         assert 1.0 - less <= share <= (1.005 if less else 1.0), (p, m, lengths)
+
+
+def makespans(name: str, p: int, counts: range, **lengths: float) -> list[float]:
+    return [float(numbers(name, p, m, **lengths)["makespan"]) for m in counts]
+
+
+UNIT: dict[str, Any] = {"forward": 1, "backward_input": 1, "backward_weight": 1}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_fewer_micro_batches_than_ranks_take_as_long_as_on_paper(name: str) -> None:
+    # Forwards and backwards once through eight ranks, and W of the last: 17. Each further
+    # micro-batch adds an F and an I at the last rank, its W lie in the wait for the others.
+    assert makespans(name, 8, range(1, 9), **UNIT) == [17, 19, 21, 23, 25, 27, 29, 31]
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_no_step_is_longer_than_by_hand_and_more_work_takes_longer(name: str) -> None:
+    draw = random.Random(name)
+    by_hand = ["zb-h1"] if name == "zb-1p" else ["zb-h1", "zb-h2"]
+    for _ in range(6):
+        p = draw.randint(2, 7)
+        lengths = {one: float(draw.randint(1, 9)) for one in UNIT}
+        lengths["send_latency"] = draw.choice((0.0, 0.5, 2.0))
+        counts = range(1, 2 * p + 3)
+        found = makespans(name, p, counts, **lengths)
+        assert found == sorted(found), (p, lengths)
+        for hand in by_hand:
+            least = makespans(hand, p, counts, **lengths)
+            assert all(map(float.__le__, found, least)), (p, lengths, hand)
+
+
+def test_a_weight_backward_does_not_wait_for_its_input_backwards_message() -> None:
+    # p = 2, m = 1: F, send, F, I, send, I, W: 5 of work on the longest way and two messages.
+    assert numbers("zb-h1", 2, 1, **UNIT, send_latency=0.5)["makespan"] == 6.0
+    assert makespans("zb-1p", 8, range(16, 17), **UNIT, send_latency=0.5) == [69.0]
+    last = simulate("zb-h1", 2, 1, 1, Work(**UNIT, send_latency=5))
+    assert last.result["starts"][1][-1] == last.result["ends"][1][-2]

@@ -67,13 +67,15 @@ UnitSeconds = Annotated[
     float | None, typer.Option("--unit-seconds", help="Seconds in one unit of time.")
 ]
 Backward = Annotated[
-    str | None, typer.Option("--backward", help="Time of a whole backward, B; default: 2.")
+    str | None, typer.Option("--backward", help="Time of a whole backward, B; default: I and W.")
 ]
 Input = Annotated[
-    str | None, typer.Option("--input", help="Time of the backward for inputs, I: half of B.")
+    str | None,
+    typer.Option("--input", help="Time of the backward for inputs, I; default: 1, or half of B."),
 ]
 Weight = Annotated[
-    str | None, typer.Option("--weight", help="Time of the backward for weights, W: half of B.")
+    str | None,
+    typer.Option("--weight", help="Time of the backward for weights, W; default: 1, or half of B."),
 ]
 Pair = Annotated[
     float | None,
@@ -83,7 +85,9 @@ Scale = Annotated[
     str | None, typer.Option("--stage-scale", help="A factor per stage, such as 1.2,1,1,0.9.")
 ]
 Latency = Annotated[float, typer.Option("--send-latency", help="Time of a message, bytes aside.")]
-MessageBytes = Annotated[float, typer.Option("--message-bytes", help="Bytes of one message.")]
+MessageBytes = Annotated[
+    float | None, typer.Option("--message-bytes", help="Bytes of one message.")
+]
 Bandwidth = Annotated[
     float | None, typer.Option("--bandwidth", help="Bytes per unit of time that leave a rank.")
 ]
@@ -132,7 +136,7 @@ def schedule(
     pair: Pair = None,
     stage_scale: Scale = None,
     send_latency: Latency = 0.0,
-    message_bytes: MessageBytes = 0.0,
+    message_bytes: MessageBytes = None,
     bandwidth: Bandwidth = None,
     blocking_sends: Blocking = False,
     activation_bytes: ActivationBytes = 0.0,
@@ -170,7 +174,7 @@ def schedule(
     write_drawings(timeline, trace_path, svg_path, overlay, unit_seconds, as_json)
     if as_json:
         numbers = report(timeline)
-        numbers["message_bytes"] = [count * message_bytes for count in numbers["sends"]]
+        numbers["message_bytes"] = [count * (message_bytes or 0.0) for count in numbers["sends"]]
         numbers["activation_bytes_over_time"] = [
             held_series(timeline, rank, activation_bytes, kept_for_weights)
             for rank in range(timeline.ranks)

@@ -8,7 +8,7 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table
-from steptime.inputs.errors import check_count, check_number
+from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.pipeline.schedules import SCHEDULES
 from steptime.pipeline.searched import INVENTOR, SEARCHED, SOURCE
 from steptime.pipeline.stage_times import compared, presets, stage_times_named
@@ -27,10 +27,14 @@ Times = Annotated[
     str | None,
     typer.Option("--times", help="Compare at these stage times; `list` says which there are."),
 ]
-Stages = Annotated[int, typer.Option("--stages", "-p", help="Pipeline ranks, p.")]
-MicroBatches = Annotated[int, typer.Option("--micro-batches", "-m", help="Micro-batches, m.")]
+Stages = Annotated[
+    int | None, typer.Option("--stages", "-p", help="Pipeline ranks, p; default: 8.")
+]
+MicroBatches = Annotated[
+    int | None, typer.Option("--micro-batches", "-m", help="Micro-batches, m; default: 32.")
+]
 RankBytes = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--activation-bytes",
         help="Activations of one micro-batch on one rank; default: those of the times' model.",
@@ -40,19 +44,26 @@ RankBytes = Annotated[
 
 def schedules(
     times: Times = None,
-    stages: Stages = 8,
-    micro_batches: MicroBatches = 32,
-    activation_bytes: RankBytes = 0.0,
+    stages: Stages = None,
+    micro_batches: MicroBatches = None,
+    activation_bytes: RankBytes = None,
     as_json: AsJson = False,
 ) -> None:
     """List the schedules, or compare them at the same parameters on every device."""
+    told = {"-p": stages, "-m": micro_batches, "--activation-bytes": activation_bytes}
+    alone = [flag for flag, value in told.items() if value is not None]
+    if alone and times in (None, "list"):
+        raise ConfigError(f"{', '.join(alone)}: a comparison needs --times NAME too")
     if times == "list":
         _list_times(as_json)
     elif times is not None:
-        check_count("stages", stages, most=64)
-        check_count("micro_batches", micro_batches, most=512)
-        check_number("--activation-bytes", activation_bytes, above=-1e-300)
-        _compare(times, stages, micro_batches, activation_bytes, as_json)
+        ranks = check_count("stages", 8 if stages is None else stages, most=64)
+        count = check_count(
+            "micro_batches", 32 if micro_batches is None else micro_batches, most=512
+        )
+        each = 0.0 if activation_bytes is None else activation_bytes
+        check_number("--activation-bytes", each, above=-1e-300)
+        _compare(times, ranks, count, each, as_json)
     else:
         _list_schedules(as_json)
 

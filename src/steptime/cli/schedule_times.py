@@ -124,15 +124,15 @@ def numbers_told(option: str, text: str) -> tuple[float, ...]:
         ) from None
 
 
-def transfer_time(message_bytes: float, bandwidth: float | None) -> float:
+def transfer_time(message_bytes: float | None, bandwidth: float | None) -> float:
     """Return how long a message's bytes hold its sender's port.
 
     Args:
-        message_bytes: Of one message.
+        message_bytes: Of one message, if told.
         bandwidth: Bytes per unit of time, if told.
 
     Raises:
-        ConfigError: If bytes are told without it, or it is not above 0.
+        ConfigError: If one is told without the other, or it is not above 0.
     """
     if bandwidth is None:
         if message_bytes:
@@ -140,4 +140,6 @@ def transfer_time(message_bytes: float, bandwidth: float | None) -> float:
         return 0.0
     if not bandwidth > 0:
         raise ConfigError(f"--bandwidth must be > 0, got {bandwidth:g}")
+    if message_bytes is None:
+        raise ConfigError("--bandwidth needs --message-bytes, what one message holds")
     return message_bytes / bandwidth

@@ -30,9 +30,8 @@ def execute(
     """
     state = _fresh_state(orders, stages, micro_batches, times)
     size, pair_row = micro_batches, 4 * stages + 1
-    ready, need, slot = state["ready"], state["need"], state["slot"]
+    ready, need, slot, todo = state["ready"], state["need"], state["slot"], state["todo"]
     duration, delay, messages = times["duration"], times["delay"], times["messages"]
-    todo = state["todo"]
     while len(todo) > 0:
         rank = todo.pop()
         order, start, end = orders[rank], state["starts"][rank], state["ends"][rank]
@@ -51,7 +50,8 @@ def execute(
                     break
                 i += 3
                 continue
-            if since > clock:
+            # W waits for its own I alone, not for the message of that.
+            if since > clock and row <= 3 * stages:
                 clock = since
             start.append(clock)
             clock += duration[row]

@@ -31,10 +31,9 @@ class Work:
 
     Attributes:
         forward: Time of F.
-        backward: Time of B, the backward in one piece. If None, I and W together where both
-            are given, else 2.
-        backward_input: Time of I; half of ``backward`` if None.
-        backward_weight: Time of W; half of ``backward`` if None.
+        backward: Time of B, the backward in one piece; I and W together if None.
+        backward_input: Time of I; half of ``backward``, or 1, if None.
+        backward_weight: Time of W; half of ``backward``, or 1, if None.
         stage_scale: A factor for each stage, 0 where it has no layer; or nothing where all
             are equal.
         send_latency: Time of a message beyond its bytes.
@@ -216,7 +215,9 @@ def simulate_orders(
 def _lengths(work: Work, stages: int) -> list[Fraction]:
     """Return the times of F, B, I and W by stage, one after the other."""
     backward = _backward(work, stages)
-    half = tuple(part / 2 for part in backward)
+    half = (Fraction(1),) * stages
+    if work.backward is not None:
+        half = tuple(part / 2 for part in backward)
     scale = _by_stage("stage_scale", work.stage_scale or 1, stages)
     kinds = [
         _by_stage("forward", work.forward, stages),
@@ -234,10 +235,9 @@ def _lengths(work: Work, stages: int) -> list[Fraction]:
 def _backward(work: Work, stages: int) -> tuple[Fraction, ...]:
     if work.backward is not None:
         return tuple(_exact(part) for part in _by_stage("backward", work.backward, stages))
-    if work.backward_input is None or work.backward_weight is None:
-        return (Fraction(2),) * stages
-    inputs = _by_stage("backward_input", work.backward_input, stages)
-    weights = _by_stage("backward_weight", work.backward_weight, stages)
+    halves = [1 if one is None else one for one in (work.backward_input, work.backward_weight)]
+    inputs = _by_stage("backward_input", halves[0], stages)
+    weights = _by_stage("backward_weight", halves[1], stages)
     return tuple(_exact(i) + _exact(w) for i, w in zip(inputs, weights, strict=True))
 
 

@@ -161,8 +161,9 @@ class Plan:
                 clock, more[r] = ends, more[r] + 1
             first = max(clock, arrives) + rank.lengths[INPUT]
         for r in range(1, len(self.ranks)):
-            # A rank cannot be as far ahead as the one before it.
-            more[r] = max(min(more[r], more[r - 1] - 1), 0)
+            # A rank cannot be as far ahead as the one before it, unless that one has run them all.
+            most = more[r - 1] if more[r - 1] == self.m - 1 else more[r - 1] - 1
+            more[r] = max(min(more[r], most), 0)
         for r, count in enumerate(more):
             for _ in range(count):
                 self.run(r, FORWARD)
@@ -217,6 +218,32 @@ class Plan:
             while rank.owed:
                 self.run(r, WEIGHT)
         return self
+
+    def follow(self, orders: list[list[tuple[int, int]]]) -> Plan:
+        """Run orders that are given, and return the plan.
+
+        Args:
+            orders: Kinds and micro-batches of each rank; each kind's in their order.
+        """
+        done = [0 for _ in orders]
+        waiting = list(range(len(orders)))
+        while waiting:
+            for r in waiting:
+                while done[r] < len(orders[r]) and self._arrived(r, *orders[r][done[r]]):
+                    self.run(r, orders[r][done[r]][0])
+                    done[r] += 1
+            waiting = [r for r in waiting if done[r] < len(orders[r])]
+        return self
+
+    def _arrived(self, r: int, kind: int, number: int) -> bool:
+        before = r - 1 if kind == FORWARD else r + 1
+        at_an_end = kind == WEIGHT or not 0 <= before < len(self.ranks)
+        return at_an_end or (before, kind, number) in self.there
+
+    @property
+    def makespan(self) -> Any:
+        """Return the end of the last action; the first starts at 0."""
+        return max(rank.clock for rank in self.ranks)
 
     @property
     def span(self) -> Any:
