@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from steptime import ConfigError, predict
+from steptime.evidence.row_question import roofline_question
+from steptime.evidence.runs import Incomplete, run_of
+from steptime.evidence.schema import published_rows
 from steptime.inputs.fact import Value
 from steptime.inputs.precision import precision_named
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
 from steptime.inputs.software import Software, software, with_facts
-from steptime.inputs.stack import FACT_NAMES, families, family_stack, stacks
+from steptime.inputs.stack import FACT_NAMES, families, family_stack, months, stacks
 
 
 def of(
@@ -184,6 +187,9 @@ def test_what_is_not_known_names_the_way_out(said: dict[str, Any], message: str)
         ("fp8", {"stack": "megatron", "date": "2022-10"}, r"megatron-2022\) has no products"),
         ("fp8", {"date": "2021-05"}, "'fp8' came in 2022-09, after date '2021-05'; use bf16"),
         ("mxfp8", {"stack": "nemo", "date": "2023-10"}, "'mxfp8' came in 2024-03, after date"),
+        ("fp8", {"stack": "vtrain"}, r"'fp8' came in 2022-09, after .*\(vtrain, .*2022-06\)"),
+        ("mxfp8", {"stack": "megatron-2023"}, r"'mxfp8' came in 2024-03, after .*2023-01\)"),
+        ("nvfp4", {"stack": "megatron-2023"}, r"'nvfp4' came in 2024-03, after .*megatron-2023"),
     ],
 )
 def test_software_older_than_a_format_is_refused(
@@ -192,6 +198,50 @@ def test_software_older_than_a_format_is_refused(
     with pytest.raises(ConfigError, match=message):
         of(device="b200", precision=precision, **said)
     assert of(device="b200", **said).known is ("date" not in said)
+
+
+def test_software_has_a_format_that_came_while_it_was_current() -> None:
+    # NeMo's next came half a year after 8 bits, FSDP2 half a year after blocks; the newest of a
+    # family is today's; and a later date says that an older one still runs.
+    for name, precision in (
+        *(("nemo-2022", "fp8"), ("megatron-2023", "fp8"), ("torch-fsdp", "mxfp8")),
+        *(("deepspeed-2023", "nvfp4"), ("megatron-core", "nvfp4")),
+    ):
+        assert of(device="b200", stack=name, precision=precision).stack.name == name
+    later = of(device="b200", stack="megatron-2023", date="2024-03", precision="nvfp4")
+    assert later.stack.name == "megatron-2023"
+
+
+def test_a_date_before_an_exact_stack_is_refused_by_name() -> None:
+    for stack in stacks().values():
+        if Said(stack=stack.name).nobodys or stack.since <= months()[0]:
+            continue
+        with pytest.raises(
+            ConfigError, match=rf"{stack.name}\), which .* since {stack.since}; use"
+        ):
+            of(stack=stack.name, date=months()[0])
+        assert of(stack=stack.name, date=stack.since).stack is stack
+
+
+def test_no_published_run_is_older_than_its_exact_software() -> None:
+    asked, reasons = 0, []
+    for row in published_rows():
+        try:
+            asked += roofline_question(run_of(row)).software.known
+        except Incomplete as reason:
+            reasons.append(str(reason))
+    assert asked > 100
+    assert not [one for one in reasons if "has been current since" in one or "came in" in one]
+
+
+def test_the_oldest_known_of_a_family_is_not_told_to_be_current_before_it_was() -> None:
+    for family, name in (("torchtitan", "torchtitan-2024"), ("maxtext", "maxtext-2023")):
+        told = {one.what: str(one) for one in of(device="v100", stack=family).assumed}
+        assert f"the oldest known of {family}" in told["stack"]
+        assert name in told["stack"]
+        assert "current in" not in told["stack"]
+    told = {one.what: str(one) for one in of(stack="megatron", date="2023-06").assumed}
+    assert "current in 2023-06 of megatron" in told["stack"]
 
 
 def test_software_that_has_no_eight_bits_is_older_than_they_are() -> None:

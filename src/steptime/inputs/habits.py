@@ -14,6 +14,7 @@ from steptime.inputs.stack import (
     USUAL_SHARDED,
     Stack,
     family_stack,
+    last_of,
     learnt_to_shard,
     stack_named,
 )
@@ -159,4 +160,31 @@ def check_bits(said: Said, stack: Stack, precision: str) -> None:
         raise ConfigError(
             f"precision={precision!r} came in {one.since}, after date {said.date!r}; use bf16 or a "
             "later date"
+        )
+    if not said.exact or said.date is not None:
+        return
+    last = last_of(stack)
+    # What took a stack's place in the month of a format left it no time to have it.
+    if last and (last < one.since or (last == one.since and not stack.of)):
+        raise ConfigError(
+            f"precision={precision!r} came in {one.since}, after {stack.title} ({stack.name}, "
+            f"current from {stack.since}); use bf16, newer software or a later date"
+        )
+
+
+def check_date_of(said: Said, stack: Stack) -> None:
+    """Refuse a month in which an exact stack was not yet there.
+
+    Args:
+        said: Of the software.
+        stack: What that means.
+
+    Raises:
+        ConfigError: With the way out.
+    """
+    if said.exact and said.date is not None and said.date < stack.since:
+        raise ConfigError(
+            f"date {said.date!r} is before {stack.title} ({stack.name}), which has been current "
+            f"since {stack.since}; use that month or a later one, or its family, "
+            f"stack {stack.family!r}"
         )

@@ -15,7 +15,7 @@ from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
 from steptime.inputs.generation import STORED, generations, kernel_named
-from steptime.inputs.habits import check_bits, chosen_stack
+from steptime.inputs.habits import check_bits, check_date_of, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
@@ -90,6 +90,8 @@ def _assumed(
         found.append(taken("stack", stack.name, why, "--stack NAME"))
     elif not said.exact:
         when = f"current in {era.date}" if era.date else "the newest"
+        if era.date and era.date < stack.since:
+            when = "the oldest known"
         found.append(
             taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
         )
@@ -249,12 +251,13 @@ def software(
         sharded: Whether data-parallel ranks share the weights: then FSDP is assumed.
 
     Raises:
-        ConfigError: If a fact is out of range, a kernel unknown on the device, or the software
-            has no products of such a precision.
+        ConfigError: If a fact is out of range, a kernel unknown on the device, the software
+            has no products of such a precision, or was not there at the date.
     """
     _check_layers(said, model)
     era = in_its_time(said, device)
     stack = chosen_stack(era, sharded)
+    check_date_of(said, stack)
     check_bits(said, stack, precision)
     conditions = conditions_of(said, device, model, precision)
     lines = _lines(era, stack, model, precision, conditions)

@@ -181,6 +181,22 @@ def family_stack(family: str, date: str | None = None) -> Stack:
     return next(stack for stack in members if stack.since == newest)
 
 
+def last_of(stack: Stack) -> str:
+    """Return the month from which on a stack is no more what is current.
+
+    Args:
+        stack: The stack.
+
+    Returns:
+        When the next of its family came; its own month where it is of one source's runs; empty
+        where it is the newest.
+    """
+    if stack.of:
+        return stack.since
+    plain = (one.since for one in stacks().values() if one.family == stack.family and not one.of)
+    return min((month for month in plain if month > stack.since), default="")
+
+
 def learnt_to_shard(family: str, stages: tuple[int, ...], date: str) -> str | None:
     """Return the first month from which on what is current of a family has some ways to shard.
 
