@@ -169,3 +169,12 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
         precision_named("mxfp9")
     with pytest.raises(ConfigError, match="unknown attention kernel 'cudn'; did you mean 'cudnn'"):
         kernel_named(generations()["hopper"], "cudn")
+
+
+def test_a_device_without_eight_bits_is_told_the_16_bits_that_it_multiplies() -> None:
+    for name, near in (("v100-32gb", "fp16"), ("a100", "bf16"), ("tpu-v4", "bf16")):
+        device = accelerator(name)
+        for precision in ("fp8", "nvfp4"):
+            with pytest.raises(ConfigError, match=f"no 8-bit matrix products; use {near}$"):
+                check_precision(device, precision)
+        check_precision(device, near)

@@ -62,13 +62,13 @@ const precisionOf = (state, data) => data.precisions.find((one) => one.key === s
 export function precisionRefusal(state, job, data) {
   const { needs } = precisionOf(state, data);
   const gpu = data.accelerators.find((one) => one.key === state.gpu);
-  const values = { precision: state.precision, accelerator: state.gpu };
+  const values = { precision: state.precision, accelerator: state.gpu, near: gpu.sixteen };
   const refuse = (kind, value) => ({
     field: "precision",
     value,
     text: sentence(data.precision_faults[kind], values),
   });
-  if (needs && !job.peak_fp8_flop_per_s) return refuse("eight", "bf16");
+  if (needs && !job.peak_fp8_flop_per_s) return refuse("eight", gpu.sixteen);
   return needs === "blocks" && !gpu.blocks ? refuse("blocks", "fp8") : null;
 }
 

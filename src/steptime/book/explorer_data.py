@@ -34,7 +34,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.baseline_constants import baseline_constants
 from steptime.inputs.constants import SHARED, published_constants
 from steptime.inputs.datafiles import data_table
-from steptime.inputs.generation import generations
+from steptime.inputs.generation import USUAL_16_BITS, generations
 from steptime.inputs.job import JOB_FIELDS, job
 from steptime.inputs.layout import RULES, SCHEDULES, Batch, Layout
 from steptime.inputs.model import ModelShape
@@ -76,6 +76,16 @@ def blocks(device: Accelerator) -> bool:
     """
     generation = generations().get(device.generation)
     return generation is None or generation.block_formats
+
+
+def sixteen_bits(device: Accelerator) -> str:
+    """Return the 16-bit format that a device multiplies, as far as is known.
+
+    Args:
+        device: The accelerator.
+    """
+    generation = generations().get(device.generation)
+    return USUAL_16_BITS if generation is None else generation.sixteen_bits
 
 
 def model_entries() -> list[dict[str, Any]]:
@@ -154,6 +164,7 @@ def accelerator_entries() -> list[dict[str, Any]]:
                 "efficiency": efficiencies(device),
                 "bases": doubtful_bases(device),
                 "blocks": blocks(device),
+                "sixteen": sixteen_bits(device),
             }
         )
     return entries

@@ -54,6 +54,10 @@ class Share:
         return math.log(self.high / self.low) / 2.0
 
 
+USUAL_16_BITS = "bf16"
+"""What devices multiply in 16 bits where their table says nothing else."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generation:
     """What all devices of one generation share.
@@ -63,6 +67,7 @@ class Generation:
         usual_watt: Power of the part whose rates were measured; 0 where parts are not compared.
         usual_matmul_flop_per_s: Best measured rate of that part's products; 0 likewise.
         block_formats: Whether it multiplies formats that are scaled in blocks.
+        sixteen_bits: The 16-bit format that it multiplies, the newer one where it has both.
         usual_date: Median month of the sources that ran on it: what software is taken for.
         compute_capability: Major number that CUDA reports; 0 where there is none.
         efficiency: Share of the measured matrix rate that a step reaches, by the bits of its
@@ -74,6 +79,7 @@ class Generation:
     usual_watt: float
     usual_matmul_flop_per_s: float
     block_formats: bool
+    sixteen_bits: str
     usual_date: str
     compute_capability: int
     efficiency: dict[int, Share]
@@ -86,6 +92,7 @@ def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
         usual_watt=float(entry["usual_watt"]),
         usual_matmul_flop_per_s=float(entry["usual_matmul_tflop_per_s"]) * 1e12,
         block_formats=bool(entry["block_formats"]),
+        sixteen_bits=str(entry.get("sixteen_bits", USUAL_16_BITS)),
         usual_date=str(entry["usual_date"]),
         compute_capability=int(entry.get("compute_capability", 0)),
         efficiency={

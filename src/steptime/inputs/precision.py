@@ -9,9 +9,9 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, facts_from
-from steptime.inputs.generation import generations
+from steptime.inputs.generation import USUAL_16_BITS, generations
 
-NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use bf16"
+NO_EIGHT_BITS = "precision='{precision}': {accelerator} has no 8-bit matrix products; use {near}"
 NO_BLOCKS = "precision='{precision}': {accelerator} has no matrix products of that format; use fp8"
 """The layout page prints the same sentences."""
 
@@ -108,4 +108,5 @@ def check_precision(device: Accelerator, precision: str) -> None:
     elif needs == "blocks" and generation is not None and not generation.block_formats:
         text = NO_BLOCKS
     if text:
-        raise ConfigError(text.format(precision=precision, accelerator=device.name))
+        near = USUAL_16_BITS if generation is None else generation.sixteen_bits
+        raise ConfigError(text.format(precision=precision, accelerator=device.name, near=near))
