@@ -8,6 +8,7 @@ import pytest
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
+from steptime.cli.explain_measured import comparison
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator
@@ -51,8 +52,7 @@ def told(folder: Path, words: str, device: Accelerator | None = None) -> tuple[R
 def beside(folder: Path, words: str, text: str, name: str = "h100") -> Comparison:
     """Return a measured step beside the answer for a file of arguments."""
     reading, own = told(folder, words, accelerator(name))
-    wide = reading.value("precision") == "fp32"
-    return compared(measured(text, own), own, asks_wide=wide, software=reading.software)
+    return comparison(reading, own, text, None)
 
 
 # --- published: reports with a known answer
@@ -67,6 +67,17 @@ def test_a_70b_without_bf16_is_told_to_run_in_32_bits(tmp_path: Path) -> None:
     # The rate of 32-bit products explains more than any other cause.
     assert found.causes[0].gap_fraction > 0.5
     assert found.change == "--bf16"
+
+
+def test_a_file_that_names_its_16_bits_is_not_told_to_name_them(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 2 "
+    words += "--world-size 16 --recompute-activations "
+    for bits in ("--bf16", "--fp16"):
+        slow = beside(tmp_path, words + bits, "20", "a100")
+        assert slow.causes
+        assert "fp32" not in {one.name for one in slow.causes}
+        assert slow.change != "--bf16"
+    assert "fp32" in {one.name for one in beside(tmp_path, words, "20", "a100").causes}
 
 
 def test_a_70b_that_recomputes_every_layer_is_where_the_model_expects_it(tmp_path: Path) -> None:

@@ -32,11 +32,14 @@ def comparison(
         ConfigError: If the text is not understood.
     """
     from steptime.planning.measured import compared, measured
+    from steptime.readers.precision import PLAIN_32
 
+    wide = reading.value("precision") == PLAIN_32
     return compared(
         measured(text, own),
         own,
-        asks_wide=reading.value("precision") == "fp32",
+        asks_wide=wide,
+        asks_narrow=not wide and "precision" in reading.facts,
         software=reading.software,
         constants=constants,
     )

@@ -73,11 +73,13 @@ class Asker:
         own: The answer as the file has it.
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
+        asks_narrow: Whether 16 bits or fewer are asked for by name: then 32 are no cause.
     """
 
     own: Prediction
     software: str
     constants: RooflineConstants | None = None
+    asks_narrow: bool = False
 
     def causes(self, measured_s: float, *, is_rate: bool) -> Iterator[Cause]:
         """Yield what brings answer and measured step nearer to each other.
@@ -144,7 +146,7 @@ class Asker:
         """
         step = self.own.step
         if entry.get("wide"):
-            return wide_time_s(self.own)
+            return None if self.asks_narrow else wide_time_s(self.own)
         if "facts" in entry:
             return self._with_facts(entry["facts"])
         if "network" in entry:

@@ -114,6 +114,7 @@ def compared(
     own: Prediction,
     *,
     asks_wide: bool = False,
+    asks_narrow: bool = False,
     software: str = "",
     constants: RooflineConstants | None = None,
 ) -> Comparison:
@@ -123,10 +124,11 @@ def compared(
         found: What was measured.
         own: The answer.
         asks_wide: Whether the launch file asks for products in 32 bits.
+        asks_narrow: Whether it asks for fewer bits by name: then 32 are no cause.
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
     """
-    asker = Asker(own=own, software=software, constants=constants)
+    asker = Asker(own=own, software=software, constants=constants, asks_narrow=asks_narrow)
     low, high = own.step_time_low_s, own.step_time_high_s
     inside = None if low is None or high is None else low <= found.step_time_s <= high
     causes: tuple[Cause, ...] = ()
