@@ -207,3 +207,40 @@ def test_a_log_faster_than_its_device_is_refused(
     assert (status, out) == (2, "")
     assert "over the device's peak of" in err
     assert err.count("\n") == 1
+
+
+def test_a_trace_of_another_device_or_size_says_so_and_looks_for_no_cause(
+    steptime: Call, traces: list[str], tmp_path: Path
+) -> None:
+    about = json.loads(Path(traces[0]).read_text(encoding="utf-8"))
+    about["deviceProperties"] = [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}]
+    about["distributedInfo"] = {"rank": 0, "world_size": 64}
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps(about), encoding="utf-8")
+    status, out, _ = steptime("trace", str(path), *QUESTION)
+    first, second, *rest = " ".join(out.split()).split("their steps are not the same")
+    assert status == 0
+    assert first.startswith("the trace is of NVIDIA A100-SXM4-80GB, but the prediction is for ")
+    assert "the trace is of 64 processes, but the prediction is for 2 devices" in second
+    assert "could be" not in "".join(rest)
+    _, out, _ = steptime("trace", str(path), *QUESTION, "--json")
+    told = json.loads(out)
+    assert len(told["notes"]) == 2
+    assert all(row["cause"] is None for row in told["parts"])
+    # The same run asked for as it was: nothing to say.
+    same = (*QUESTION[:3], "a100", *QUESTION[4:6], "--dp", "32", "-s", "4096", "-B", "32")
+    _, out, _ = steptime("trace", str(path), *same, "--json")
+    assert json.loads(out)["notes"] == []
+
+
+def test_a_log_of_another_batch_has_no_causes(steptime: Call, tmp_path: Path) -> None:
+    line = "iteration {}/ 9 | elapsed time per iteration (ms): {} | global batch size: {} |\n"
+    path = tmp_path / "run.log"
+    path.write_text("".join(line.format(i, 60_000.0, 64) for i in range(1, 9)), encoding="utf-8")
+    _, out, _ = steptime("trace", str(path), *QUESTION)
+    assert "their steps are not the same" in " ".join(out.split())
+    assert "could be" not in out
+    assert "change first" not in out
+    _, out, _ = steptime("trace", str(path), *QUESTION[:-1], "64")
+    assert "not the same" not in out
+    assert "change first" in out

@@ -19,6 +19,7 @@ from steptime.cli.trace_figure import figure
 from steptime.cli.trace_log import print_interval, show_log
 from steptime.cli.trace_question import takes_maybe_step
 from steptime.evidence.trace_beside import Row, beside, predicted_parts
+from steptime.evidence.trace_contradicts import contradictions
 from steptime.evidence.trace_parts import MeasuredStep, measured_step
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
@@ -88,15 +89,19 @@ def trace_command(
     measured = measured_step(ranks, layout)
     said = {} if told is None else predicted_parts(told, how.constants)
     rows = beside(measured.parts_s, measured.hidden_s, said)
-    causes = {} if told is None else part_causes(rows, _asker(told, how))
+    notes = () if told is None else contradictions(ranks, told)
+    # The gap between two different runs has no cause to look for.
+    causes = {} if told is None or notes else part_causes(rows, _asker(told, how))
     if figure_file is not None:
         write(
             figure_file,
             figure(rows, measured.step_time_s, None if told is None else told.step_time_s),
         )
     if as_json:
-        print_json(as_dict(measured, rows, causes, told))
+        print_json(as_dict(measured, rows, causes, told) | {"notes": list(notes)})
     else:
+        for note in notes:
+            console().print(f"{note}: their steps are not the same", markup=False)
         _print(measured, rows, causes, told)
 
 

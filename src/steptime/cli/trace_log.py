@@ -29,8 +29,11 @@ def show_log(
     if told is not None and log.flop_per_s_per_gpu is not None:
         # Refused where no device of the question can be so fast.
         measured(f"{log.flop_per_s_per_gpu / 1e12!r} TFLOP/s", told, "the log's")
-    found = None if told is None or step_s is None else _compared(step_s, told, constants)
-    notes = _notes(log, told)
+    notes, other = _notes(log, told), _other_batch(log, told)
+    # The gap between two different runs has no cause to look for.
+    found = None
+    if told is not None and step_s is not None and not other:
+        found = _compared(step_s, told, constants)
     if as_json:
         prediction = None if told is None else prediction_dict(told)
         about: dict[str, Any] = {"software": log.title, "lines": log.lines}
@@ -72,14 +75,18 @@ def _notes(log: RunLog, told: Prediction | None) -> list[str]:
     found = []
     if log.first_alone:
         found.append("only the first step is there, which warms up: later ones are faster")
-    if told is not None and log.global_batch_size is not None:
-        asked = told.step.batch.global_batch_size
-        if log.global_batch_size != asked:
-            found.append(
-                f"the log says a global batch size of {log.global_batch_size:g}, but the "
-                f"prediction is for {asked} (-B): their steps are not the same"
-            )
-    return found
+    other = _other_batch(log, told)
+    return [*found, other] if other else found
+
+
+def _other_batch(log: RunLog, told: Prediction | None) -> str:
+    """Return that a log is of another batch than the question; nothing where it is not."""
+    if told is None or log.global_batch_size in (None, told.step.batch.global_batch_size):
+        return ""
+    return (
+        f"the log says a global batch size of {log.global_batch_size:g}, but the prediction is for "
+        f"{told.step.batch.global_batch_size} (-B): their steps are not the same"
+    )
 
 
 def _numbers(

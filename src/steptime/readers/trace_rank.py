@@ -101,6 +101,7 @@ class RankTrace:
         path: Of its trace.
         rank: Of the process; None if the trace does not say.
         world_size: Processes of the job; None likewise.
+        device: Name of the device; empty likewise.
         kernels: On the device, messages apart.
         operators: On the processor.
         messages: In the order of the trace.
@@ -114,6 +115,7 @@ class RankTrace:
     path: str
     rank: int | None = None
     world_size: int | None = None
+    device: str = ""
     kernels: Spans = field(default_factory=Spans)
     operators: Spans = field(default_factory=Spans)
     messages: list[Message] = field(default_factory=list)
@@ -152,12 +154,19 @@ def read_rank(path: str | Path, launches: bool = False, seen: Seen | None = None
         found.rank = about["rank"] if isinstance(about.get("rank"), int) else None
         size = about.get("world_size")
         found.world_size = size if isinstance(size, int) and size > 0 else None
+    found.device = _device_name(trace.header.get("deviceProperties"))
     if not len(found.kernels) and not len(found.operators) and not found.messages:
         raise ConfigError(
             f"{path}: {trace.events:,} events, none of them a kernel or an operator; "
             "trace a few steps with torch.profiler and both activities"
         )
     return found
+
+
+def _device_name(properties: object) -> str:
+    first = properties[0] if isinstance(properties, list) and properties else None
+    name = first.get("name") if isinstance(first, dict) else None
+    return name[:120] if isinstance(name, str) else ""
 
 
 def read_ranks(
