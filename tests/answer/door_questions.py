@@ -16,7 +16,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names, model
 from steptime.inputs.software import Said
-from steptime.inputs.stack import families, stack_names
+from steptime.inputs.stack import families, stack_named, stack_names
 from steptime.inputs.training_step import device_named, training_step
 from steptime.planning.evaluate import (
     base_job,
@@ -38,13 +38,22 @@ SIZES = (1, 1, 1, 2, 2, 4, 8, 16)
 Asked = dict[str, Any]
 
 
+DATES = (None, None, "2021-05", "2022-09", "2024-11", "2026-07")
+
+
+def no_sooner(stack: str | None, date: str | None) -> str | None:
+    """Return a month, None where exact software was not there in it yet."""
+    exact = stack is not None and Said(stack=stack).exact
+    return None if exact and date and date < stack_named(stack).since else date
+
+
 def drawn(draw: random.Random) -> Asked:
     """Return the inputs of one random question, legal or not."""
     mb, copies = draw.choice((1, 1, 2, 4)), draw.choice((1, 2, 3, 4, 8, 16, 64))
     vpp = draw.choice((1, 1, 2, 2, 3, 4))
     schedule = draw.choice(SCHEDULES if vpp < 3 else ("interleaved-1f1b", "looped-bfs"))
     said = draw.choice((None, None, None, *stack_names(), *families()))
-    return {
+    asked = {
         "model": draw.choice(MODELS),
         "accelerator": draw.choice(accelerator_names()),
         "seq_length": draw.choice((512, 2048, 4096, 8192, 131072)),
@@ -66,10 +75,12 @@ def drawn(draw: random.Random) -> Asked:
         "nvlink_domain": draw.choice((None, None, None, 8, 36, 72)),
         "network_gbit": draw.choice((None, None, 100.0, 400.0)),
         "stack": said,
-        "date": draw.choice((None, None, "2021-05", "2022-09", "2024-11", "2026-07")),
+        "date": no_sooner(said, draw.choice(DATES)),
         "facts": draw.choice(({}, {}, {}, {"overlap_dp": 0.0}, {"gradient_bytes": 2.0})),
         "predictor": draw.choice((None, None, None, "roofline", "baseline")),
     }
+    # A dense model has no experts to cut.
+    return asked if model(asked["model"]).experts else asked | {"etp": 1}
 
 
 def legal_questions(count: int, seed: int) -> list[Asked]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from door_questions import Asked, step_of
+from door_questions import Asked, no_sooner, step_of
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model
@@ -71,7 +71,10 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
         except ConfigError:
             continue
         # What the file says of its software, overlap for instance, is said to `predict` too.
-        same = asked | {"stack": asked["stack"] or reading.software}
+        stack = asked["stack"] or reading.software
+        same = asked | {"stack": stack}
+        if no_sooner(stack, asked["date"]) != asked["date"]:
+            continue
         same |= {"facts": dict(found.said.facts)}
         if layout.dp * layout.cp == 1:
             # Alone a rank shares nothing, and a file has no word for what is not done.

@@ -113,6 +113,18 @@ def test_a_slow_cluster_is_no_impossible_run(told: Callable[..., Any]) -> None:
 # ---- words
 
 
+@pytest.mark.parametrize("stage", ["7", "4", "1.5"])
+def test_a_number_that_is_no_stage_of_zero_is_refused(told: Callable[..., Any], stage: str) -> None:
+    _, found, _, _ = told({}, {"zero": stage})
+    assert [row["id"] for row in found["rows"]] == ["r0"]
+    (one,) = found["skipped"]
+    assert one["id"] == "r1"
+    assert f"zero '{stage}' is no stage: 0, 1, 2 and 3 are" in one["reason"]
+    # Words are still reported, and numbers that are stages still read.
+    _, found, _, _ = told({"zero": "3.0"}, {"zero": "sharded"})
+    assert [row["not_understood"] for row in found["rows"]] == [{}, {"zero": "sharded"}]
+
+
 def test_a_word_that_nobody_knows_stands_in_its_row(told: Callable[..., Any]) -> None:
     _, found, text, _ = told({}, {"recompute": "selectve", "software": "fspd"})
     assert [row["not_understood"] for row in found["rows"]] == [

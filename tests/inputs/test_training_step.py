@@ -166,3 +166,14 @@ def test_how_experts_are_cut_is_told_where_it_is_assumed() -> None:
     assert "etp" not in taken(asked)
     dense = training_step(model="llama2-7b", accelerator="h100", **sizes)
     assert "etp" not in taken(dense)
+
+
+@pytest.mark.parametrize("name", ["etp", "ep"])
+def test_ranks_of_experts_are_refused_by_name_where_a_model_has_none(name: str) -> None:
+    sizes = {"tp": 8, "dp": 4, "seq_length": 4096, "global_batch_size": 64}
+    asked = sizes | {"model": "llama2-7b", "accelerator": "h100"}
+    with pytest.raises(ConfigError, match=f"{name}=2 needs experts, and .* is dense; use {name}=1"):
+        training_step(**asked, **{name: 2})
+    assert getattr(training_step(**asked, **{name: 1}).layout, name) == 1
+    with pytest.raises(ConfigError, match=f"{name} must be >= 1, got 0"):
+        training_step(**asked, **{name: 0})

@@ -117,8 +117,13 @@ def zero_stage(text: str) -> tuple[int, Assumed | None]:
 
     Args:
         text: The cell, such as ``1``, ``ZeRO-1`` or ``FSDP2``.
+
+    Raises:
+        Unknown: If it is a number, and no stage.
     """
     word, record = choice("zero", text, "0")
+    if record is not None and record.word and text.strip().lstrip("+-").replace(".", "").isdigit():
+        raise Unknown(f"zero {text[:40]!r} is no stage: 0, 1, 2 and 3 are")
     return (0 if word is None else int(word.value)), record
 
 
