@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from steptime.formulas.schedule import entry_number
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import SCHEDULES
+from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.patterns import chunk_layers, layout_words, stages_of
 from steptime.readers.safe import shown
@@ -14,7 +17,6 @@ LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage")
 _EACH = "num_layers_per_virtual_pipeline_stage"
 _ACCOUNTS = ("account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split")
 _WORDS = {"E": "embedding", "t": "decoder", "m": "mtp", "L": "loss"}
-_BOTH_WAYS = "dualpipe-v"
 
 
 def check_layout(entries: Entries, cut: Entry) -> None:
@@ -94,7 +96,9 @@ def _check_between(entries: Entries, ends: list[int], here: str) -> None:
     """Refuse what is left over, or a stage, that does not divide."""
     reading = entries.reading
     layers, pp, vpp = _layers(entries), reading.value("pp"), int(reading.value("vpp", 1))
-    if layers is None or pp is None or pp < 2 or reading.value("schedule") == _BOTH_WAYS:
+    schedule = reading.value("schedule", USUAL_SCHEDULE)
+    comes_back = entry_number("vee", float(SCHEDULES.index(schedule))) > 0.0
+    if layers is None or pp is None or pp < 2 or comes_back:
         return
     left, between = layers - sum(ends), int(pp) - len(ends)
     if bool(left) != bool(between) or (between and left % between) or left < 0:
