@@ -119,3 +119,28 @@ def test_recomputation_to_a_budget_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text(WHOLE.replace("Mode.full", "Mode.budget"))
     with pytest.raises(ConfigError, match="up to a budget of memory"):
         read_configuration(path)
+
+
+def test_heads_that_change_take_their_groups_along_and_the_compiler_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    text = PARTS.replace(
+        "    return TransformerConfig.olmo2_13B(",
+        "    made = TransformerConfig.olmo2_7B(",
+    ).replace(
+        "padded_vocab_size())\n",
+        "padded_vocab_size())\n    made.block.attention.n_heads = 16\n    return made\n",
+    )
+    path.write_text(
+        text.replace(
+            "max_sequence_length=common.max_sequence_length,",
+            "max_sequence_length=common.dataset.effective_sequence_length, compile_model=True,",
+        )
+    )
+    reading = read_configuration(path)
+    shape = reading.model
+    assert shape is not None
+    assert (shape.num_attention_heads, shape.num_query_groups, shape.head_dim) == (16, 16, 256)
+    assert reading.value("seq_length") == 4096
+    assert {one.name: one.value for one in reading.software_facts} == {"eager": 0.0}
+    path.write_text(PARTS)
+    assert {one.value for one in read_configuration(path).software_facts} == {1.0}

@@ -79,3 +79,17 @@ def test_gpt_neox_scales_the_width_of_a_gated_network(
     model = read_configuration(path).model
     assert model is not None
     assert (model.ffn_hidden_size, model.gated) == (width, True)
+
+
+def test_gpt_neox_s_residual_beside_attention_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "neox.yml"
+    text = (
+        "num_layers: 44\nhidden_size: 6144\nnum_attention_heads: 64\nseq_length: 2048\n"
+        "model_parallel_size: 2\npipe_parallel_size: 1\ntrain_micro_batch_size_per_gpu: 4\n"
+        "gradient_accumulation_steps: 8\nvocab_size: 50432\n"
+    )
+    path.write_text(text + "gpt_j_residual: true\n")
+    told = " ".join(read_configuration(path).notes)
+    assert "gpt_j_residual: attention and MLP are taken one after the other" in told
+    path.write_text(text + "gpt_j_residual: false\n")
+    assert "gpt_j_residual" not in " ".join(read_configuration(path).notes)

@@ -19,11 +19,21 @@ def fill_from(entries: Entries, base: ModelShape) -> None:
     names_tokens = any(
         one.value is not None for name in TOKENIZER for one in entries.by_key.get(name, [])
     )
+    follows = _of_heads(entries, base)
     for name, value in _sizes(base).items():
-        if value is None or (name == "padded_vocab_size" and names_tokens):
+        if value is None or name in follows or (name == "padded_vocab_size" and names_tokens):
             continue
         if all(one.value is None for one in entries.by_key.get(name, [])):
             entries.put(name, value, why)
+
+
+def _of_heads(entries: Entries, base: ModelShape) -> list[str]:
+    """Return what follows from the heads that a file changes, and so is not the model's own."""
+    if all(one.value is None for one in entries.by_key.get("num_attention_heads", [])):
+        return []
+    heads = base.num_attention_heads
+    found = ["num_query_groups"] if base.num_query_groups == heads else []
+    return [*found, *(["kv_channels"] if base.head_dim * heads == base.hidden_size else [])]
 
 
 def _sizes(base: ModelShape) -> dict[str, object]:

@@ -57,6 +57,10 @@ def _put_together(scope: Scope, given: dict[str, ast.expr], line: int) -> Record
             common.fields[name] = (value, line)
             if key == "sequence_length":
                 common.fields["max_sequence_length"] = (value, line)
+                # What its data set says of itself is what it is given.
+                data = Record(kind="DatasetConfig")
+                data.fields["effective_sequence_length"] = (value, line)
+                common.fields["dataset"] = (data, line)
     for name, section in _BUILDERS.items():
         callee = scope.callee(given[name])
         if callee is not None and callee[1] in callee[0].functions:
