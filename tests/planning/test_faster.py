@@ -84,3 +84,12 @@ def test_what_does_not_fit_is_told_what_would(capsys: pytest.CaptureFixture[str]
     out = capsys.readouterr().out
     assert "to fit: --recompute full" in out
     assert "to be faster" not in out
+
+
+def test_a_stated_cut_of_layers_that_costs_time_is_named_first() -> None:
+    asked = {**STEPS[0], "seq_length": 8192, "global_batch_size": 1024}
+    own, plain = predict(**asked, first_stage_layers=5), predict(**asked)
+    best = faster(own, own.question)[0]
+    assert best.change == "--first-stage-layers 0"
+    assert best.found.step_time_s == plain.step_time_s
+    assert not [one for one in faster(plain, plain.question) if "stage-layers" in one.change]

@@ -13,6 +13,7 @@ from steptime.formulas.judgement import fit_outlook
 from steptime.inputs.again import asked_again
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import STAGE_FIELDS
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
 
@@ -101,6 +102,17 @@ def stated(**fields: Any) -> Change:
         **fields: By name.
     """
     return Change(stated=fields)
+
+
+def without_ends(step: TrainingStep) -> Iterator[Change]:
+    """Yield the change to the software's own cut of layers over stages, where another is stated.
+
+    Args:
+        step: What is asked.
+    """
+    ends = {name: 0 for name in STAGE_FIELDS if getattr(step.layout, name)}
+    if ends:
+        yield stated(**ends)
 
 
 def resized(step: TrainingStep, **sizes: int) -> Change:

@@ -11,7 +11,7 @@ from steptime.inputs.face import FITS_WITH
 from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
-from steptime.planning.change import Change, may_run, resized, stated
+from steptime.planning.change import Change, may_run, resized, stated, without_ends
 
 SHOWN = 3
 LEAST_GAIN = 0.01
@@ -93,7 +93,12 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
     tried = []
     question = replace(question, step=found.question.step)
     step = replace(question.step, layout=found.step.layout)
-    for change in (*_switches(step), *_pipeline(step), *_sizes(step)):
+    for change in (
+        *without_ends(step),
+        *_switches(step),
+        *_pipeline(step),
+        *_sizes(step),
+    ):
         other = change.answered(question)
         if other is None:
             continue

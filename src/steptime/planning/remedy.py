@@ -11,7 +11,16 @@ from steptime.answer.answer import Prediction
 from steptime.answer.peak import OUTLOOKS
 from steptime.answer.question import Question
 from steptime.inputs.training_step import TrainingStep
-from steptime.planning.change import LIKELY, SURE, Change, each_asked, outlook, resized, stated
+from steptime.planning.change import (
+    LIKELY,
+    SURE,
+    Change,
+    each_asked,
+    outlook,
+    resized,
+    stated,
+    without_ends,
+)
 
 MOST_STAGES = 128
 MOST_CHANGES = 6
@@ -74,6 +83,7 @@ def _grown(step: TrainingStep, name: str, size: int) -> Change:
 
 def _switches(step: TrainingStep) -> Iterator[Change]:
     layout = step.layout
+    yield from without_ends(step)
     if layout.tp > 1 and not layout.sequence_parallel:
         yield stated(sequence_parallel=True)
     if layout.dp * layout.cp > 1:
