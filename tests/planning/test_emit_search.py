@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from steptime.planning.emit import SUFFIXES
 from steptime.planning.emit.best import Emission, emission, node_size_of
 from steptime.planning.emit.names import servers
 from steptime.planning.explain import step_of
+from steptime.planning.result import SearchResult
 from steptime.planning.search import search
 from steptime.readers import read_configuration
 
@@ -38,18 +40,20 @@ STACKS = {"nemo": "nemo"}
 NAMED = {"torchtitan": {"eager"}}
 
 
+def found_for(name: str, **more: object) -> SearchResult:
+    """Return the search of a model, on the usual devices where nothing else is said."""
+    usual: dict[str, Any] = {
+        "accelerator": "h100",
+        "num_gpus": GPUS,
+        "global_batch_size": GLOBAL_BATCH,
+    }
+    return search(search_question(**(usual | {"model": name, "seq_length": 4096} | more)))
+
+
 def emitted_by_search(kind: str, name: str, device: str = "h100", **more: object) -> Emission:
     """Return what a search under a framework's own software emits."""
-    question = search_question(
-        model=name,
-        accelerator=device,
-        num_gpus=GPUS,
-        global_batch_size=GLOBAL_BATCH,
-        seq_length=4096,
-        stack=STACKS.get(kind, kind),
-        **more,
-    )
-    return emission(kind, search(question))
+    stack = STACKS.get(kind, kind)
+    return emission(kind, found_for(name, accelerator=device, stack=stack, **more))
 
 
 def explained(kind: str, name: str, found: Emission, folder: Path) -> Prediction:
@@ -143,16 +147,7 @@ def test_the_best_layout_that_the_format_can_write_is_taken() -> None:
 
 
 def test_a_layout_that_is_chosen_is_not_replaced() -> None:
-    question = search_question(
-        model="llama3-8b",
-        accelerator="h100",
-        num_gpus=GPUS,
-        global_batch_size=GLOBAL_BATCH,
-        seq_length=4096,
-        schedule="zb-h1",
-        pp=4,
-    )
-    result = search(question)
+    result = found_for("llama3-8b", schedule="zb-h1", pp=4)
     with pytest.raises(ConfigError, match="does not run schedule='zb-h1'"):
         emission("megatron", result, 1)
 
@@ -164,15 +159,7 @@ def test_a_fact_that_no_key_says_is_named() -> None:
 
 
 def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path: Path) -> None:
-    question = search_question(
-        model="llama3-8b",
-        accelerator="h100",
-        num_gpus=GPUS,
-        global_batch_size=GLOBAL_BATCH,
-        seq_length=4096,
-        date="2025-06",
-    )
-    found = emission("megatron", search(question))
+    found = emission("megatron", found_for("llama3-8b", date="2025-06"))
     told = re.search(r"predicted with --stack (\S+) --date (\S+): ", found.text)
     assert told is not None
     path = tmp_path / "emitted.sh"
@@ -184,15 +171,9 @@ def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path:
 
 
 def test_modules_computed_again_and_narrow_moments_are_written(tmp_path: Path) -> None:
-    question = search_question(
-        model="deepseek-v3",
-        accelerator="h100",
-        num_gpus=1024,
-        global_batch_size=1024,
-        seq_length=4096,
-        pp=[8],
+    found = emission(
+        "megatron", found_for("deepseek-v3", num_gpus=1024, global_batch_size=1024, pp=[8])
     )
-    found = emission("megatron", search(question))
     assert "--recompute-modules moe_act layernorm mla_up_proj \\" in found.text
     # The loss of unknown software lies between what words stand for.
     assert named(found) == {"loss_bytes": 32.0}
@@ -204,13 +185,7 @@ def test_modules_computed_again_and_narrow_moments_are_written(tmp_path: Path) -
 
 
 def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
-    question = search_question(
-        model="llama3-405b",
-        accelerator="h100",
-        num_gpus=1024,
-        global_batch_size=512,
-        seq_length=8192,
-    )
-    text = emission("nemo", search(question)).text
+    found = found_for("llama3-405b", num_gpus=1024, global_batch_size=512, seq_length=8192)
+    text = emission("nemo", found).text
     assert "ub_tp_comm_overlap: false" in text
     assert "overlap_tp=" not in text

@@ -71,15 +71,7 @@ def example_origin(maker: Callable[[], dict[str, str]]) -> Origin:
     Args:
         maker: The function that gives them all.
     """
-    module = maker.__module__
-    call = f"from {module} import {maker.__name__} as f; print(f())"
-    return Origin(
-        page="book/rerun",
-        made_by=f"{module}.{maker.__name__}",
-        parameters="",
-        sources="",
-        command=f'python -c "{call}"',
-    )
+    return _called("book/rerun", maker.__module__, maker.__name__, "print(f())")
 
 
 def figure_origin(name: str, steps: Path) -> Origin | None:
@@ -93,13 +85,19 @@ def figure_origin(name: str, steps: Path) -> Origin | None:
     if name not in made:
         return None
     module, _, writer = made[name].partition(":")
-    call = f"from pathlib import Path; from {module} import {writer} as f; f(Path('web'))"
+    call = "from pathlib import Path; f(Path('web'))"
+    chosen = "what you choose; at first as drawn here"
+    return _called("book/built", module, writer, call, parameters=chosen)
+
+
+def _called(page: str, module: str, name: str, call: str, parameters: str = "") -> Origin:
+    """Return the origin of what a function makes; ``call`` calls it as ``f``."""
     return Origin(
-        page="book/built",
-        made_by=f"{module}.{writer}",
-        parameters="what you choose; at first as drawn here",
+        page=page,
+        made_by=f"{module}.{name}",
+        parameters=parameters,
         sources="",
-        command=f'python -c "{call}"',
+        command=f'python -c "from {module} import {name} as f; {call}"',
     )
 
 
