@@ -99,8 +99,8 @@ def test_messages_by_hand() -> None:
     ("work", "wanted"),
     [
         (Work(), 1 + 2),
-        (Work(backward_input=3), 1 + 2),
-        (Work(backward_weight=4), 1 + 2),
+        (Work(backward_input=3), 1 + 3 + 1),
+        (Work(backward_weight=4), 1 + 1 + 4),
         (Work(backward_input=3, backward_weight=4), 1 + 7),
         (Work(backward=5, backward_input=3, backward_weight=4), 1 + 5),
         (Work(forward=0.1, backward=0.2), 0.3),
