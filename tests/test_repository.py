@@ -247,6 +247,16 @@ def test_no_machine_path_and_no_package_host() -> None:
     assert found == []
 
 
+def test_no_browser_test_evaluates_in_the_page() -> None:
+    # It passes while the first try succeeds, and fails by the pages' policy against eval when not.
+    calls = [
+        str(path)
+        for path in (ROOT / "tests" / "browser").rglob("*.py")
+        if ".wait_for_function(" in path.read_text(encoding="utf-8")
+    ]
+    assert calls == []
+
+
 def test_the_lock_is_hashed_and_holds_every_group() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     blocks = re.split(r"\n(?=[a-z0-9])", lock)

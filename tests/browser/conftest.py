@@ -7,6 +7,7 @@ import functools
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -216,6 +217,20 @@ class Watched:
             with contextlib.suppress(Error):
                 self.page.evaluate(_TWO_FRAMES)
         return self.page
+
+    def until(self, expression: str, within_s: float = 30.0) -> None:
+        """Wait until an expression holds in the page, asked from outside it.
+
+        Playwright's ``wait_for_function`` evaluates in the page when the first try fails, which
+        the pages' own policy against eval forbids.
+
+        Raises:
+            AssertionError: It does not hold in time.
+        """
+        end = time.monotonic() + within_s
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, f"never true: {expression}"
+            self.page.wait_for_timeout(50)
 
     def assert_clean(self) -> None:
         """Fail if the page asked another host, missed a file or threw."""

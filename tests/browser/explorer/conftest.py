@@ -39,12 +39,14 @@ class Explorer:
         page: The Playwright page.
         errors: Exceptions and console errors so far.
         assert_clean: Fails if it asked another host, missed a file or threw.
+        until: Waits until an expression holds in the page.
     """
 
     def __init__(self, watched: Any) -> None:
         self.page = watched.page
         self.errors: list[str] = watched.errors
         self.assert_clean: Callable[[], None] = watched.assert_clean
+        self.until: Callable[[str], None] = watched.until
 
     def value(self, name: str) -> float:
         """Return the number behind a printed one."""

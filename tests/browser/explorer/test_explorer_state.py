@@ -94,8 +94,8 @@ def test_a_table_is_fetched_with_the_first_schedule_that_reads_it(open_explorer:
     # By an address, and by hand from another schedule, in one step or back and forth.
     opened = open_explorer(TABLED)
     opened.page.wait_for_selector('[data-out="verdict-rest"]:has-text("s")')
-    opened.page.wait_for_function("window.stExplorer.state().schedule === 'v-half'")
-    opened.page.wait_for_function(f"{fetched} === 1")
+    opened.until("window.stExplorer.state().schedule === 'v-half'")
+    opened.until(f"{fetched} === 1")
     opened.assert_clean()
     changed = open_explorer(TABLED.replace("v-half", "zb-v"))
     other = changed.outs()
@@ -104,14 +104,14 @@ def test_a_table_is_fetched_with_the_first_schedule_that_reads_it(open_explorer:
         "history.replaceState(null, '', location.search.replace('zb-v', 'v-half'));"
         "dispatchEvent(new PopStateEvent('popstate'))"
     )
-    changed.page.wait_for_function(f"{fetched} === 1")
+    changed.until(f"{fetched} === 1")
     changed.page.wait_for_timeout(300)
     assert changed.outs() == opened.outs() != other
 
 
 def test_no_offered_choice_ends_in_nonsense(open_explorer: Open) -> None:
     seen = open_explorer(TABLED)
-    seen.page.wait_for_function("'stTables' in window")
+    seen.until("'stTables' in window")
     seen.page.wait_for_timeout(300)
     draw = random.Random(5)
     offered: dict[str, list[Any]] = {
