@@ -46,7 +46,6 @@ def usual_layout(
         "sequence_parallel": lambda: tp > 1 and usual_stack(said).sequence_parallel,
         "recompute": lambda: recompute_taken(said, assumed),
     }
-    check_experts_cut(shape, found["etp"])
     # In this order: what comes later depends on what was taken before.
     for name, taking in usual.items():
         if found[name] is None:
@@ -130,20 +129,6 @@ def recompute_taken(said: Said, assumed: list[Assumed]) -> str:
         why = f"usual with {usual_stack(said).name}"
         assumed.append(taken("recompute", mode, why, "--recompute MODE"))
     return mode
-
-
-def check_experts_cut(shape: ModelShape, etp: int | None) -> None:
-    """Refuse to cut the experts of a model that has none.
-
-    Args:
-        shape: Whether it has experts.
-        etp: Tensor-parallel size inside an expert; None where it is not stated.
-
-    Raises:
-        ConfigError: With the way out.
-    """
-    if etp is not None and shape.experts is None and check_count("etp", etp, most=10**7) > 1:
-        raise ConfigError(f"etp={etp} needs experts, and {shape.name} is dense; use etp=1")
 
 
 def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
