@@ -101,7 +101,8 @@ def taken(table: Sequence[float], index: Number) -> Number:
     """
     itself = index == index
     if itself is True or itself is False:
-        return table[int(minimum(maximum(index, 0.0), len(table) - 1.0))]
+        place, last = int(index), len(table) - 1
+        return table[place if 0 <= place <= last else max(0, min(place, last))]
     space = itself.__array_namespace__()
     # Every array has what a type checker asks of a float here.
     places: Any = index
