@@ -75,7 +75,7 @@ class Prediction(Shown):
             return None, None
         parts: Any = self.breakdown_s
         ends = interval_s(self.record, facts, width, parts, self.step_time_s)
-        return ends["low_s"], ends["high_s"]
+        return float(ends["low_s"]), float(ends["high_s"])
 
     @property
     def step_time_low_s(self) -> float | None:
@@ -140,7 +140,7 @@ class Prediction(Shown):
     @cached_property
     def fit_probability(self) -> float | None:
         """Return the chance that the measured peak fits; None where too few are known."""
-        return self.known.chance(self.total_bytes, self.record.hbm_bytes)
+        return self.known.chance(self.total_bytes, float(self.record.hbm_bytes))
 
     @cached_property
     def memory(self) -> Memory:
@@ -241,5 +241,5 @@ def answer(question: Question) -> Prediction:
         software=one,
         step_time_s=float(known.predictor.total(parts)),
         breakdown_s=parts,
-        total_bytes=memory_total_bytes(record, one.memory),
+        total_bytes=float(memory_total_bytes(record, one.memory)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
@@ -37,19 +37,19 @@ def usual_layout(
     found = {name: given[name] for name in LAYOUT_FIELDS}
     tp, cp, pp = (check_count(name, found[name], most=10**7) for name in ("tp", "cp", "pp"))
     found["dp"] = dp_of(found["dp"], inputs["num_gpus"], (tp, cp, pp))
-    schedule = found["schedule"]
-    usual: dict[str, Callable[[], Any]] = {
-        "vpp": lambda: usual_chunks(shape, pp, schedule, assumed),
-        "schedule": lambda: usual_schedule(found["vpp"], pp, assumed),
-        "zero_stage": lambda: zero_stage_taken(shape, (pp, found["dp"], cp), said, assumed),
-        "etp": lambda: usual_etp(shape, tp, assumed),
-        "sequence_parallel": lambda: tp > 1 and usual_stack(said).sequence_parallel,
-        "recompute": lambda: recompute_taken(said, assumed),
-    }
     # In this order: what comes later depends on what was taken before.
-    for name, taking in usual.items():
-        if found[name] is None:
-            found[name] = taking()
+    if found["vpp"] is None:
+        found["vpp"] = usual_chunks(shape, pp, found["schedule"], assumed)
+    if found["schedule"] is None:
+        found["schedule"] = usual_schedule(found["vpp"], pp, assumed)
+    if found["zero_stage"] is None:
+        found["zero_stage"] = zero_stage_taken(shape, (pp, found["dp"], cp), said, assumed)
+    if found["etp"] is None:
+        found["etp"] = usual_etp(shape, tp, assumed)
+    if found["sequence_parallel"] is None:
+        found["sequence_parallel"] = tp > 1 and usual_stack(said).sequence_parallel
+    if found["recompute"] is None:
+        found["recompute"] = recompute_taken(said, assumed)
     return found
 
 
