@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steptime.answer.width import EXPERTS
 from steptime.evidence.samples import Table, all_runs
@@ -133,15 +133,22 @@ def fit_stage(
 
     first = np.array([constants.values()[name] for name in names])
     begin = np.clip((first - middle) / half, -0.98, 0.98)
-    # All points of a slope at once: nearly all of an evaluation is the same for one as for ten.
+
+    def residual(x: Floats) -> Floats:
+        return residuals([x])[0]
+
+    def mapped(_: Callable[..., Any], points: Iterable[Any]) -> list[Any]:
+        # All points of a slope at once: nearly all of an evaluation is as quick for ten as for one.
+        return list(residuals(points))
+
     found = least_squares(
-        lambda x: residuals([x])[0],
+        residual,
         begin,
         bounds=(-1.0, 1.0),
         loss="cauchy",
         diff_step=[1e-3] * len(names),
         max_nfev=30,
-        workers=lambda _, points: residuals(points),
+        workers=mapped,
     )
     values = middle + half * found.x
     return constants.changed(dict(zip(names, map(float, values), strict=True)))
