@@ -10,7 +10,6 @@ from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
 from steptime.planning.emit.names import (
-    check_one_copy,
     headline,
     norm_of,
     started,
@@ -78,7 +77,6 @@ def nanotron_yaml(
 
 def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what nanotron has no key for."""
-    check_one_copy("nanotron", layout, "emit megatron")
     check_usual("nanotron", model, "emit megatron")
     check_even_stages("nanotron", layout)
     is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
@@ -92,11 +90,7 @@ def _check(model: ModelShape, layout: Layout) -> None:
         raise ConfigError(f"nanotron's heads are hidden_size / heads wide, not {model.head_dim}")
     if model.window_size and model.windowed_layers != model.num_layers:
         raise ConfigError("nanotron has a window in every layer or in none; emit megatron")
-    if layout.schedule not in _ENGINES:
-        raise ConfigError(f"nanotron does not run schedule={layout.schedule!r}; use 1f1b or gpipe")
     if layout.zero_stage > 1:
         raise ConfigError("nanotron shares no gradients or weights; choose --zero 0 or --zero 1")
-    if layout.recompute == "selective":
-        raise ConfigError("nanotron has no selective recomputation; use none or full")
     if layout.precision != "bf16":
         raise ConfigError(f"nanotron has no precision={layout.precision!r}; use bf16")
