@@ -231,7 +231,7 @@ def test_a_share_of_the_memory_is_refused_by_its_options_name(
 
 
 def test_what_the_emitted_file_is_of_is_told_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192", "--stack", "deepspeed"]
+    arguments = ["-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
     assert run(["search", "-m", "llama3-8b", *arguments, "--emit", "deepspeed"]) == 0
     found = capsys.readouterr()
     assert found.out.startswith("#!/bin/bash\n")

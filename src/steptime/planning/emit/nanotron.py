@@ -18,6 +18,8 @@ from steptime.planning.emit.names import (
 from steptime.planning.emit.stages import check_even_stages
 
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
+_ANY = "1f1b"
+"""On one stage, where a schedule means nothing."""
 
 
 def nanotron_yaml(
@@ -63,7 +65,7 @@ def nanotron_yaml(
         f"  pp: {layout.pp}",
         f"  tp: {layout.tp}",
         f"  context_parallel_size: {layout.cp}",
-        f"  pp_engine: {_ENGINES[layout.schedule]}",
+        f"  pp_engine: {_ENGINES.get(layout.schedule, _ANY)}",
         f"  tp_mode: {'REDUCE_SCATTER' if layout.sequence_parallel else 'ALL_REDUCE'}",
         f"  tp_linear_async_communication: {str(layout.sequence_parallel).lower()}",
         f"  recompute_layer: {str(layout.recompute == 'full').lower()}",
