@@ -21,6 +21,7 @@ from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
 from steptime.formulas.roofline.modules import full_share
+from steptime.inputs.ability import not_had
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown, bars, seconds
@@ -206,8 +207,8 @@ class Prediction(Shown):
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
-        past = _beyond(step, record)
-        return (*step.assumed, *self.known.assumed, *uses, *past, *unused, *more, *left_out)
+        told = (*step.assumed, *not_had(step.said, step.layout), *self.known.assumed, *uses)
+        return (*told, *_beyond(step, record), *unused, *more, *left_out)
 
 
 def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
