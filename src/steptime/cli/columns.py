@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from rich.table import Table
 
-LONGEST_WORD = 16
-"""Characters of a name that stay together; a longer word, as of an address, may be folded."""
+LONGEST_WORD = 26
+"""Characters of a word that stay together, as of an option; a longer one may be folded."""
+LONGEST_NAME = 32
+"""Characters of a row's name that stay together; what is longer is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,9 @@ class Column:
             names_break: Whether the names of rows may break as other text does.
         """
         head = max(map(_width, self.head.split()), default=1)
-        if self.number or (self.named and not names_break):
-            return max([head, *map(_width, self.cells)])
+        widest = max([head, *map(_width, self.cells)])
+        if self.number or (self.named and not names_break and widest <= LONGEST_NAME):
+            return widest
         text = (min(_width(word), LONGEST_WORD) for cell in self.cells for word in cell.split())
         return max([head, *text])
 

@@ -38,16 +38,19 @@ def console() -> Console:
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> Iterator[Callable[[int], None]]:
     """Show on a terminal that something is under way, until it is done.
 
     Args:
         what: Is under way.
+
+    Yields:
+        What to call with how many layouts, or rows, are done.
     """
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+        yield lambda done: status.update(f"{what}: {done:,} done")
 
 
 @contextlib.contextmanager
