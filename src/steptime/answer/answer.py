@@ -13,7 +13,12 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
-from steptime.answer.remarks import facts_unused, over_the_peak, sharding_holds_more
+from steptime.answer.remarks import (
+    facts_unused,
+    over_the_peak,
+    past_the_positions,
+    sharding_holds_more,
+)
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -207,8 +212,10 @@ class Prediction(Shown):
         left_out = limits_of(step.model, record, one)
         unused = facts_unused(record, one)
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
+        past = _beyond(step, record)
+        long = past_the_positions(step.model, step.batch.seq_length)
         told = (*step.assumed, *not_had(step.said, step.layout), *self.known.assumed, *uses)
-        return (*told, *_beyond(step, record), *unused, *more, *left_out)
+        return (*told, *long, *past, *unused, *more, *left_out)
 
 
 def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
