@@ -16,7 +16,7 @@ from steptime.formulas.memory.activations import token_bytes
 from steptime.formulas.memory.stored import layer_token_bytes
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import RECOMPUTE
+from steptime.inputs.layout import RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import model
 from steptime.inputs.training_step import device_named
 
@@ -68,6 +68,32 @@ def test_a_better_device_is_never_slower_and_unfits_nothing(
         after = predict(**asked | {"accelerator": device})
         assert after.step_time_s <= found.step_time_s * (1.0 + ROUNDING), asked
         assert after.verdict >= found.verdict, asked
+
+
+@pytest.mark.parametrize("name", BETTER)
+@pytest.mark.parametrize("factor", [1.03, 10.0])
+def test_a_better_device_behind_a_slow_host_is_never_slower(name: str, factor: float) -> None:
+    """Its passes are less alike then, behind which some schedules would idle more."""
+    for asked in behind_hosts():
+        before = predict(**asked)
+        device = with_better(device_named(asked["accelerator"]), name, factor)
+        after = predict(**asked | {"accelerator": device})
+        assert after.step_time_s <= before.step_time_s * (1.0 + ROUNDING), asked
+
+
+def behind_hosts() -> Iterator[Asked]:
+    """Give pipelines whose hosts set the pace for none, for some and for all of their devices."""
+    asked = {"model": "llama3-8b", "seq_length": 2048, "tp": 1, "cp": 2, "pp": 2, "dp": 3}
+    asked |= {"global_batch_size": 192, "recompute": "selective", "zero_stage": 0}
+    waits = (0.001, 0.0044, 0.03)
+    for schedule, host_s in itertools.product(SCHEDULES, waits):
+        for stack, device in (("nanotron-playbook", "gb300"), ("megatron", "mi300x")):
+            facts = {"host_layer_s": host_s}
+            yield (
+                asked
+                | {"schedule": schedule, "facts": facts, "stack": stack}
+                | {"accelerator": device}
+            )
 
 
 @pytest.mark.parametrize("factor", [2, 4])
