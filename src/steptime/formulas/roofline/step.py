@@ -1,10 +1,18 @@
 """The whole step by the roofline model."""
 
 from steptime.formulas.number import Number, maximum, where
-from steptime.formulas.records import Constants, Job, LayerParts, Messages, StepParts, TimeFacts
+from steptime.formulas.records import (
+    Constants,
+    Job,
+    LayerParts,
+    Messages,
+    StepParts,
+    TimeFacts,
+)
 from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.elementwise import accumulation_s
 from steptime.formulas.roofline.exchanges import pairs
+from steptime.formulas.roofline.hosts import backward_s, idle_share
 from steptime.formulas.roofline.layer import (
     core_s,
     elementwise_s,
@@ -23,7 +31,7 @@ from steptime.formulas.roofline.shards import (
 from steptime.formulas.roofline.sharing import gradients_s, optimizer_s, tied_s
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
 from steptime.formulas.roofline.vocabulary import vocabulary_s
-from steptime.formulas.schedule import bubble_share, entry_number
+from steptime.formulas.schedule import entry_number
 
 
 def _tensor_again_s(job: Job, stack: TimeFacts, messages: Messages) -> Number:
@@ -108,7 +116,7 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     """Return the parts of one training step, in exposed seconds; their sum is the step.
 
     A bubble is what 1F1B with as many chunks leaves idle, unlike stages included, times the
-    share of it that the schedule leaves of equal ones, see `bubble_share`. A zero-bubble one
+    share of it that the schedule leaves of equal ones, see `idle_share`. A zero-bubble one
     may delay half of the gradients' products and adding them up (W); attention, recomputation
     and all that is sent stay in its way (I).
 
@@ -129,16 +137,14 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     layers = stage["layers"]
     each = num_microbatches * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
-    weight = layer["backward_weight"]
     shared = layer["weights_forward"] + layer["weights_backward"]
-    grads = layer["backward"] - weight + layer["weights_backward"]
-    ahead = layer["forward"] + layer["weights_forward"]
-    share = bubble_share(job.schedule, job.pp, num_microbatches, job.vpp, ahead, grads, weight)
+    share = idle_share(job, layer, floors, num_microbatches)
     most, longer = stage["most"], longer_chunks(job)
-    # Where the host sets the pace, passes that gradients hide behind last as long as it does.
-    hiding = most * maximum(floors["host"] / layer["total"], 1.0)
+    behind = backward_s(layer, floors, num_microbatches)
+    waits = maximum(floors["host"] - layer["total"], 0.0)
+    ahead = layer["forward"] + waits + (layer["backward"] - behind)
     gradients = tied_s(job, stack, constants) + gradients_s(
-        job, stack, constants, most, hiding * layer["forward"], hiding * layer["backward"]
+        job, stack, constants, most, most * ahead, most * behind
     )
     at_ends = stage["embeddings"] * ends["first"] + stage["heads"] * ends["last"]
     compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
