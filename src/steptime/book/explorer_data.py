@@ -42,6 +42,7 @@ from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import KNOWLEDGE, NOTHING, NOTHING_SAID
 from steptime.inputs.schedule_faults import INSTEAD, SCHEDULE_FAULTS
+from steptime.inputs.usual import NO_EXPERTS
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -248,6 +249,7 @@ def explorer_data() -> dict[str, Any]:
             [*one, near] for one, near in zip(SCHEDULE_FAULTS, INSTEAD, strict=True)
         ],
         "device_fault": DEVICE_FAULT,
+        "no_experts": NO_EXPERTS,
         "precision_faults": {"eight": NO_EIGHT_BITS, "blocks": NO_BLOCKS},
         "step_models": predictor_entries(),
         "memory": {"parts": list(PARTS), **memory_error(), **peak_data()},

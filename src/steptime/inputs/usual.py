@@ -16,6 +16,8 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
 
 NO_RECOMPUTATION = "none"
+NO_EXPERTS = "etp={etp} needs experts, and {name} is dense; use etp=1"
+"""The layout page prints the same sentence."""
 USUAL_SCHEDULE, USUAL_INTERLEAVED = "1f1b", "interleaved-1f1b"
 
 
@@ -143,7 +145,7 @@ def check_experts_cut(shape: ModelShape, etp: int | None) -> None:
         ConfigError: With the way out.
     """
     if etp is not None and shape.experts is None and check_count("etp", etp, most=10**7) > 1:
-        raise ConfigError(f"etp={etp} needs experts, and {shape.name} is dense; use etp=1")
+        raise ConfigError(NO_EXPERTS.format(etp=etp, name=shape.name))
 
 
 def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
