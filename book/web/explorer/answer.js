@@ -85,10 +85,6 @@ export function refusal(state, job, data, formulas, named = null) {
   const lacking = precisionRefusal(state, job, data);
   const unlike = lacking ?? (saysHow(state) ? named.shardingRefusal(state, job) : null);
   if (unlike) return unlike;
-  if (state.etp > 1 && !job.num_experts) {
-    const text = sentence(data.no_experts, { etp: state.etp, name: modelName(state, data) });
-    return { field: "etp", value: 1, text };
-  }
   const rule = formulas.layout_rule(job);
   // In the order of Python: the batch, then the schedule, then all else.
   const unfit = rule === 1 ? null : scheduleRefusal(state, job, data, formulas);

@@ -42,7 +42,6 @@ from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import KNOWLEDGE, NOTHING, NOTHING_SAID
 from steptime.inputs.schedule_faults import INSTEAD, SCHEDULE_FAULTS
-from steptime.inputs.usual import NO_EXPERTS
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -139,7 +138,7 @@ def doubtful_bases(device: Accelerator) -> dict[str, dict[str, float]]:
             share = doubtful_share(device, one.bits, published_constants())
         if share is not None:
             wider = {key: widened(width, share.doubt) for key, width in _kept_widths().items()}
-            found[str(one.bits)] = {key: width.base for key, width in wider.items()}
+            found[str(one.bits)] = {key: float(width.base) for key, width in wider.items()}
     return found
 
 
@@ -249,7 +248,6 @@ def explorer_data() -> dict[str, Any]:
             [*one, near] for one, near in zip(SCHEDULE_FAULTS, INSTEAD, strict=True)
         ],
         "device_fault": DEVICE_FAULT,
-        "no_experts": NO_EXPERTS,
         "precision_faults": {"eight": NO_EIGHT_BITS, "blocks": NO_BLOCKS},
         "step_models": predictor_entries(),
         "memory": {"parts": list(PARTS), **memory_error(), **peak_data()},

@@ -176,7 +176,7 @@ def _bases(knowledge: str) -> dict[str, dict[str, dict[str, float]]]:
             share = doubtful_share(device_of(name), bits, published_constants())
             if share is not None:
                 wider = {k: widened(one, share.doubt) for k, one in _widths(knowledge).items()}
-                found.setdefault(name, {})[str(bits)] = {k: w.base for k, w in wider.items()}
+                found.setdefault(name, {})[str(bits)] = {k: float(w.base) for k, w in wider.items()}
     return found
 
 
