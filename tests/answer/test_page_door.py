@@ -1,8 +1,4 @@
-"""The same random questions put to the page: its JavaScript says what everybody else says.
-
-The page asks for no software, date or single fact, so these are left open for all; an address that
-names one is told that it is not read.
-"""
+"""The same random questions put to the page: its JavaScript says what everybody else says."""
 
 from __future__ import annotations
 
@@ -26,8 +22,17 @@ from steptime.inputs.errors import ConfigError
 pytestmark = pytest.mark.slow
 
 NUM_QUESTIONS = 2000
+OTHERS = (
+    {"stack": "fsdp", "date": "2024-05", "facts": "kernel=cudnn,overlap_dp=0.5"},
+    {"stack": "megatron-2023"},
+    {"stack": "mega"},
+    {"date": "1999-01"},
+    {"facts": "overlap=1"},
+    {"facts": "overlap_dp=2"},
+    {"facts": "kernel=flash-9"},
+)
+"""What an address may say of software: the first two there are."""
 VERDICTS = ("over", "tight", "fits")
-OPEN: Asked = {"stack": None, "date": None, "facts": {}}
 
 
 def state(asked: Asked) -> dict[str, Any]:
@@ -37,14 +42,16 @@ def state(asked: Asked) -> dict[str, Any]:
     by = asked["predictor"] or "roofline"
     more = {"n": devices, "own": "", "by": by, "tokens": 1e12}
     built = {"domain": asked["nvlink_domain"] or 0, "net": asked["network_gbit"] or 0}
-    return found | more | built | {"sp": int(asked["sequence_parallel"])}
+    facts = ",".join(f"{name}={value:g}" for name, value in asked["facts"].items())
+    said = {"stack": asked["stack"] or "", "date": asked["date"] or "", "facts": facts}
+    return found | more | built | said | {"sp": int(asked["sequence_parallel"])}
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Asked, Any]]:
     """Give random questions, legal or not, with what the page says."""
     draw = random.Random(11)
-    questions = [drawn(draw) | OPEN for _ in range(4 * NUM_QUESTIONS)]
+    questions = [drawn(draw) for _ in range(4 * NUM_QUESTIONS)]
     answers = page_answers([state(asked) for asked in questions], tmp_path_factory.mktemp("page"))
     return list(zip(questions, answers, strict=True))
 
@@ -107,14 +114,21 @@ def test_the_page_refuses_what_all_others_refuse(told: list[tuple[Asked, Any]]) 
     assert refused > NUM_QUESTIONS / 2
 
 
-def test_an_address_that_names_software_is_told_that_it_is_not_read(tmp_path: Path) -> None:
+def test_an_address_names_software_and_what_is_in_no_table_is_told(tmp_path: Path) -> None:
     write_modules(tmp_path)
     (tmp_path / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-    query = "?l.tp=4&l.net=200&l.stack=megatron&l.date=2021-05&l.facts=dropout"
+    query = "?l.tp=4&l.net=200&l.stack=megatron&l.date=2021-13&l.facts=dropout"
     code = (
         'import { data } from "./explorer/data.js";\n'
         'import { fromQuery } from "./explorer/state.js";\n'
-        f"console.log(JSON.stringify(fromQuery({json.dumps(query)}, data)));"
+        'import * as formulas from "./explorer/formulas.js";\n'
+        'import { makeNamed } from "./explorer/named.js";\n'
+        'import { tables } from "./explorer/tables-of-software.js";\n'
+        "const named = makeNamed(tables, data, formulas);\n"
+        "const unread = (found) => named.unread({stack: '', date: '', facts: '', ...found});\n"
+        f"const found = fromQuery({json.dumps(query)}, data);\n"
+        f"const more = {json.dumps(OTHERS)}.map(unread);\n"
+        "console.log(JSON.stringify({ ...found, more }));"
     )
     (tmp_path / "run.js").write_text(code, encoding="utf-8")
     done = subprocess.run(
@@ -126,8 +140,10 @@ def test_an_address_that_names_software_is_told_that_it_is_not_read(tmp_path: Pa
         text=True,
     )
     found = json.loads(done.stdout)
-    assert found["bad"] == ["stack=megatron", "date=2021-05", "facts=dropout"]
-    assert (found["state"]["tp"], found["state"]["net"]) == (4, 200)
+    assert found["bad"] == ["date=2021-13", "facts=dropout"]
+    read = [found["state"][key] for key in ("tp", "net", "stack", "date")]
+    assert read == [4, 200, "megatron", ""]
+    assert found["more"] == [[], [], ["stack"], ["date"], ["facts"], ["facts"], ["facts"]]
 
 
 def test_the_page_is_asked_as_python_is(told: list[tuple[Asked, Any]]) -> None:

@@ -3,7 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { data } from "./explorer/data.js";
 import * as formulas from "./explorer/formulas.js";
 import { makeAnswer } from "./explorer/answer.js";
+import { makeNamed } from "./explorer/named.js";
+import { tables } from "./explorer/tables-of-software.js";
 const machine = makeAnswer(data, formulas);
+machine.learn(makeNamed(tables, data, formulas));
 const view = new DataView(new ArrayBuffer(8));
 const bits = (value) => {
   view.setFloat64(0, value);

@@ -5,7 +5,10 @@ import * as formulas from "./explorer/formulas.js";
 import { makeAnswer } from "./explorer/answer.js";
 import { asCommand, asCsv, asPython } from "./explorer/share.js";
 import { DEFAULTS, fromQuery, toQuery } from "./explorer/state.js";
+import { makeNamed } from "./explorer/named.js";
+import { tables } from "./explorer/tables-of-software.js";
 const machine = makeAnswer(data, formulas);
+machine.learn(makeNamed(tables, data, formulas));
 const out = [];
 for (const given of JSON.parse(readFileSync("states.json", "utf8"))) {
   const answer = machine.answer({ ...DEFAULTS, ...given });

@@ -14,7 +14,7 @@ from steptime.evidence.schema import published_rows
 from steptime.inputs.job import JOB_FIELDS
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.presets import accelerator_names, model, model_names
-from steptime.inputs.software import MIXTURES
+from steptime.inputs.software_taken import MIXTURES
 
 
 # --- limit

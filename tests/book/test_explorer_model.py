@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,15 +11,19 @@ from page_node import bits, page_answers
 
 from steptime.answer import Prediction, Question, answer
 from steptime.book.explorer_data import DEVICE_FAULT
+from steptime.book.explorer_state import asked_of
 from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
+from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.validity import device_fault
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.job import JOB_FIELDS
+from steptime.inputs.job import JOB_FIELDS, Job
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 from steptime.inputs.presets import accelerator_names, model_names
+from steptime.inputs.said import KNOWLEDGE
 from steptime.inputs.software import knows
+from steptime.inputs.stack import families, stack_names
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.pipeline.build import fixed_chunks
 
@@ -33,6 +38,18 @@ OWN = "40-5120-13824-40-8-64000-1-0-0-0-0-0"
 OWN_EXPERTS = "30-4096-11008-32-8-100000-1-1-60-6-1408-2"
 OWN_WHOLE = "32-4096-11008-32-32-100000-1-1-64-6-1408-2-128-0-512-16-3-8-4-1536-512-128-64-128"
 """All that a file of a model can say."""
+
+NAMES = [*[""] * 800, *families(), *stack_names()]
+FACTS = [
+    "kernel=cudnn",
+    "kernel=flash-triton,loss_bytes=8",
+    "cp_comm_type=a2a",
+    "cp_comm_type=all_gather,cp_gradient_bytes=4",
+    "recompute_layers=2",
+    "recompute_layers=40",
+    "overlap_dp=0.5,gradient_bytes=2",
+]
+"""What may be stated of the software, each kind of it."""
 
 UNTIMED = "no model tells the time of {precision} products on {gpu}; use bf16"
 UNFIT = ("has two chunks", "has one chunk", "equal rounds", "an even pp", "needs 2 pp")
@@ -61,8 +78,7 @@ def random_states(count: int) -> list[dict[str, Any]]:
                 "cp": cp,
                 "vpp": vpp,
                 "ep": draw.choice([1, 1, 1, 1, 1, 1, 2, 4, 8]),
-                # A dense model has no experts to cut: that is refused.
-                "etp": draw.choice([1] * 9 + [2]),
+                "etp": draw.choice([1] * 60 + [2]),
                 "mb": mb,
                 "batch": copies * mb * draw.choice([1, 2, 5, 8, 64]) + draw.choice([0] * 19 + [1]),
                 "seq": draw.choice([512, 2048, 4096, 8192, 131072, 4096, 3000]),
@@ -75,6 +91,9 @@ def random_states(count: int) -> list[dict[str, Any]]:
                 "domain": draw.choice([0, 0, 8, 72, 36]),
                 "tokens": draw.choice([300e9, 15.6e12]),
                 "by": draw.choice(["baseline", "roofline"]),
+                "stack": draw.choice(NAMES),
+                "date": draw.choice([""] * 16 + ["2021-05", "2022-09", "2024-03", "2026-07"]),
+                "facts": draw.choice([""] * 60 + FACTS),
             }
         )
     return states
@@ -141,6 +160,9 @@ def python_step(state: dict[str, Any]) -> TrainingStep:
         recompute=state["recompute"],
         precision=state["precision"],
         schedule=state["schedule"],
+        stack=state["stack"] or None,
+        date=state["date"] or None,
+        facts=asked_of(state)["facts"],
     )
 
 
@@ -149,6 +171,13 @@ def python_models(step: TrainingStep) -> dict[str, Prediction]:
     names = ["roofline"] if knows(step.accelerator) else []
     names += [] if step.job().fp8 else ["baseline"]
     return {name: answer(Question(step=step, predictor=name)) for name in names}
+
+
+def executed(found: Prediction) -> Job:
+    """Return the record with the share of the layers that runs again."""
+    facts, record = found.software.time, found.record
+    again = record.recompute_full if facts is None else full_share(record, facts)
+    return replace(record, recompute_full=float(again))
 
 
 def python_answer(state: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +195,7 @@ def python_answer(state: dict[str, Any]) -> dict[str, Any]:
         "fullest": fullest,
         **{name: one.breakdown_s for name, one in models.items()},
         "totals": {name: one.step_time_s for name, one in models.items()},
-        "outcome": outcome(record, chosen.step_time_s, state["tokens"]),
+        "outcome": outcome(executed(chosen), chosen.step_time_s, state["tokens"]),
         "scalars": {
             "total": chosen.total_bytes,
             "quick": chosen.total_bytes,
@@ -209,7 +238,7 @@ def test_intervals_software_and_verdict_are_those_of_the_package(
 ) -> None:
     words = ("over", "tight", "fits")
     drawn = [(state, page) for state, page in answered if "bands" in page][:1000]
-    seen = set()
+    seen, levels = set(), set()
     for state, page in drawn:
         models = python_models(python_step(state))
         for name, one in models.items():
@@ -220,8 +249,11 @@ def test_intervals_software_and_verdict_are_those_of_the_package(
         assert page["software"] == one.software.stack.name, state
         assert page["verdict"] == words[one.verdict], state
         assert page["outlook"] == one.memory.outlook, state
-        seen.add((page["software"], page["verdict"]))
+        levels.add(one.software.knowledge)
+        if not state["stack"]:
+            seen.add((page["software"], page["verdict"]))
     assert len(seen) == 6
+    assert levels == set(KNOWLEDGE)
 
 
 # --- refusal
@@ -244,6 +276,7 @@ def test_page_refuses_what_the_package_refuses_with_the_same_sentence(
             unfit |= {words for words in UNFIT if words in said}
     # Every kind of refusal was among them, or the test shows too little.
     assert sentences >= {
-        *("global_batch_size", "pp", "vpp", "tp", "cp", "ep", "dp_replicate", "GPUs", "precision")
+        *("global_batch_size", "pp", "vpp", "tp", "cp", "ep", "etp", "dp_replicate", "GPUs"),
+        *("precision", "zero_stage", "date", "fact"),
     }
     assert unfit == set(UNFIT)

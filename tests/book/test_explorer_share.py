@@ -73,6 +73,9 @@ def some_states() -> list[dict[str, Any]]:
                         "sp": draw.randrange(2),
                         "domain": draw.choice([0, 8, 72, 36]),
                         "net": draw.choice([0, 100, 800]),
+                        "stack": draw.choice(["", "", "megatron", "nemo", "megatron-2023"]),
+                        "date": draw.choice(["", "2024-11", "2026-07"]),
+                        "facts": draw.choice(["", "", "overlap_dp=0.5,kernel=flash-2"]),
                         "by": draw.choice(["baseline", "roofline"]),
                     }
                 )
@@ -162,6 +165,8 @@ def test_the_copied_table_holds_inputs_parts_and_totals(said: list[dict[str, Any
             str(state[key]) for key in ("tp", "pp", "cp", "vpp", "ep", "etp")
         ]
         assert inputs.get("nvlink_domain", "0") == str(state["domain"])
+        assert (inputs.get("stack", ""), inputs.get("date", "")) == (state["stack"], state["date"])
+        assert inputs.get("fact kernel", "") == ("flash-2" if state["facts"] else "")
         totals = [float(one[2]) for one in cells if one[0] == "step total"]
         assert row["step_s"] in totals
         ranks = [float(one[2]) for one in cells if one[0] == "memory total"]

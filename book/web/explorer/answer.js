@@ -3,7 +3,7 @@
  * Python of the same name when the site is built; here numbers are only put together.
  */
 
-import { ownShape } from "./state.js";
+import { ownShape, saysHow } from "./state.js";
 
 /** Parts of the step in the order they are drawn, with the words of the page. */
 export const STEP_PARTS = [
@@ -56,7 +56,7 @@ export function jobOf(state, data) {
   };
 }
 
-const precisionOf = (state, data) => data.precisions.find((one) => one.key === state.precision);
+export const precisionOf = (state, data) => data.precisions.find((one) => one.key === state.precision);
 
 /** Return why a device lacks the products of a precision, or null. */
 export function precisionRefusal(state, job, data) {
@@ -72,15 +72,19 @@ export function precisionRefusal(state, job, data) {
   return needs === "blocks" && !gpu.blocks ? refuse("blocks", "fp8") : null;
 }
 
-/** Return why a state cannot be cut, or null: {field, value, text}, as Python says it. */
-export function refusal(state, job, data, formulas) {
+/**
+ * Return why a state cannot be cut, or null: {field, value, text}, as Python says it.
+ * @param {object} named - What looks up named software; a state that names none needs it not.
+ */
+export function refusal(state, job, data, formulas, named = null) {
   const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
   if (devices.broken) {
     const values = { ...state, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
   const lacking = precisionRefusal(state, job, data);
-  if (lacking) return lacking;
+  const unlike = lacking ?? (saysHow(state) ? named.shardingRefusal(state, job) : null);
+  if (unlike) return unlike;
   const rule = formulas.layout_rule(job);
   // In the order of Python: the batch, then the schedule, then all else.
   const unfit = rule === 1 ? null : scheduleRefusal(state, job, data, formulas);
@@ -112,14 +116,16 @@ function scheduleRefusal(state, job, data, formulas) {
   return { field: "batch", value: batch, text };
 }
 
-function sentence(template, values) {
+export function sentence(template, values) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
+  let named = null;
   /** What is taken of the software: one kind where weights are whole, one where ranks share them. */
   function softwareOf(state, sharing, job) {
+    if (saysHow(state)) return named.softwareOf(state, sharing, job);
     const gpu = data.accelerators.find((one) => one.key === state.gpu);
     const model = data.models.find((one) => one.key === state.model);
     const common = data.software[sharing];
@@ -142,7 +148,8 @@ export function makeAnswer(data, formulas) {
     const worst = formulas.worst_rank(job, facts).rank;
     const total = stages[worst].total;
     // How measured peaks lie about predicted ones; what a model's own report says counts.
-    const width = data.memory.widths[data.memory.levels[state.model] ?? "nothing"];
+    const level = state.stack ? named.knowledgeOf(state) : (data.memory.levels[state.model] ?? "nothing");
+    const width = data.memory.widths[level];
     const chance = width ? formulas.fit_probability(width, total, job.hbm_bytes) : null;
     const outlook = data.memory.outlooks[formulas.fit_outlook(total, job.hbm_bytes, chance ?? 1)];
     return { stages, worst, facts, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
@@ -158,7 +165,7 @@ export function makeAnswer(data, formulas) {
       .map((one) => ({
         ...one,
         // Wider where no run stands behind the share of the matrix rate.
-        widths: one.widths && widened(one.widths, device.bases[bits] ?? {}),
+        widths: one.widths && widened(...(saysHow(state) ? named.widthsOf(state, bits) : [one.widths, device.bases[bits] ?? {}])),
         records: one.uses_software
           ? [software.time, { efficiency, ...one.constants }]
           : [one.constants],
@@ -177,15 +184,27 @@ export function makeAnswer(data, formulas) {
 
   const chosenOf = (list, state) => list.find((one) => (one.model ?? one).key === state.by) ?? list[0];
 
+  /** Why a state has no answer, or null; with the software and the models where it has one. */
+  function asked(state, job) {
+    const refused = refusal(state, job, data, formulas, named);
+    if (refused) return { refused };
+    const software = softwareOf(state, formulas.shares_weights(job), job);
+    const models = modelsFor(state, job, software);
+    if (!models.length) return { refused: untimed(state) };
+    const unable = saysHow(state) && named.refusal(state, job);
+    return unable ? { refused: unable } : { software, models };
+  }
+
   function answer(state) {
     const job = jobOf(state, data);
-    const refused = refusal(state, job, data, formulas);
+    const { refused, software, models } = asked(state, job);
     if (refused) return { state, job, refused };
-    const software = softwareOf(state, formulas.shares_weights(job), job);
-    const steps = modelsFor(state, job, software).map((model) => step(job, model));
-    if (!steps.length) return { state, job, refused: untimed(state) };
+    const steps = models.map((model) => step(job, model));
     const chosen = chosenOf(steps, state);
-    const outcome = formulas.outcome(job, chosen.total, state.tokens);
+    // Where some layers are recomputed, the share of them executes its FLOP again.
+    const again = software.time ? formulas.full_share(job, software.time) : job.recompute_full;
+    const executed = { ...job, recompute_full: again };
+    const outcome = formulas.outcome(executed, chosen.total, state.tokens);
     return {
       state,
       job,
@@ -195,7 +214,7 @@ export function makeAnswer(data, formulas) {
       memory: memory(job, software.memory, state),
       steps,
       chosen,
-      outcome,
+      ...{ executed, outcome },
       num_parameters: formulas.num_parameters(job),
       num_microbatches: formulas.num_microbatches(job),
     };
@@ -204,11 +223,8 @@ export function makeAnswer(data, formulas) {
   /** The little that the map and the search for a way out need. */
   function quick(state) {
     const job = jobOf(state, data);
-    const refused = refusal(state, job, data, formulas);
+    const { refused, software, models } = asked(state, job);
     if (refused) return { state, refused };
-    const software = softwareOf(state, formulas.shares_weights(job), job);
-    const models = modelsFor(state, job, software);
-    if (!models.length) return { state, refused: untimed(state) };
     const total = formulas.memory_total_bytes(job, software.memory);
     return {
       state,
@@ -220,14 +236,23 @@ export function makeAnswer(data, formulas) {
     };
   }
 
-  /** Why a state cannot be cut, or null. */
-  const legal = (state) => refusal(state, jobOf(state, data), data, formulas);
+  /** Why a state has no answer, or null. */
+  const legal = (state) => asked(state, jobOf(state, data)).refused ?? null;
 
-  return { answer, quick, legal, softwareOf, modelsFor, kindOf };
+  /** Take what looks up named software: from then on states may name some. */
+  const learn = (found) => (named = found);
+
+  /** The software of a state, looked up whether or not it names any. */
+  function softwareNow(state) {
+    const job = jobOf(state, data);
+    return named.softwareOf(state, formulas.shares_weights(job), job);
+  }
+
+  return { answer, quick, legal, learn, softwareOf, softwareNow, modelsFor, kindOf };
 }
 
 /** The facts that a record has a field for. */
-const known = (facts, record) =>
+export const known = (facts, record) =>
   Object.fromEntries(Object.entries(facts).filter(([name]) => name in record));
 
 /** No model tells the time of 8-bit products on a device that nobody measured. */

@@ -1,5 +1,5 @@
 /**
- * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables, loadLater })`.
+ * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables, loadLater, … })`.
  * One state gives one answer; the drawing, the verdict, the table and the address follow.
  */
 
@@ -7,12 +7,12 @@ import { makeAnswer, modelFields } from "./answer.js";
 import { filled } from "./unpack.js";
 import { makePanel } from "./panel.js";
 import { changeText, nearestFit, nearestLegal } from "./nearest.js";
-import { DEFAULTS, Undo, fromQuery, settled, toQuery } from "./state.js";
+import { DEFAULTS, Undo, fromQuery, saysHow, settled, toQuery } from "./state.js";
 import { pinState, storyOf, storyState } from "./stories.js";
 import { makeView } from "./view.js";
 
 /** Put the explorer into an element; what stood there was for pages without script. */
-export function mount(element, data, formulas, { loadTexts, loadTables, loadLater }) {
+export function mount(element, data, formulas, { loadTexts, loadTables, loadLater, loadSoftware, loadGiven }) {
   const machine = makeAnswer(data, formulas);
   const undo = new Undo();
   let { state, shown, bad } = fromQuery(location.search, data);
@@ -23,12 +23,14 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   let address = null;
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
-  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more };
+  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more, software, given: loadGiven };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
   let tables = false;
   let later = null;
+  let named = null;
+  let naming = null;
   const awaits = (one) => !tables && data.tabled.includes(one?.schedule);
   const nameless = (list, key) => list.some((one) => one.key === key && !one.fields);
   const unknown = (one) => one && (nameless(data.models, one.model) || nameless(data.accelerators, one.gpu));
@@ -49,9 +51,40 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     return later;
   }
 
+  /** Fetch what is known of software, once. */
+  function software() {
+    naming ??= loadSoftware().then(
+      (parts) => {
+        named = parts.makeNamed(parts.tables, data, formulas);
+        machine.learn(named);
+        panel.learn(parts.makeHow, named, machine.softwareNow);
+        return parts;
+      },
+      (error) => {
+        naming = null;
+        view.note("What is known of software could not be loaded; try again.");
+        throw error;
+      },
+    );
+    return naming;
+  }
+  const unnamed = (one) => one && saysHow(one) && !named;
+
+  /** Leave out of a state what no table knows, and say so. */
+  function known(one) {
+    const keys = (one && named?.unread(one)) || [];
+    if (!keys.length) return one;
+    bad = [...bad, ...keys.map((key) => `${key}=${one[key]}`.slice(0, 40))];
+    return { ...one, ...Object.fromEntries(keys.map((key) => [key, DEFAULTS[key]])) };
+  }
+
   /** Call back, at once or when all is here that the answers of some states read. */
   function whenReady(states, then) {
-    const needed = [states.some(awaits) && loadTables().then(() => (tables = true)), states.some(unknown) && more()];
+    const needed = [
+      states.some(awaits) && loadTables().then(() => (tables = true)),
+      states.some(unknown) && more(),
+      states.some(unnamed) && software(),
+    ];
     if (!needed.some(Boolean)) return then();
     const asked = state;
     Promise.all(needed).then(
@@ -196,6 +229,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   }
 
   function drawn() {
+    [state, shown] = [known(state), known(shown)];
     const before = shown && machine.answer(shown);
     if (before && !before.refused) good = before;
     followStory(state);
@@ -214,6 +248,6 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   new ResizeObserver(() => view.resize()).observe(element);
   start();
   /** Whether all is here that the answer of the state reads. */
-  const ready = () => !unknown(state) && !awaits(state);
+  const ready = () => !unknown(state) && !awaits(state) && !unnamed(state);
   return { state: () => state, ready, answer: () => machine.answer(state) };
 }

@@ -122,24 +122,6 @@ export function domainField(id, change, data) {
   return { element: field.element, update };
 }
 
-/** A GPU's share of the network, one way; at first as the accelerator is built. */
-export function networkField(id, change, data) {
-  const built = (state) => {
-    const gpu = data.accelerators.find((one) => one.key === state.gpu);
-    return Math.round((gpu.fields.network_bytes_per_s * 8) / 1e9);
-  };
-  let usual = 0;
-  const field = numberField(["net", "", "Network of a GPU", "Gb/s"], id, change, {
-    read: (state) => state.net || built(state),
-    put: (value) => ({ net: value === usual ? 0 : value }),
-  });
-  const update = (state) => {
-    usual = built(state);
-    field.update(state);
-  };
-  return { element: field.element, update };
-}
-
 /** A native select: `groups` is [[label, [[value, text], …]], …]. */
 export function selectField(key, name, groups, id, change) {
   const options = ([value, word]) => h("option", { value }, word);

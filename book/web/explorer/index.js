@@ -3,15 +3,16 @@
 import { data } from "./data.js";
 import { mount } from "./explorer.js";
 import * as formulas from "./formulas.js";
+import { h } from "../shared/dom.js";
 import { script } from "../shared/script.js";
 
 const element = document.getElementById("layout");
 
-/** Fetch a script that lies beside this one. */
+/** Fetch a script or a style that lies beside this one. */
 function fetched(name) {
   return new Promise((done, failed) => {
-    const tag = document.createElement("script");
-    tag.src = new URL(name, script).href;
+    const href = new URL(name, script).href;
+    const tag = name.endsWith(".js") ? h("script", { src: href }) : h("link", { rel: "stylesheet", href });
     tag.onerror = failed;
     tag.onload = done;
     document.head.append(tag);
@@ -28,8 +29,20 @@ async function loadTexts() {
 
 /** What no first answer needs is fetched after it, or before it where an address asks for more. */
 async function loadLater() {
-  await fetched("later.js");
+  await Promise.all(["later.js", "later.css"].map(fetched));
   return globalThis.stLater;
+}
+
+/** Ways to write a layout for use elsewhere. */
+async function loadGiven() {
+  if (!globalThis.stGiven) await fetched("given.js");
+  return globalThis.stGiven;
+}
+
+/** What is known of software is fetched with the first that is to be stated. */
+async function loadSoftware() {
+  await fetched("software.js");
+  return globalThis.stSoftware;
 }
 
 /** Long tables are fetched with the first state whose schedule reads one. */
@@ -39,6 +52,6 @@ async function loadTables() {
 }
 
 if (element) {
-  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables, loadLater });
+  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables, loadLater, loadSoftware, loadGiven });
   performance.mark("explorer-ready");
 }

@@ -21,6 +21,8 @@ const NAMES = {
   seq: "sequence",
   sp: "sequence parallel",
   precision: "precision",
+  date: "month",
+  facts: "single facts",
 };
 
 /** Schedules that hold fewer micro-batches than others, with their chunks. */
@@ -43,6 +45,7 @@ export function changeText(from, to, data) {
 
 function wordOf(key, value, data) {
   if (key === "sp") return value ? "on" : "off";
+  if (value === "") return "not stated";
   return wordFor(key, value, data);
 }
 

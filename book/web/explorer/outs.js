@@ -46,11 +46,11 @@ export function stepParts(parts) {
  * Return name -> {text, value, formula}; `formula` is [function, arguments, key of its result].
  */
 export function outs(answer) {
-  const { job, memory, chosen, outcome, state } = answer;
+  const { job, executed, memory, chosen, outcome, state } = answer;
   const { facts } = memory;
   const full = memory.stages[memory.worst];
   const rank = ["rank_memory_bytes", [job, facts, memory.worst]];
-  const result = ["outcome", [job, chosen.total, state.tokens]];
+  const result = ["outcome", [executed, chosen.total, state.tokens]];
   const out = {
     memory: entry(`${gb(memory.total)} GB`, memory.total, [...rank, "total"]),
     limit: entry(`${gb(memory.limit)} GB`, memory.limit),

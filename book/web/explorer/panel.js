@@ -2,7 +2,7 @@
 
 import { h, text } from "./dom.js";
 import { MORE_RADIOS, RADIOS, radioRow } from "./controls.js";
-import { NUMBERS, domainField, networkField, numberField, selectField } from "./fields.js";
+import { NUMBERS, domainField, numberField, selectField } from "./fields.js";
 import { CHOICES, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
 import { modelFields } from "./answer.js";
 
@@ -33,7 +33,9 @@ export function makePanel(root, data, actions) {
   const idea = h("p", { class: "idea", "data-out": "idea" });
   radios.find((one) => one.element.dataset.control === "schedule").element.append(idea);
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
-  const network = networkField(id, change, data);
+  const runsOn = h("details", { class: "more how" }, h("summary", {}, "Runs on: ", h("span", { "data-out": "how" })));
+  runsOn.addEventListener("toggle", () => runsOn.open && actions.software().catch(() => (runsOn.open = false)));
+  let stated = null;
   const own = ownModel(id, change);
   const number = (name) => h("b", { "data-out": name });
   const copies = h(
@@ -63,23 +65,39 @@ export function makePanel(root, data, actions) {
     h(
       "details",
       { class: "more" },
-      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens, network"),
+      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens"),
       more.map((one) => one.element),
-      h("div", { class: "numbers" }, tokens.element, network.element),
+      h("div", { class: "numbers" }, tokens.element),
     ),
+    runsOn,
   );
 
   function update(state, check, experts) {
     root.shown = state;
-    for (const one of [model, gpu, domain, network, tokens, ...numbers]) one.update(state);
+    for (const one of [model, gpu, domain, tokens, ...numbers]) one.update(state);
     for (const row of [...radios, ...more]) row.update(state, check);
     element.querySelector(".input-ep").hidden = !experts && state.ep === 1;
     element.querySelector(".input-etp").hidden = !experts && state.etp === 1;
     const { title, idea: said } = data.schedules.find((one) => one.key === state.schedule);
     text(idea, state.pp > 1 ? `${title}: ${said}` : "With one stage all schedules take the same time.");
     own.update(state);
+    stated?.update(state);
+    text(runsOn.querySelector("[data-out]"), howWords(state));
   }
-  return { element, update };
+
+  /** Put in the controls of software, once what they need is here. */
+  function learn(makeHow, named, softwareNow) {
+    stated = makeHow(id, change, data, named, softwareNow);
+    runsOn.append(stated.element);
+    if (root.shown) stated.update(root.shown);
+  }
+  return { element, update, learn };
+}
+
+/** What is stated of software and network, in a line. */
+function howWords({ stack, date, net, facts }) {
+  const said = [stack || (date || facts ? "" : "usual software"), date, facts, net ? `${net} Gb/s` : "network as built"];
+  return said.filter(Boolean).join(", ");
 }
 
 /** The sizes of a state's model as an `own` value, to start one's own from. */

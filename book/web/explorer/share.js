@@ -2,12 +2,12 @@
 
 import { data } from "./data.js";
 import { MEMORY_PARTS, stepParts } from "./outs.js";
-import { DEFAULTS, OWN_FIELDS, OWN_MORE, ownShape } from "./state.js";
+import { DEFAULTS, OWN_FIELDS, OWN_MORE, factsOf, ownShape } from "./state.js";
 
 const EXPERT_FIELDS = OWN_FIELDS.slice(8);
 
 /** Inputs that say nothing where they are what the page starts with. */
-const QUIET = ["copies", "domain", "net"];
+const QUIET = ["copies", "domain", "net", "stack", "date"];
 /** Inputs that each way to share writes in a way of its own. */
 const APART = ["model", "sequence_parallel"];
 
@@ -30,6 +30,7 @@ export function asCommand(answer) {
   for (const [name, value] of inputs(answer)) {
     words.push(`--${name.replace("_stage", "").replaceAll("_", "-")} ${value}`);
   }
+  for (const [name, value] of Object.entries(factsOf(state))) words.push(`--fact ${name}=${value}`);
   words.push(state.sp ? "--sequence-parallel" : "--no-sequence-parallel");
   words.push(`--predictor ${answer.chosen.model.key}`);
   const command = words.join(" ");
@@ -74,6 +75,8 @@ export function asPython(answer) {
   }
   lines.push("step = steptime.predict(", `    model=${model},`);
   for (const [name, value] of inputs(answer)) lines.push(`    ${name}=${text(value)},`);
+  const facts = Object.entries(factsOf(state)).map(([name, value]) => `"${name}": ${text(value)}`);
+  if (facts.length) lines.push(`    facts={${facts.join(", ")}},`);
   lines.push(`    sequence_parallel=${state.sp ? "True" : "False"},`);
   lines.push(`    predictor="${answer.chosen.model.key}",`, ")");
   lines.push("print(step.step_time_s, step.memory.total_bytes, step.fits)");
@@ -100,6 +103,7 @@ export function asCsv(answer) {
   const model = answer.state.model === "own" ? answer.state.own : answer.state.model;
   for (const [name, value] of [["model", model], ...inputs(answer)]) rows.push([name, "input", value, ""]);
   rows.push(["sequence_parallel", "input", answer.state.sp, ""]);
+  for (const [name, value] of Object.entries(factsOf(answer.state))) rows.push([`fact ${name}`, "input", value, ""]);
   answer.memory.stages.forEach((stage, index) => {
     for (const [key] of [...MEMORY_PARTS, ["total"]]) {
       rows.push([`memory ${key}`, `stage ${index + 1}`, stage[key], "bytes"]);

@@ -40,7 +40,19 @@ export const DEFAULTS = {
   tokens: 300e9,
   by: "roofline",
   own: "",
+  stack: "",
+  date: "",
+  facts: "",
 };
+
+/** Whether a state says anything of the software, and not what is usual. */
+export const saysHow = (state) => Boolean(state.stack || state.date || state.facts);
+
+/** The single facts that a state states, by name: "overlap_dp=0,kernel=flash-2". */
+export function factsOf(state) {
+  const pairs = state.facts ? state.facts.split(",").map((one) => one.split("=")) : [];
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number.isNaN(Number(value)) ? value : Number(value)]));
+}
 
 /** Inputs where 0 stands for the accelerator as it is built. */
 const AS_BUILT = ["domain", "net"];
@@ -52,6 +64,13 @@ export const BOUNDS = {
     Object.entries(asked.most).map(([key, most]) => [key, [AS_BUILT.includes(key) ? 0 : 1, most]]),
   ),
   tokens: [1e6, 1e18],
+};
+
+/** How a stack, a month and single facts are written; the tables say later which there are. */
+const WRITTEN = {
+  stack: /^[a-z][a-z0-9-]{1,40}$/,
+  date: /^(19|20)\d\d-(0[1-9]|1[0-2])$/,
+  facts: /^\w+=[\w.+-]+(,\w+=[\w.+-]+){0,60}$/,
 };
 
 const CLOSED = ["zero", "recompute", "sp", "precision"];
@@ -176,6 +195,7 @@ function parse(key, value, data) {
   }
   if (key in NAMED) return data[NAMED[key]].some((one) => one.key === value) ? value : undefined;
   if (key === "own") return ownShape(value) ? value : undefined;
+  if (key in WRITTEN) return WRITTEN[key].test(value) ? value : undefined;
   const typed = typeof DEFAULTS[key] === "number" ? Number(value) : value;
   if (CLOSED.includes(key)) return CHOICES[key].includes(typed) ? typed : undefined;
   return inBounds(key, typed) ? typed : undefined;

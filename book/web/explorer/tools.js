@@ -10,7 +10,7 @@ export function makeTools(actions, data) {
   const button = (name, word, onclick) =>
     h("button", { type: "button", class: "tool", "data-tool": name, tabindex: -1, onclick }, word);
   const copy = (name, word, write) => button(name, word, async () => put(word, await write()));
-  const later = (name) => async () => (await actions.more())[name](answer);
+  const later = (name) => async () => (await actions.given())[name](answer);
   const undo = button("undo", "Undo", actions.back);
   const ran = button("published", "", actions.takePublished);
   const pin = button("pin", "Pin to compare", actions.pin);

@@ -14,7 +14,8 @@ from steptime.inputs.model import Experts, ModelShape
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names
 from steptime.inputs.said import NOTHING_SAID
-from steptime.inputs.software import MIXTURES, as_trained, conditions_of, software
+from steptime.inputs.software import conditions_of, software
+from steptime.inputs.software_taken import MIXTURES, as_trained
 
 PLAIN = "bf16"
 NARROW = "fp8"

@@ -14,6 +14,7 @@ from typing import Any
 from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import scripts
 from steptime.book.explorer_data import explorer_data
+from steptime.book.explorer_named import named_data
 from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
@@ -51,6 +52,9 @@ ROOTS = (
     "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.judgement:fit_outlook",
     "steptime.formulas.judgement:fit_probability",
+    "steptime.formulas.roofline.context:head_ranks",
+    "steptime.formulas.roofline.context:heads_left_over",
+    "steptime.formulas.roofline.modules:full_share",
     "steptime.formulas.schedule_rules:schedule_rule",
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.total:worst_rank",
@@ -58,8 +62,9 @@ ROOTS = (
 )
 """The formulas that the page calls."""
 
-LATER = ("explorer/later.js", "explorer/opened.js")
-"""Modules that the page fetches: after its first answer, and with the first formula opened."""
+LATER = ("explorer/later.js", "explorer/opened.js", "explorer/software.js", "explorer/given.js")
+"""Modules that the page fetches: after its first answer, with the first formula opened, with the
+first software that somebody names, and with the first copy in another form."""
 
 PAGE = AlonePage(
     name="explorer",
@@ -170,6 +175,7 @@ def modules() -> dict[str, str]:
     }
     found["explorer/asked.js"] = module_text("asked", asked_fields())
     found["explorer/data.js"], found["explorer/rest.js"] = data_text(), module_text("rest", None)
+    found["explorer/tables-of-software.js"] = module_text("tables", named_data())
     found["explorer/formulas.js"] = bundle(*ROOTS)
     return found
 
@@ -221,15 +227,18 @@ def write_explorer(out: Path) -> list[Path]:
     texts = modules()
     texts["explorer/formulas.js"], tables = without_tables(texts["explorer/formulas.js"])
     texts["explorer/data.js"], texts["explorer/rest.js"] = data_texts()
-    first, later, opened = scripts("explorer/index.js", LATER, texts)
+    first, later, opened, software, given = scripts("explorer/index.js", LATER, texts)
     made = {
         "explorer.html": stand_in,
         "explorer/index.html": alone_html(PAGE, stand_in),
         "explorer/index.js": first,
         "explorer/later.js": later,
+        "explorer/software.js": software,
+        "explorer/given.js": given,
         "explorer/tables.js": tables_text(tables),
         "explorer/formula-text.js": texts_text() + opened,
         "explorer/style.css": small_style(style_text("explorer")),
+        "explorer/later.css": small_style(style_text("explorer", "later.css")),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)
     for name, text in made.items():

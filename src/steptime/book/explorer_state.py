@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
+from steptime.inputs.stack import WORD_FACTS
 from steptime.inputs.training_step import TrainingStep
 
-UNNAMED = ("stack", "date")
-"""Fields that the page does not ask: it answers for what is usual."""
-FIELD_KEYS = {field.name: field.key for field in FIELDS if field.key and field.name not in UNNAMED}
+FIELD_KEYS = {field.name: field.key for field in FIELDS if field.key}
 """Where the page keeps each field; it keeps devices in place of the data-parallel size."""
+HOW = ("nvlink_domain", "network_gbit", "stack", "date")
+"""Fields where nothing stands for what is built in, or usual."""
 SIZE_KEYS = {name: BY_NAME[name].key for name in SIZES if BY_NAME[name].key}
 
 
 def asked_fields() -> dict[str, Any]:
     """Return what the page's modules know of the fields before any data: offers and bounds."""
-    keyed = [field for field in FIELDS if field.key and field.name not in UNNAMED]
+    keyed = [field for field in FIELDS if field.key]
     return {
         "sizes": list(SIZE_KEYS.values()),
         "offered": {field.key: field.offered for field in keyed if field.offered},
@@ -47,5 +49,11 @@ def asked_of(state: dict[str, Any]) -> dict[str, Any]:
     """
     found = {name: state[key] for name, key in FIELD_KEYS.items() if key in state}
     found |= {"num_gpus": state["n"], "sequence_parallel": bool(state["sp"])}
-    how = {name: state.get(FIELD_KEYS[name]) or None for name in ("nvlink_domain", "network_gbit")}
-    return found | how
+    how = {name: state.get(FIELD_KEYS[name]) or None for name in HOW}
+    return found | how | {"facts": _facts(state.get("facts", ""))}
+
+
+def _facts(text: str) -> dict[str, Value]:
+    """Return single facts as the page writes them, ``overlap_dp=0,kernel=flash-2``, by name."""
+    pairs = (one.split("=") for one in text.split(",") if one)
+    return {name: value if name in WORD_FACTS else float(value) for name, value in pairs}

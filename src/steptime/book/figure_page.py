@@ -23,14 +23,15 @@ body { font-family: system-ui, sans-serif; }
 """
 
 
-def style_text(name: str) -> str:
+def style_text(name: str, sheet: str = "style.css") -> str:
     """Return the style of a figure, with what it imports put in its place.
 
     Args:
         name: Of its folder.
+        sheet: A file there.
     """
     folder = WEB / name
-    lines = (folder / "style.css").read_text(encoding="utf-8").splitlines()
+    lines = (folder / sheet).read_text(encoding="utf-8").splitlines()
     return "\n".join(
         (folder / line.split('"')[1]).read_text(encoding="utf-8")
         if line.startswith("@import")

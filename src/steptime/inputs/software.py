@@ -9,7 +9,7 @@ from typing import Any
 
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
@@ -19,14 +19,12 @@ from steptime.inputs.habits import check_bits, check_date_of, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
+from steptime.inputs.software_taken import as_trained, assumed_of
 from steptime.inputs.stack import (
     KERNEL,
     MEMORY_FACTS,
     TIME_FACTS,
-    USUAL_FAMILY,
-    USUAL_SHARDED,
     Stack,
-    stack_named,
 )
 
 
@@ -68,61 +66,6 @@ def conditions_of(
     kind = "experts" if model.experts else "dense"
     narrow = ("8 bits and below",) if precision_named(precision).fp8 else ()
     return (kind, precision, *narrow, device.generation, *latent, *said.unstated)
-
-
-MIXTURES = {
-    USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
-    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software, as is a "
-    "rank that shares with nobody",
-}
-"""What is assumed where nobody names software: two layouts may so run on two mixtures."""
-
-
-def _assumed(
-    said: Said, era: Said, stack: Stack, model: ModelShape, conditions: tuple[str, ...]
-) -> tuple[Assumed, ...]:
-    found = []
-    if as_trained(said, model, conditions):
-        why = f"with what {model.name}'s own report says; naming yours narrows the interval"
-        found.append(taken("stack", stack.name, why, "--stack NAME"))
-    elif said.stack is None:
-        why = f"{MIXTURES[stack.family]}; naming yours narrows the interval"
-        found.append(taken("stack", stack.name, why, "--stack NAME"))
-    elif not said.exact:
-        when = f"current in {era.date}" if era.date else "the newest"
-        if era.date and era.date < stack.since:
-            when = "the oldest known"
-        found.append(
-            taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
-        )
-    if said.date is None and era.date is not None:
-        shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
-        why = f"no older can {shown}" if said.shards else "when most published runs on it were"
-        found.append(taken("date", era.date, why, "--date YYYY-MM"))
-    elif said.date is None and stack.dated(conditions):
-        found.append(
-            taken(
-                "date",
-                "today's software",
-                "older software handles experts more slowly",
-                "--date YYYY-MM",
-            )
-        )
-    return tuple(found)
-
-
-def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> dict[str, Fact]:
-    """Return what the software did that trained a model by its own report, where none is named.
-
-    Args:
-        said: Of the software; what is named comes before.
-        model: ``trained_with`` is a key of ``data/stacks.toml``.
-        conditions: As `conditions_of` returns them.
-    """
-    if said.stack is not None or not model.trained_with:
-        return {}
-    own = stack_named(model.trained_with).own
-    return {fact.name: fact for fact in own if fact.holds(conditions, said.date)}
 
 
 def _lines(
@@ -221,13 +164,19 @@ def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | N
     return TimeFacts(**checked(values))
 
 
+TOO_MANY_LAYERS = (
+    "fact {name} is {value:.0f}, but {model} has {layers} layers; use that many at most"
+)
+
+
 def _check_layers(said: Said, model: ModelShape) -> None:
     """Refuse to do something to more layers than there are."""
     for name, value in said.facts:
         if fact_kinds()[name].name == LAYERS and float(value) > model.num_layers:
             raise ConfigError(
-                f"fact {name} is {float(value):.0f}, but {model.name} has {model.num_layers} "
-                "layers; use that many at most"
+                TOO_MANY_LAYERS.format(
+                    name=name, value=float(value), model=model.name, layers=model.num_layers
+                )
             )
 
 
@@ -268,7 +217,7 @@ def software(
         time=_time_facts(lines, device),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=_assumed(said, era, stack, model, conditions),
+        assumed=assumed_of(said, era, stack, model, conditions),
     )
 
 

@@ -1,0 +1,72 @@
+"""What is taken of the software where it is not stated in full."""
+
+from __future__ import annotations
+
+from steptime.inputs.assumed import Assumed, taken
+from steptime.inputs.fact import Fact
+from steptime.inputs.model import ModelShape
+from steptime.inputs.said import Said
+from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED, Stack, stack_named
+
+MIXTURES = {
+    USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
+    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software, as is a "
+    "rank that shares with nobody",
+}
+"""What is assumed where nobody names software: two layouts may so run on two mixtures."""
+
+
+def assumed_of(
+    said: Said, era: Said, stack: Stack, model: ModelShape, conditions: tuple[str, ...]
+) -> tuple[Assumed, ...]:
+    """Return what is taken of the software where it is not stated in full.
+
+    Args:
+        said: What is stated.
+        era: The same with the month that is taken.
+        stack: What that means.
+        model: Its own report may name what trained it.
+        conditions: As `conditions_of` returns them.
+    """
+    found = []
+    if as_trained(said, model, conditions):
+        why = f"with what {model.name}'s own report says; naming yours narrows the interval"
+        found.append(taken("stack", stack.name, why, "--stack NAME"))
+    elif said.stack is None:
+        why = f"{MIXTURES[stack.family]}; naming yours narrows the interval"
+        found.append(taken("stack", stack.name, why, "--stack NAME"))
+    elif not said.exact:
+        when = f"current in {era.date}" if era.date else "the newest"
+        if era.date and era.date < stack.since:
+            when = "the oldest known"
+        found.append(
+            taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
+        )
+    if said.date is None and era.date is not None:
+        shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
+        why = f"no older can {shown}" if said.shards else "when most published runs on it were"
+        found.append(taken("date", era.date, why, "--date YYYY-MM"))
+    elif said.date is None and stack.dated(conditions):
+        found.append(
+            taken(
+                "date",
+                "today's software",
+                "older software handles experts more slowly",
+                "--date YYYY-MM",
+            )
+        )
+    return tuple(found)
+
+
+def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> dict[str, Fact]:
+    """Return what the software did that trained a model by its own report, where none is named.
+
+    Args:
+        said: Of the software; what is named comes before.
+        model: ``trained_with`` is a key of ``data/stacks.toml``.
+        conditions: As `conditions_of` returns them.
+    """
+    if said.stack is not None or not model.trained_with:
+        return {}
+    own = stack_named(model.trained_with).own
+    return {fact.name: fact for fact in own if fact.holds(conditions, said.date)}
