@@ -12,6 +12,7 @@ from steptime.evidence.judge import run_result
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow
+from steptime.inputs.ability import ability_of
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names, model
@@ -142,6 +143,8 @@ def search_of(asked: Asked, stages: tuple[int, ...]) -> Search:
         zero_stages=stages,
         predictor=asked["predictor"],
         said=step.said,
+        # What the software does not run is searched where it is asked for.
+        beyond=tuple(ability_of(step.said).lacking(step.layout)),
     )
 
 
