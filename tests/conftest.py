@@ -20,7 +20,8 @@ def pytest_configure() -> None:
         os.environ.setdefault(name, "1")
 
 
-# From the most tests a second to the fewest; files beside the rooms come first.
+# From the most tests a second to the fewest; files beside the rooms come first. Slow tests come
+# after all others, from the last room to the first.
 ROOMS = (
     *("inputs", "pipeline", "formulas", "readers", "cli", "evidence", "planning"),
     *("book", "answer", "parallel", "browser"),
@@ -58,10 +59,14 @@ def _without_a_case(item: pytest.Item) -> bool:
 
 
 def _rank(item: pytest.Item) -> tuple[bool, int]:
-    """Return what a test is sorted by: whether it is slow, and the place of its room."""
+    """Return what a test is sorted by: whether it is slow, and the place of its room.
+
+    Of slow ones the longest come first, so that no worker is left alone with one at the end.
+    """
     slow = any(mark.name in LAST for mark in item.iter_markers())
     room = item.path.relative_to(TESTS).parts[0]
-    return slow, ROOMS.index(room) if room in ROOMS else -1
+    place = ROOMS.index(room) if room in ROOMS else -1
+    return slow, -place if slow else place
 
 
 def dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:

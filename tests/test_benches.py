@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import json
 import os
@@ -58,3 +59,16 @@ def test_what_cannot_be_loaded_does_not_count_as_having_noticed_a_mutant(tmp_pat
     words = [sys.executable, "-m", "pytest", "-p", "mutants_seen", "-p", "no:cacheprovider"]
     subprocess.run([*words, str(test)], cwd=tmp_path, env=given, capture_output=True, check=False)
     assert json.loads(seen.read_text(encoding="utf-8"))["unread"] == ["test_a.py"]
+
+
+def test_each_mutant_that_changes_no_answer_is_of_a_line_that_there_is() -> None:
+    with (ROOT / "bench" / "equivalent.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    gone = []
+    for row in rows:
+        text = (ROOT / "src" / "steptime" / row["file"]).read_text(encoding="utf-8")
+        lines = {line.strip() for line in text.splitlines()}
+        if row["text"] not in lines or row["old"] not in row["text"] or not row["reason"]:
+            gone.append(row)
+    assert gone == []
