@@ -155,6 +155,19 @@ def kept_calls() -> frozenset[str]:
 
 
 @functools.cache
+def recipe_calls() -> frozenset[str]:
+    """Return the names under which a library keeps its own recipe of each model."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["recipe_calls"])
+
+
+@functools.cache
+def setters() -> Mapping[str, Any]:
+    """Return the functions of libraries that set many fields of a recipe, by their last names."""
+    tables = (data_table(f"{FOLDER}/{one.kind}.toml") for one in python_formats())
+    return {name: one for table in tables for name, one in table.get("setters", {}).items()}
+
+
+@functools.cache
 def python_formats() -> tuple[Format, ...]:
     """Return the formats whose recipes are written in Python."""
     return tuple(map(format_named, data_table(f"{FOLDER}/order.toml")["python"]))

@@ -13,6 +13,7 @@ from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
+from steptime.readers.library_recipe import library_recipe
 from steptime.readers.megatron_kernels import kernels
 from steptime.readers.megatron_layout import megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
@@ -78,6 +79,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
             meant = form.values.get(key, {}).get(str(value).strip().lower(), value)
             entries.put(key, meant, f"{form.title}'s default")
     entries.asked.clear()
+    library_recipe(entries)
     refuse_by_name(entries, form)
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
