@@ -108,3 +108,45 @@ def test_ranks_inside_experts_do_nothing_on_a_dense_model(tmp_path: Path) -> Non
     assert "expert_tensor_parallel_size does nothing without experts" in reading.notes
     mixed = text + "num_experts: 8\nmoe_router_topk: 2\n"
     assert read(tmp_path, "mixed.yaml", mixed).value("etp") == 4
+
+
+SENTENCEPIECE = "tokenizer_type: Llama2Tokenizer\ntokenizer_model: {}\n"
+
+
+def test_a_class_of_tokenizers_tells_its_usual_file_s_vocabulary_alone(tmp_path: Path) -> None:
+    tree = TREE.replace("vocab_size: 32000\n", "")
+    usual = read(tmp_path, "a.yaml", tree + SENTENCEPIECE.format("/data/tokenizer.model"))
+    assert usual.value("vocab_size") == 32000
+    own = read(tmp_path, "b.yaml", tree + SENTENCEPIECE.format("/own/v4_1.0.model"))
+    assert own.missing[0] == "vocab_size: /own/v4_1.0.model may be any vocabulary"
+
+
+RECIPE = """
+model:
+  tensor_model_parallel_size: 1
+  context_parallel_size: 1
+train:
+  global_batch_size: 8
+checkpoint:
+  finetune: true
+"""
+
+
+def test_what_a_recipe_may_share_is_asked_for_where_its_cut_is(tmp_path: Path) -> None:
+    asked = [gap.partition(":")[0] for gap in read(tmp_path, "own.yaml", RECIPE).missing]
+    assert {"model", "pp", "zero_stage", "recompute"} <= set(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("batch:\n  micro_batch_size: 2\n  batch_size: 16\n", "Fast-LLM"),
+        ("gpu_name: A100\ntensor_parallel_size: 16\nnum_layers: 8\nhidden_size: 64\n", "vTrain"),
+        ("distributed:\n  fsdp_type: full_shard\nmodel:\n  n_layers: 8\n", "Lingua"),
+    ],
+)
+def test_a_file_of_a_program_that_is_not_read_is_named(
+    text: str, program: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=f"is a file of {program}, which is not read; read are"):
+        read(tmp_path, "own.yaml", text)

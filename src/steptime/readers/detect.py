@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.classes import is_other_program
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, formats, recognised, titles
+from steptime.readers.formats import Format, formats, recognised, titles, unread
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
@@ -28,7 +28,6 @@ from steptime.readers.script import (
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
 from steptime.readers.shell_script import Script, filled
-from steptime.readers.yaml_lines import Leaf
 
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
@@ -92,7 +91,11 @@ def unknown(name: str, why: str) -> ConfigError:
 def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str]) -> Reading:
     """Return what a file of keys says."""
     leaves = unwrapped_keys(file_leaves(text, syntax, name))
-    form = _form(leaves)
+    names = [plain_name(leaf.path) for leaf in leaves]
+    program = unread(names)
+    if program is not None:
+        raise unknown(name, f"is a file of {program}, which is not read")
+    form = recognised(names)
     if form is None:
         raise unknown(name, "is of no format that is known here")
     if form.kind == "primus":
@@ -119,10 +122,6 @@ def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         reading.assume("uneven_stages", True, notes[0])
     check_settings(left, text, name, asked | set(form.keys))
     return reading
-
-
-def _form(leaves: Iterable[Leaf]) -> Format | None:
-    return recognised(plain_name(leaf.path) for leaf in leaves)
 
 
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
