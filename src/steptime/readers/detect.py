@@ -178,4 +178,4 @@ def _ask_for_arguments(reading: Reading, script: Script) -> None:
     """Ask for the script's own arguments where a branch waits for them."""
     asked = asked_for(script)
     if asked and (reading.model is None or reading.missing):
-        reading.missing[:] = [f"{name}: {why}" for name, why in asked.items()] + reading.missing
+        reading.missing.insert(0, asked)
