@@ -150,3 +150,30 @@ def test_a_file_of_a_program_that_is_not_read_is_named(
 ) -> None:
     with pytest.raises(ConfigError, match=f"is a file of {program}, which is not read; read are"):
         read(tmp_path, "own.yaml", text)
+
+
+COMMAND = (
+    "torchrun --nproc_per_node 8 {} --num-layers 24 --hidden-size 1024 --num-attention-heads 16 "
+    "--seq-length 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 "
+    "--tokenizer-type Llama2Tokenizer --tokenizer-model {}\n"
+)
+
+
+@pytest.mark.parametrize("program", ["own/dpo.py", "scripts/ppo_train.py", "reward_modeling.py"])
+def test_a_program_of_post_training_is_refused_by_its_name(program: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"{program} runs post-training"):
+        read(tmp_path, "train.sh", COMMAND.format(program, "/data/tokenizer.model"))
+
+
+@pytest.mark.parametrize("path", ["${MODEL}", "${ROOT}/own-100k.model", "${MODEL:-/x/own.model}"])
+def test_a_vocabulary_that_is_not_told_is_asked_for(path: str, tmp_path: Path) -> None:
+    gaps = read(tmp_path, "train.sh", COMMAND.format("pretrain_gpt.py", path)).missing
+    assert any(gap.startswith("vocab_size") and "may be any" in gap for gap in gaps)
+    usual = COMMAND.format("pretrain_gpt.py", "${ROOT}/tokenizer.model")
+    assert read(tmp_path, "train.sh", usual).value("vocab_size") == 32000
+
+
+def test_a_command_of_a_program_that_is_not_read_is_named(tmp_path: Path) -> None:
+    text = COMMAND.format("own.py", "x") + "  --hf-transformer-model-dir /data/llama\n"
+    with pytest.raises(ConfigError, match="is a file of llm-recipes, which is not read"):
+        read(tmp_path, "train.sh", text.replace("\n  --hf", " --hf"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
@@ -92,9 +92,7 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     """Return what a file of keys says."""
     leaves = unwrapped_keys(file_leaves(text, syntax, name))
     names = [plain_name(leaf.path) for leaf in leaves]
-    program = unread(names)
-    if program is not None:
-        raise unknown(name, f"is a file of {program}, which is not read")
+    _check_read(name, names)
     form = recognised(names)
     if form is None:
         raise unknown(name, "is of no format that is known here")
@@ -105,6 +103,13 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     reading, asked = launch_reading(source)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _check_read(name: str, names: Iterable[str]) -> None:
+    """Refuse a file of a program that is known and not read."""
+    program = unread(names)
+    if program is not None:
+        raise unknown(name, f"is a file of {program}, which is not read")
 
 
 def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
@@ -135,6 +140,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
+    _check_read(name, (one.name for one in entries))
     # A flag says more than a key: other programs have keys of the same name.
     form = recognised(name for one in entries for name in (one.name, f"flag.{one.name}"))
     if form is None:

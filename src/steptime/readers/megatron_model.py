@@ -157,9 +157,10 @@ def _of_tokenizer(entries: Entries) -> int | None:
     paths = " ".join(str(one.value).lower() for one in found[:-2] if one is not None and one.known)
     named = [size for name, size in table["names"].items() if name in paths]
     usual = table["files"].get(kind, "")
-    other = next((one for one in paths.split() if one.endswith(".model")), usual)
-    if not named and usual and other.rpartition("/")[2] != usual:
-        entries.ask("vocab_size", f"{other[-60:]} may be any vocabulary")
+    path = next((str(one.value) for one in found[:-2] if one is not None), usual)
+    last = path.rpartition("/")[2]
+    if not named and usual and last != usual and (last.endswith(".model") or "$" in last):
+        entries.ask("vocab_size", f"{path[-60:]} may be any vocabulary")
         return None
     named = named or [size for name, size in table["names"].items() if name in text]
     if named:
