@@ -128,7 +128,7 @@ def test_a_key_that_only_encoders_have_tells_though_it_is_off(tmp_path: Path) ->
 def test_an_optimizer_in_another_file_is_asked_for(tmp_path: Path) -> None:
     text = """
 def pretrain_recipe():
-    recipe = elsewhere.pretrain_recipe()
+    recipe = elsewhere.own_recipe()
     recipe.trainer = run.Config(Trainer, num_nodes=1, devices=8, strategy=run.Config(
         Strategy, tensor_model_parallel_size=2))
     recipe.data = run.Config(Mock, seq_length=4096, global_batch_size=64, micro_batch_size=1)

@@ -108,3 +108,72 @@ def test_ranks_inside_experts_do_nothing_on_a_dense_model(tmp_path: Path) -> Non
     assert "expert_tensor_parallel_size does nothing without experts" in reading.notes
     mixed = text + "num_experts: 8\nmoe_router_topk: 2\n"
     assert read(tmp_path, "mixed.yaml", mixed).value("etp") == 4
+
+
+SENTENCEPIECE = "tokenizer_type: Llama2Tokenizer\ntokenizer_model: {}\n"
+
+
+def test_a_class_of_tokenizers_tells_its_usual_file_s_vocabulary_alone(tmp_path: Path) -> None:
+    tree = TREE.replace("vocab_size: 32000\n", "")
+    usual = read(tmp_path, "a.yaml", tree + SENTENCEPIECE.format("/data/tokenizer.model"))
+    assert usual.value("vocab_size") == 32000
+    own = read(tmp_path, "b.yaml", tree + SENTENCEPIECE.format("/own/v4_1.0.model"))
+    assert own.missing[0] == "vocab_size: /own/v4_1.0.model may be any vocabulary"
+
+
+RECIPE = """
+model:
+  tensor_model_parallel_size: 1
+  context_parallel_size: 1
+train:
+  global_batch_size: 8
+checkpoint:
+  finetune: true
+"""
+
+
+def test_what_a_recipe_may_share_is_asked_for_where_its_cut_is(tmp_path: Path) -> None:
+    asked = [gap.partition(":")[0] for gap in read(tmp_path, "own.yaml", RECIPE).missing]
+    assert {"model", "pp", "zero_stage", "recompute"} <= set(asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("batch:\n  micro_batch_size: 2\n  batch_size: 16\n", "Fast-LLM"),
+        ("gpu_name: A100\ntensor_parallel_size: 16\nnum_layers: 8\nhidden_size: 64\n", "vTrain"),
+        ("distributed:\n  fsdp_type: full_shard\nmodel:\n  n_layers: 8\n", "Lingua"),
+    ],
+)
+def test_a_file_of_a_program_that_is_not_read_is_named(
+    text: str, program: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=f"is a file of {program}, which is not read; read are"):
+        read(tmp_path, "own.yaml", text)
+
+
+COMMAND = (
+    "torchrun --nproc_per_node 8 {} --num-layers 24 --hidden-size 1024 --num-attention-heads 16 "
+    "--seq-length 2048 --micro-batch-size 1 --global-batch-size 64 --bf16 "
+    "--tokenizer-type Llama2Tokenizer --tokenizer-model {}\n"
+)
+
+
+@pytest.mark.parametrize("program", ["own/dpo.py", "scripts/ppo_train.py", "reward_modeling.py"])
+def test_a_program_of_post_training_is_refused_by_its_name(program: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"{program} runs post-training"):
+        read(tmp_path, "train.sh", COMMAND.format(program, "/data/tokenizer.model"))
+
+
+@pytest.mark.parametrize("path", ["${MODEL}", "${ROOT}/own-100k.model", "${MODEL:-/x/own.model}"])
+def test_a_vocabulary_that_is_not_told_is_asked_for(path: str, tmp_path: Path) -> None:
+    gaps = read(tmp_path, "train.sh", COMMAND.format("pretrain_gpt.py", path)).missing
+    assert any(gap.startswith("vocab_size") and "may be any" in gap for gap in gaps)
+    usual = COMMAND.format("pretrain_gpt.py", "${ROOT}/tokenizer.model")
+    assert read(tmp_path, "train.sh", usual).value("vocab_size") == 32000
+
+
+def test_a_command_of_a_program_that_is_not_read_is_named(tmp_path: Path) -> None:
+    text = COMMAND.format("own.py", "x") + "  --hf-transformer-model-dir /data/llama\n"
+    with pytest.raises(ConfigError, match="is a file of llm-recipes, which is not read"):
+        read(tmp_path, "train.sh", text.replace("\n  --hf", " --hf"))

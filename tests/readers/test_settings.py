@@ -58,7 +58,9 @@ def test_a_branch_that_waits_for_an_argument_asks_for_it(tmp_path: Path) -> None
     path.write_text(POSITIONS)
     reading = read_configuration(path)
     assert reading.model is None
-    assert reading.missing[0].startswith("argument 1: a branch depends on it; give --set 1=VALUE")
+    assert reading.missing[0].startswith(
+        "arguments: branches depend on 1; give all that the script"
+    )
 
 
 def test_a_key_of_the_file_can_be_set_by_its_name_or_ours(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from steptime.inputs.chance import chance_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
-from steptime.readers.completed import noted
+from steptime.readers.completed import noted, way_of
 from steptime.readers.precision import PLAIN_32
 from steptime.readers.reading import COMMAND_LINE, Fact, where
 
@@ -147,7 +147,7 @@ def no_model(reading: Reading) -> str:
     if sizes and reading.kind != "torchtitan":
         lacks = ", ".join(name + (f" ({why})" if why else "") for name, _, why in sizes)
         return (
-            f"{reading.path} does not give {lacks}: add --set {sizes[0][0]}=VALUE, "
+            f"{reading.path} does not give {lacks}: add {way_of(sizes[0][0])}, "
             "or name the model with --model, such as --model llama3-8b"
         )
     return (

@@ -12,6 +12,7 @@ from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
+from steptime.readers.script import ARGUMENTS
 from steptime.readers.shared_out import copies_of
 from steptime.readers.stage_layers import stage_ends
 
@@ -74,14 +75,24 @@ def _check_gaps(reading: Reading, given: Mapping[str, Value]) -> None:
     open_gaps: dict[str, str] = {}
     for gap in reading.missing:
         name, colon, why = gap.partition(": ")
-        is_of_model = reading.model is not None and name not in (*LAYOUT_FIELDS, *CHOICES)
+        others = (*LAYOUT_FIELDS, *CHOICES, ARGUMENTS)
+        is_of_model = reading.model is not None and name not in others
         if colon and name not in given and name not in _OPTIONS and not is_of_model:
             open_gaps[name] = why
     if open_gaps:
-        way = " ".join(f"--set {name}=VALUE" for name in list(open_gaps)[:6])
+        way = " ".join(way_of(name) for name in list(open_gaps)[:6])
         whys = "; ".join(dict.fromkeys(open_gaps.values()))[:500]
         names = ", ".join(list(open_gaps)[:6])
         raise ConfigError(f"{reading.path} does not give {names}: {whys}; add {way}")
+
+
+def way_of(name: str) -> str:
+    """Return what is added to a command to give what a file leaves open.
+
+    Args:
+        name: Of the gap.
+    """
+    return "-- FIRST SECOND ..." if name == ARGUMENTS else f"--set {name}=VALUE"
 
 
 @dataclass(frozen=True, slots=True)

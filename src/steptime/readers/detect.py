@@ -8,7 +8,7 @@ from pathlib import Path
 from steptime.inputs.errors import ConfigError
 from steptime.readers.classes import is_other_program
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, formats, recognised, titles
+from steptime.readers.formats import Format, formats, recognised, titles, unread
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
@@ -28,7 +28,6 @@ from steptime.readers.script import (
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
 from steptime.readers.shell_script import Script, filled
-from steptime.readers.yaml_lines import Leaf
 
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
@@ -92,7 +91,9 @@ def unknown(name: str, why: str) -> ConfigError:
 def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str]) -> Reading:
     """Return what a file of keys says."""
     leaves = unwrapped_keys(file_leaves(text, syntax, name))
-    form = _form(leaves)
+    names = [plain_name(leaf.path) for leaf in leaves]
+    _check_read(name, names)
+    form = recognised(names)
     if form is None:
         raise unknown(name, "is of no format that is known here")
     if form.kind == "primus":
@@ -102,6 +103,13 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     reading, asked = launch_reading(source)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _check_read(name: str, names: Iterable[str]) -> None:
+    """Refuse a file of a program that is known and not read."""
+    program = unread(names)
+    if program is not None:
+        raise unknown(name, f"is a file of {program}, which is not read")
 
 
 def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
@@ -121,10 +129,6 @@ def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     return reading
 
 
-def _form(leaves: Iterable[Leaf]) -> Format | None:
-    return recognised(plain_name(leaf.path) for leaf in leaves)
-
-
 def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Reading:
     """Return what a script, or a file of arguments, says."""
     text = filled(text)
@@ -136,6 +140,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
+    _check_read(name, (one.name for one in entries))
     # A flag says more than a key: other programs have keys of the same name.
     form = recognised(name for one in entries for name in (one.name, f"flag.{one.name}"))
     if form is None:
@@ -179,4 +184,4 @@ def _ask_for_arguments(reading: Reading, script: Script) -> None:
     """Ask for the script's own arguments where a branch waits for them."""
     asked = asked_for(script)
     if asked and (reading.model is None or reading.missing):
-        reading.missing[:] = [f"{name}: {why}" for name, why in asked.items()] + reading.missing
+        reading.missing.insert(0, asked)

@@ -155,6 +155,19 @@ def kept_calls() -> frozenset[str]:
 
 
 @functools.cache
+def recipe_calls() -> frozenset[str]:
+    """Return the names under which a library keeps its own recipe of each model."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["recipe_calls"])
+
+
+@functools.cache
+def setters() -> Mapping[str, Any]:
+    """Return the functions of libraries that set many fields of a recipe, by their last names."""
+    tables = (data_table(f"{FOLDER}/{one.kind}.toml") for one in python_formats())
+    return {name: one for table in tables for name, one in table.get("setters", {}).items()}
+
+
+@functools.cache
 def python_formats() -> tuple[Format, ...]:
     """Return the formats whose recipes are written in Python."""
     return tuple(map(format_named, data_table(f"{FOLDER}/order.toml")["python"]))
@@ -167,16 +180,35 @@ def recognised(names: Iterable[str], among: Iterable[Format] | None = None) -> F
         names: Every name of the file.
         among: The formats that it may be of; any if None.
     """
+    found = _forms(names)
+    for one in formats() if among is None else among:
+        if any(found.issuperset(names) for names in one.signature):
+            return one
+    return None
+
+
+def unread(names: Iterable[str]) -> str | None:
+    """Return the program that a file is known to be of, and that is not read; None for others.
+
+    Args:
+        names: Every name of the file.
+    """
+    found = _forms(names)
+    for program, signature in data_table(f"{FOLDER}/order.toml")["unread"].items():
+        if any(found.issuperset(names) for names in signature):
+            return str(program)
+    return None
+
+
+def _forms(names: Iterable[str]) -> set[str]:
+    """Return the names as signatures write them: whole, without what stands in front, or behind."""
     found: set[str] = set()
     for name in names:
         parts = name.split(".")
         found.add(name)
         found |= {"*." + ".".join(parts[at:]) for at in range(max(0, len(parts) - 2), len(parts))}
         found |= {".".join(parts[:at]) + ".*" for at in (1, 2) if at < len(parts)}
-    for one in formats() if among is None else among:
-        if any(found.issuperset(names) for names in one.signature):
-            return one
-    return None
+    return found
 
 
 @functools.cache

@@ -13,8 +13,9 @@ from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
+from steptime.readers.library_recipe import library_recipe
 from steptime.readers.megatron_kernels import kernels
-from steptime.readers.megatron_layout import megatron_layout
+from steptime.readers.megatron_layout import SIZES, megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
@@ -78,6 +79,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
             meant = form.values.get(key, {}).get(str(value).strip().lower(), value)
             entries.put(key, meant, f"{form.title}'s default")
     entries.asked.clear()
+    library_recipe(entries)
     refuse_by_name(entries, form)
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
@@ -91,7 +93,7 @@ def _megatron(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of Megatron-LM and what shares its names."""
     reading = entries.reading
     noop_layers(entries)
-    tp = entries.count("tp", "tensor_model_parallel_size", "tensor_parallel", "tp") or 1
+    tp = entries.count("tp", *dict(SIZES)["tp"]) or 1
     if reading.kind == "primus":
         _changed_model(entries, folder)
     _class_s_model(entries)
@@ -103,8 +105,9 @@ def _megatron(entries: Entries, folder: Path) -> None:
     named = bool(entries.by_key.get("recipe_name"))
     known = reading.kind not in RECIPES or (is_whole and not named)
     megatron_layout(entries, steps_known=known)
-    _ask_of_recipe(entries)
+    cut = [gap for gap in reading.missing if gap.partition(":")[0] in ("tp", "pp")]
     _ask_of_optimizer(entries)
+    _ask_of_recipe(entries, is_named=named or (bool(cut) and not known))
     kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
@@ -113,10 +116,10 @@ def _megatron(entries: Entries, folder: Path) -> None:
         bf16_shards(entries)
 
 
-def _ask_of_recipe(entries: Entries) -> None:
+def _ask_of_recipe(entries: Entries, *, is_named: bool) -> None:
     """Ask for what a recipe that is only named may have of its own, rather than assume it."""
     reading = entries.reading
-    if not entries.by_key.get("recipe_name"):
+    if not is_named:
         return
     told = {one.value for one in entries.by_key.get("recompute", [])}
     if "none" in told and "recompute" not in reading.facts:

@@ -61,11 +61,13 @@ def _length(entries: Entries) -> None:
     data = entries.entry("data_seq_length")
     encoder = entries.entry("encoder_seq_length")
     plain = entries.entry(*keys)
-    if data is not None and encoder is not None and not same(data.value, encoder.value):
+    own = encoder if encoder is not None else plain
+    if data is not None and data.known and own is not None and not same(data.value, own.value):
         entries.count("seq_length", "data_seq_length")
+        entries.asked.update(keys)
         reading.notes.append(
             f"sequences are as long as the data's ({data.value}), not as the model may take "
-            f"({encoder.value})"
+            f"({own.value})"
         )
     elif decoder is not None and (plain is not None or encoder is not None):
         entries.count("seq_length", "decoder_seq_length", "dataloader_seq_length")

@@ -12,9 +12,18 @@ from steptime.readers.safe import shown
 from steptime.readers.shared_out import megatron_experts, note_copies
 
 SIZES = (
-    ("tp", ("tensor_model_parallel_size", "tensor_parallel", "tp", "model_parallel_size")),
+    (
+        "tp",
+        (
+            "tensor_model_parallel_size",
+            "tensor_parallel",
+            "tp",
+            "model_parallel_size",
+            "tensor_parallel_size",
+        ),
+    ),
     ("cp", ("context_parallel_size", "cp")),
-    ("pp", ("pipeline_model_parallel_size", "pp")),
+    ("pp", ("pipeline_model_parallel_size", "pp", "pipeline_parallel_size")),
     ("ep", ("expert_model_parallel_size", "ep", "moe_expert_parallel_size")),
 )
 _SHARDING = {"no_shard": 0, "optim": 1, "optim_grads": 2, "optim_grads_params": 3}

@@ -157,9 +157,14 @@ def _of_tokenizer(entries: Entries) -> int | None:
     text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
     # A class of tokenizers, such as Llama2Tokenizer, reads the vocabulary that the path names.
     paths = " ".join(str(one.value).lower() for one in found[:-2] if one is not None and one.known)
-    named = [size for name, size in table["names"].items() if name in paths] or [
-        size for name, size in table["names"].items() if name in text
-    ]
+    named = [size for name, size in table["names"].items() if name in paths]
+    usual = table["files"].get(kind, "")
+    path = next((str(one.value) for one in found[:-2] if one is not None), usual)
+    last = path.rpartition("/")[2]
+    if not named and usual and last != usual and (last.endswith(".model") or "$" in last):
+        entries.ask("vocab_size", f"{path[-60:]} may be any vocabulary")
+        return None
+    named = named or [size for name, size in table["names"].items() if name in text]
     if named:
         entries.reading.assume("vocab_size", named[0], f"the tokenizer {text[-60:]}")
         return int(named[0])

@@ -20,8 +20,8 @@ NAMES = (
     "model_id",
     "hf_pretrained_model_path",
     "primus_model",
-    "recipe_name",
     "model_class",
+    "recipe_name",
 )
 """Keys that name a model; the first that is set counts."""
 

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from steptime.readers.formats import recipe_calls
 from steptime.readers.python_module import Module
 from steptime.readers.python_records import OPEN, Record, Scoped, Unknown, is_number, shown
 
-CONFIGURED = ("Config", "Partial")
+CONFIGURED = ("Config", "Partial", "partial")
 """Last names of what keeps a call for later: its first argument is what is called."""
 NUMBERS: Mapping[str, Callable[..., Any]] = {
     **{"int": int, "float": float},
@@ -85,6 +86,9 @@ def made(scope: Scoped, node: ast.Call, name: str, callee: tuple[Module, str] | 
     kind, args = name, node.args
     if args and name.rpartition(".")[2] in CONFIGURED:
         kind, callee, args = shown(args[0]), scope.callee(args[0]), args[1:]
+    if kind in recipe_calls() and kind in scope.module.imported:
+        # The module that it comes from tells of which model it is.
+        kind = f"{scope.module.imported[kind][0]}.{kind}"
     found = Record(kind=kind)
     if callee is not None and callee[1] in callee[0].classes:
         own = _own(scope, *callee, set())
@@ -114,3 +118,20 @@ def _own(scope: Scoped, module: Module, name: str, seen: set[int]) -> dict[str, 
         else:
             found[key] = (value, 0)
     return found
+
+
+def defaults(one: ast.FunctionDef, scope: Scoped) -> dict[str, Any]:
+    """Return the default values of a function's arguments; those without are not known.
+
+    Args:
+        one: The function.
+        scope: Where it stands.
+    """
+    names = [arg.arg for arg in (*one.args.posonlyargs, *one.args.args)]
+    found: dict[str, Any] = {name: Unknown(name, is_option=True) for name in names}
+    found |= {arg.arg: Unknown(arg.arg, is_option=True) for arg in one.args.kwonlyargs}
+    last = names[len(names) - len(one.args.defaults) :]
+    pairs = [*zip(last, one.args.defaults, strict=True)]
+    only = zip(one.args.kwonlyargs, one.args.kw_defaults, strict=True)
+    pairs += [(arg.arg, value) for arg, value in only if value is not None]
+    return found | {name: scope.value(value) for name, value in pairs}

@@ -10,7 +10,7 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, python_formats, recognised
+from steptime.readers.formats import Format, python_formats, recipe_calls, recognised
 from steptime.readers.leaves import MOST_KEYS, overruled
 from steptime.readers.olmo_script import experiment
 from steptime.readers.python_module import LARGEST_BYTES, Library, Module
@@ -73,7 +73,7 @@ def _recipes(path: Path, library: Library, module: Module, given: Mapping[str, s
     if not found and wanted is None:
         # A script may build its recipe outside all functions.
         names: dict[str, Any] = {}
-        Scope(library, module, names, budget=budget).run(module.assigned)
+        Scope(library, module, names, budget=budget).run([*module.assigned, *module.blocks])
         for one, made in names.items():
             _add(found, one, made, path, budget)
     return found
@@ -120,6 +120,9 @@ def _is_recipe(one: ast.FunctionDef) -> bool:
 def _entries(made: Record, path: Path) -> Iterator[Entry]:
     """Yield the values of a record, and those of records in it, by their path."""
     yield from _flat(made, (), 0)
+    outer, _, last = made.kind.rpartition(".")
+    if outer and last in recipe_calls():
+        yield _entry(("library_recipe",), f"{outer.rpartition('.')[2]}.{last}", 0)
     if "model_spec" in made.fields:
         # torchtitan keeps the registry of a model in the model's folder.
         folder = path.resolve().parent.name

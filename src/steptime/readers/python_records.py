@@ -83,6 +83,10 @@ class Scoped(Protocol):
     def names(self) -> dict[str, Any]:
         """Return values by name."""
 
+    @property
+    def module(self) -> Module:
+        """Return the module that it is a part of."""
+
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
 

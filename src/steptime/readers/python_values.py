@@ -19,11 +19,13 @@ from steptime.readers.python_calls import (
     TEXTS,
     changed,
     counted,
+    defaults,
     made,
 )
 from steptime.readers.python_expressions import EXPRESSIONS
 from steptime.readers.python_module import Library, Module
 from steptime.readers.python_records import OPEN, Record, Unknown, shown, summed, truth
+from steptime.readers.python_setters import set_by
 
 MOST_DEPTH = 12
 MOST_CALLS = 6_000
@@ -84,7 +86,7 @@ class Scope:
         if self.depth >= MOST_DEPTH or self.budget.calls < 0:
             return Unknown(name)
         outer = Scope(self.library, self.module, {}, self.depth, self.budget)
-        names = _defaults(one, outer) | (bound or {})
+        names = defaults(one, outer) | (bound or {})
         inner = Scope(self.library, self.module, names, self.depth + 1, self.budget)
         found = inner.run(one.body)
         return Unknown(f"{name}()") if found is None else found.value
@@ -136,11 +138,16 @@ class Scope:
 
     def _handed(self, node: ast.Call, *, known: bool) -> None:
         """Follow a call for what it changes; note one that is given a record and not known."""
+        if known and set_by(self, node, shown(node.func).rpartition(".")[2]) is not None:
+            return
         values = [self.value(arg) for arg in node.args]
         if isinstance(node.func, ast.Attribute) and node.func.attr == "append" and known:
             several = self.value(node.func.value)
             if isinstance(several, list) and values and len(several) < MOST_ITEMS:
                 several.append(values[0])
+                return
+            if isinstance(node.func.value, ast.Attribute) and not isinstance(several, list):
+                self._set(node.func.value, values[:1], node.lineno)
                 return
         if not any(isinstance(value, Record) for value in values):
             return
@@ -264,11 +271,18 @@ class Scope:
         self.budget.calls -= 1
         if self.budget.calls < 0:
             return Unknown(name)
+        inside = set_by(self, node, last)
+        if inside is not None:
+            return inside
         callee = self.callee(node.func)
         if callee is not None and callee[1] in callee[0].functions:
             module, one = callee
             inner = Scope(self.library, module, {}, self.depth, self.budget)
             return inner.returned(one, self._bound(node, module.functions[one].args))
+        if isinstance(node.func, ast.Call):
+            # What keeps a call for later is called with the rest of its arguments.
+            kept = self.value(node.func)
+            return changed(self, kept, node) if isinstance(kept, Record) else OPEN
         if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             # A method of what a call returns gives that in another form.
             return self.value(node.func.value)
@@ -277,21 +291,10 @@ class Scope:
         if isinstance(node.func, ast.Attribute) and last in TEXTS and not node.args:
             text = self.value(node.func.value)
             return TEXTS[last](text) if isinstance(text, str) else OPEN
-        if node.args and last in (*_PASSES, *_COPIES):
+        passes = last in _PASSES and (last not in CONFIGURED or len(node.args) == 1)
+        if node.args and (passes or last in _COPIES):
             place = 0 if last == "replace" else -1
             inside = self.value(node.args[place])
             if isinstance(inside, Record):
                 return changed(self, inside, node) if last in _COPIES else inside
         return made(self, node, name, callee)
-
-
-def _defaults(one: ast.FunctionDef, scope: Scope) -> dict[str, Any]:
-    """Return the default values of a function's arguments; those without are not known."""
-    names = [arg.arg for arg in (*one.args.posonlyargs, *one.args.args)]
-    found: dict[str, Any] = {name: Unknown(name, is_option=True) for name in names}
-    found |= {arg.arg: Unknown(arg.arg, is_option=True) for arg in one.args.kwonlyargs}
-    last = names[len(names) - len(one.args.defaults) :]
-    pairs = [*zip(last, one.args.defaults, strict=True)]
-    only = zip(one.args.kwonlyargs, one.args.kw_defaults, strict=True)
-    pairs += [(arg.arg, value) for arg, value in only if value is not None]
-    return found | {name: scope.value(value) for name, value in pairs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from steptime.readers.entries import Entry
@@ -203,14 +203,18 @@ def batch_variables(text: str) -> dict[str, str]:
     return {name: value for name, value in out.items() if value is not None}
 
 
-def asked_for(script: Script) -> Mapping[str, str]:
-    """Return a question for each argument of the script that a branch waits for.
+ARGUMENTS = "arguments"
+"""What is asked for where branches of a script wait for what it is started with."""
+
+
+def asked_for(script: Script) -> str:
+    """Return a question for the arguments that the script's branches wait for; empty for none.
 
     Args:
         script: What the script amounts to.
     """
-    return {
-        f"argument {name}": f"a branch depends on it; give --set {name}=VALUE, or all of them, "
-        "--set '@=FIRST SECOND ...'"
-        for name in script.asks
-    }
+    several = ", ".join(script.asks)
+    return several and (
+        f"{ARGUMENTS}: branches depend on {several}; give all that the script is started with, "
+        f"behind --, or single ones as --set {script.asks[0]}=VALUE"
+    )
