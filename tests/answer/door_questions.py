@@ -84,18 +84,22 @@ def drawn(draw: random.Random) -> Asked:
     return asked if model(asked["model"]).experts else asked | {"etp": 1}
 
 
-def legal_questions(count: int, seed: int) -> list[Asked]:
-    """Return random questions that have an answer."""
+def answered_questions(count: int, seed: int) -> list[tuple[Asked, Prediction]]:
+    """Return random questions that have an answer, with what `predict` says to each."""
     draw = random.Random(seed)
-    found: list[Asked] = []
+    found: list[tuple[Asked, Prediction]] = []
     while len(found) < count:
         asked = drawn(draw)
         try:
-            predict(**asked)
+            found.append((asked, predict(**asked)))
         except ConfigError:
             continue
-        found.append(asked)
     return found
+
+
+def legal_questions(count: int, seed: int) -> list[Asked]:
+    """Return random questions that have an answer."""
+    return [asked for asked, _ in answered_questions(count, seed)]
 
 
 def step_of(asked: Asked) -> Any:

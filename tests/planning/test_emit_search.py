@@ -195,3 +195,30 @@ def test_no_file_is_written_for_a_tpu() -> None:
     for kind in FRAMEWORKS:
         with pytest.raises(ConfigError, match=f"{kind} does not run on tpu-v5p"):
             emitted_by_search(kind, "llama3-8b", "tpu-v5p", recompute="full")
+
+
+@pytest.mark.parametrize("kind", FRAMEWORKS)
+def test_a_stated_length_is_written_in_steps_and_changes_no_answer(
+    kind: str, tmp_path: Path
+) -> None:
+    """A trillion tokens in steps of 128 sequences of 8,192 are 953,674.3: the last is not full."""
+    question = search_question(
+        model="llama3-8b",
+        accelerator="h100",
+        num_gpus=64,
+        seq_length=8192,
+        global_batch_size=128,
+        zero_stage=(0, 1, 3),
+    )
+    result = search(question, keep=1000)
+    plain, stated = emission(kind, result), emission(kind, result, tokens=1e12)
+    added = [line for line in stated.text.split("\n") if line not in plain.text.split("\n")]
+    assert [re.sub(r"\D", "", line) for line in added] == ["953675"]
+    path = tmp_path / f"run{SUFFIXES.get(kind, '.sh')}"
+    path.write_text(plain.text)
+    before = read_configuration(path)
+    path.write_text(stated.text)
+    after = read_configuration(path)
+    assert [note for note in after.notes if note not in before.notes] == []
+    values = {name: fact.value for name, fact in after.facts.items()}
+    assert values == {name: fact.value for name, fact in before.facts.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -233,6 +233,7 @@ def search(
     tie_fraction: float | None = None,
     cells: int = CELLS,
     splits: bool = True,
+    seen: Callable[[int], object] | None = None,
 ) -> SearchResult:
     """Return the best layouts of a question.
 
@@ -244,6 +245,7 @@ def search(
             the model's own error says.
         cells: Layouts evaluated at once.
         splits: Look for the best split of layers over stages of the fastest; the page does not.
+        seen: Called with the layouts timed so far, after each block.
 
     Returns:
         The fastest, the Pareto front, and the counts by reason of what fell out.
@@ -253,8 +255,9 @@ def search(
     """
     start = time.perf_counter()
     run = Search(question, keep=keep, prune=prune, cells=cells)
-    for _ in run.run():
-        pass
+    for timed in run.run():
+        if seen is not None:
+            seen(timed)
     if splits:
         run.split()
     return finished(
