@@ -266,3 +266,15 @@ def test_context_ranks_of_torchtitan_share_weights_without_shards(tmp_path: Path
     path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
     assert "data_parallel_shard_degree = 1" in path.read_text()
     assert completed(read_configuration(path), {"num_gpus": 4})[0] == layout
+
+
+@pytest.mark.parametrize("cut", [True, False])
+def test_torchtitan_says_where_tensor_ranks_leave_the_sequence_whole(
+    cut: bool, tmp_path: Path
+) -> None:
+    layout = Layout(tp=2, sequence_parallel=cut, zero_stage=3, dp=2)
+    batch = Batch(global_batch_size=64, seq_length=4096)
+    path = tmp_path / "train.toml"
+    path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
+    assert ("enable_sequence_parallel = false" in path.read_text()) is not cut
+    assert completed(read_configuration(path), {"num_gpus": 4})[0] == layout

@@ -14,6 +14,7 @@ import numpy as np
 from steptime.formulas.memory.stages import head_slots_by_cost
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.stage_split import split_fault
+from steptime.inputs.ability import ability_of
 from steptime.inputs.job import Job
 from steptime.inputs.layout import RECOMPUTE, STAGE_FIELDS
 from steptime.planning.evaluate import Cells, Floats, bytes_of, rows_job, step_function
@@ -28,14 +29,15 @@ _TIE = 1e-9
 
 
 def splits_tried(question: Question) -> bool:
-    """Return whether the ends of a pipeline are open: not stated, and not cut by cost anyway.
+    """Return whether the ends of a pipeline are open: the software lets them be stated, nobody did.
 
     Args:
         question: What is asked.
     """
     facts = question.known().plain.time
     by_cost = facts is not None and facts.balance_by_cost > 0.0
-    return not (question.stated_ends or by_cost)
+    stated = all(ability_of(question.said).runs(name, 1) for name in STAGE_FIELDS)
+    return stated and not (question.stated_ends or by_cost)
 
 
 def plain_rows(kept: Kept) -> Kept:

@@ -11,7 +11,7 @@ from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
-from steptime.planning.emit.read_back import said_otherwise
+from steptime.planning.emit.read_back import said_otherwise, time_of
 from steptime.planning.emit.words import said_by, unsaid
 from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
@@ -123,8 +123,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     notes = []
     if differs:
         told = f"no key of the file says as predicted: {', '.join(differs)}"
-        lines.append(f"# {told}")
-        notes.append(told)
+        notes += [one for one in (told, time_of(kind, text, own)) if one]
+        lines += [f"# {one}" for one in notes]
     head, _, rest = text.partition(" GPUs = ")
     first, _, more = rest.partition("\n")
     added = "\n".join(lines)

@@ -11,6 +11,7 @@ from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import Said
+from steptime.inputs.shown import seconds
 from steptime.inputs.stack import FACT_NAMES
 from steptime.planning.emit import SUFFIXES
 from steptime.planning.explain import step_of
@@ -80,6 +81,22 @@ def said_otherwise(kind: str, text: str, own: Prediction) -> list[str]:
         if read[name] != value and _counts(found, name, value)
     ]
     return names or [f"step_time_s={own.step_time_s:.6g}"]
+
+
+def time_of(kind: str, text: str, own: Prediction) -> str:
+    """Return what a file is answered with, for a sentence; empty where that is its answer's time.
+
+    Args:
+        kind: The format.
+        text: The file.
+        own: The answer that it was written from.
+    """
+    try:
+        found = read_back(kind, text, own)
+    except ConfigError:
+        return ""
+    here, there = seconds(own.step_time_s), seconds(found.step_time_s)
+    return "" if here == there else f"as it is written, a step takes {there}, not {here}"
 
 
 def _told(one: Prediction) -> dict[str, Any]:
