@@ -19,7 +19,7 @@ from steptime.formulas.memory import (
     worst_rank,
 )
 from steptime.formulas.memory.in_flight import flight_line, in_flight, micro_batches
-from steptime.formulas.memory.total import PARTS
+from steptime.formulas.memory.total import PARTS, rank_totals
 from steptime.formulas.parameters import num_parameters
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs import presets
@@ -271,3 +271,24 @@ def test_unknown_stacks_and_facts_are_refused_with_the_nearest() -> None:
         stated("dropuot", 1.0)
     with pytest.raises(ConfigError, match="did you mean 'dropout'"):
         with_facts(stated("dropout", 1.0), {"dropuot": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("model", "layout", "counted"),
+    [
+        # One rank is first, full, longer and last at once; of two the second is all but the first.
+        ("llama3-8b", {"dp": 8}, [0]),
+        ("llama3-8b", {"pp": 2, "dp": 4}, [0, 1]),
+        # 32 layers on 8 ranks: none is longer, so the second, and the last, which has the head.
+        ("llama3-8b", {"pp": 8}, [0, 1, 7]),
+        # The first rank has the three dense layers; the second is the first without and as long.
+        ("deepseek-v3", {"pp": 8}, [0, 1, 7]),
+    ],
+)
+def test_a_rank_is_counted_once(model: str, layout: dict[str, int], counted: list[int]) -> None:
+    asked = record(model, (64, 4096), **layout)
+    totals = rank_totals(asked, FACTS)
+    assert [one["rank"] for one in totals] == counted
+    every = [rank_memory_bytes(asked, FACTS, float(rank))["total"] for rank in range(int(asked.pp))]
+    assert max(one["total"] for one in totals) == max(every) == memory_total_bytes(asked, FACTS)
+    assert worst_rank(asked, FACTS) == {"rank": float(np.argmax(every)), "total": max(every)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.predictor import PREDICTORS
@@ -24,6 +25,8 @@ ALWAYS = ("tp", "cp", "pp", "dp")
 RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
 _PLAIN = {"1f1b": "1f1b", "interleaved-1f1b": "1f1b"}
 # Schedules that are one and the same but for the chunks.
+_CUT = ("vpp", "schedule", *STAGE_FIELDS)
+_ALIKE = attrgetter(*(one.name for one in fields(Layout) if one.name not in _CUT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +57,7 @@ def lines_of(layouts: Sequence[Candidate], tie_fraction: float, most: int) -> li
     groups: dict[tuple[Any, ...], list[tuple[int, Candidate]]] = {}
     for choice, one in enumerate(layouts, 1):
         schedule = _PLAIN.get(one.layout.schedule, one.layout.schedule)
-        plain = replace(
-            one.layout, vpp=1, schedule=schedule, first_stage_layers=0, last_stage_layers=0
-        )
-        key = (plain, one.batch)
+        key = (_ALIKE(one.layout), schedule, one.batch)
         if key in groups or len(groups) < most:
             groups.setdefault(key, []).append((choice, one))
     found = []

@@ -25,6 +25,9 @@ else:
     # What a comparison of them gives.
     Condition = Any
 
+FEW = 8
+"""How many times more elements to choose than to ask make it pay to ask all at once."""
+
 
 def where(condition: Condition, yes: Number, no: Number) -> Number:
     """Return ``yes`` where ``condition`` holds and ``no`` elsewhere.
@@ -43,18 +46,36 @@ def where(condition: Condition, yes: Number, no: Number) -> Number:
         return yes
     if condition is False:
         return no
+    # Asking few whether they all agree takes less than choosing many one by one.
+    if getattr(yes, "size", 1) > FEW * condition.size and condition.all():
+        return yes
+    if getattr(no, "size", 1) > FEW * condition.size and not condition.any():
+        return no
     chosen: Number = condition.__array_namespace__().where(condition, yes, no)
     return chosen
 
 
 def maximum(a: Number, b: Number) -> Number:
-    """Return the larger of two numbers, element by element for arrays."""
-    return where(a > b, a, b)
+    """Return the larger of two numbers, element by element for arrays.
+
+    NumPy's own is up to ten times faster than choosing by `where`; for numbers both agree.
+    """
+    larger = a > b
+    if larger is True:
+        return a
+    if larger is False:
+        return b
+    return larger.__array_namespace__().maximum(a, b)
 
 
 def minimum(a: Number, b: Number) -> Number:
     """Return the smaller of two numbers, element by element for arrays."""
-    return where(a < b, a, b)
+    smaller = a < b
+    if smaller is True:
+        return a
+    if smaller is False:
+        return b
+    return smaller.__array_namespace__().minimum(a, b)
 
 
 def floor(a: Number) -> Number:

@@ -206,29 +206,49 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
     }
 
 
-def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
-    """Return the ``rank`` that needs the most memory and its ``total`` bytes."""
+def rank_totals(job: Job, facts: MemoryFacts) -> list[Number]:
+    """Return ranks, one of which holds the most, each with its ``total`` bytes.
+
+    What every layout has counted already is not counted again: without a pipeline all are one.
+    """
     shared = shared_terms(job, facts)
     whole = whole_terms(job, facts)
     ranks = candidate_ranks(job, shared)
-    worst = ranks["first"]
-    total = rank_terms(job, facts, shared, whole, worst)["total"]
-    for name in ["full", "longer", "last"]:
-        rank = ranks[name]
-        other = rank_terms(job, facts, shared, whole, rank)["total"]
-        worst = where(other > total, rank, worst)
-        total = maximum(other, total)
+    first, full, longer, last = ranks["first"], ranks["full"], ranks["longer"], ranks["last"]
+    totals = [{"rank": first, "total": rank_terms(job, facts, shared, whole, first)["total"]}]
+    if anywhere(full - first != 0.0):
+        totals.append({"rank": full, "total": rank_terms(job, facts, shared, whole, full)["total"]})
+    if anywhere((longer - first) * (longer - full) != 0.0):
+        total = rank_terms(job, facts, shared, whole, longer)["total"]
+        totals.append({"rank": longer, "total": total})
+    if anywhere((last - first) * (last - full) * (last - longer) != 0.0):
+        totals.append({"rank": last, "total": rank_terms(job, facts, shared, whole, last)["total"]})
     if anywhere(stated_split(job)["stated"] > 0.0):
         mixed = mixed_rank(job, shared)
-        other = rank_terms(job, facts, shared, whole, mixed)["total"]
-        worst = where(other > total, mixed, worst)
-        total = maximum(other, total)
+        totals.append(
+            {"rank": mixed, "total": rank_terms(job, facts, shared, whole, mixed)["total"]}
+        )
+    return totals
+
+
+def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
+    """Return the ``rank`` that needs the most memory and its ``total`` bytes."""
+    totals = rank_totals(job, facts)
+    worst = totals[0]["rank"]
+    total = totals[0]["total"]
+    for one in totals:
+        worst = where(one["total"] > total, one["rank"], worst)
+        total = maximum(one["total"], total)
     return {"rank": worst, "total": total}
 
 
 def memory_total_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes on the fullest rank: what a search compares with the limit."""
-    return worst_rank(job, facts)["total"]
+    totals = rank_totals(job, facts)
+    total = totals[0]["total"]
+    for one in totals:
+        total = maximum(one["total"], total)
+    return total
 
 
 def memory_bytes(job: Job, facts: MemoryFacts) -> MemoryParts:

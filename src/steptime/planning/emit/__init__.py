@@ -11,8 +11,6 @@ from steptime.inputs.errors import check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
-from steptime.planning.emit.names import headline
-from steptime.planning.emit.words import unsaid, words_for
 
 Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any], int], str]
 
@@ -62,6 +60,10 @@ def emitted(
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
+    # All that reads files comes with these: a search that writes none does without.
+    from steptime.planning.emit.names import headline
+    from steptime.planning.emit.words import unsaid, words_for
+
     check_choice("format", kind, FORMATS)
     check_run(kind, ability_of(Said(stack=kind)), layout)
     module, name = WRITERS[kind]
