@@ -29,6 +29,8 @@ def check_schedule_name(name: object) -> str:
     Raises:
         ConfigError: If it is none; with its own name where it is another spelling of it.
     """
+    if isinstance(name, str) and name in SCHEDULES:
+        return name
     searched = searched_name(name)
     if searched and searched != name:
         raise ConfigError(f"unknown schedule {name!r}; did you mean {searched!r}?")
