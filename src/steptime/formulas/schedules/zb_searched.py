@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.formulas.number import Number, minimum
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 from steptime.formulas.schedules.zb_h1 import zb_h1_order
 
@@ -132,7 +133,7 @@ def zb_1p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return bound_forms(RANKS_HELD[0], p, m)
 
 
-def zb_1p_held(p: Number, m: Number, v: Number) -> Number:
+def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks may hold, see `forms`.
 
     Args:
@@ -174,7 +175,7 @@ def zb_2p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return bound_forms(RANKS_HELD[1], p, m)
 
 
-def zb_2p_held(p: Number, m: Number, v: Number) -> Number:
+def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks may hold, see `forms`.
 
     Args:
@@ -216,7 +217,7 @@ def zb_auto_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return bound_forms(RANKS_HELD[2], p, m)
 
 
-def zb_auto_held(p: Number, m: Number, v: Number) -> Number:
+def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks may hold, see `forms`.
 
     Args:
