@@ -186,12 +186,12 @@ def test_a_schedule_is_one_file_and_its_place(copy: Copy) -> None:
     names = "TWIN, twin_held, twin_idle, twin_order"
     line = f"from steptime.formulas.schedules.twin import {names}\n"
     before = "from steptime.formulas.schedules.v_half"
-    last = "    return dualpipe_v_{0}(p, m, v)"
-    place = "    if place == 11:\n    " + last + "\n    return twin_{0}(p, m, v)"
+    last = "    return zb_auto_{0}(p, m, v)"
+    place = "    if place == 14:\n    " + last + "\n    return twin_{0}(p, m, v)"
     copy.edit(
         f"{folder}/registry.py",
         (before, line + before),
-        ("    DUALPIPE_V,\n)", "    DUALPIPE_V,\n    TWIN,\n)"),
+        ("    ZB_AUTO,\n)", "    ZB_AUTO,\n    TWIN,\n)"),
         *((last.format(kind), place.format(kind)) for kind in ("order", "idle", "held")),
     )
     words = ("predict", "-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "64", "--pp", "4")

@@ -38,6 +38,9 @@ def calls_of(name: str, p: int, m: int, v: int, rng: random.Random) -> list[Call
         return calls
     orders = build.build_orders(name, p, m, v)
     stages = p if name == "dualpipe" else p * v
+    lengths = [[rng.uniform(0.5, 2.0) for _ in range(3)] for _ in range(p)]
+    tried = [name, p, m, v, lengths, rng.choice([0, 0.1])]
+    calls.append(("tried_orders", tried, build.tried_orders(*tried)))
     calls.append(("build_orders", [name, p, m, v], orders))
     given = drawn_times(rng, orders, stages, m)
     times = durations.stage_times(*given)

@@ -199,7 +199,7 @@ def test_more_ranks_for_experts_hold_fewer_of_them() -> None:
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_micro_batches_in_flight_are_the_simulators(name: str) -> None:
-    exact = name not in ("zb-v", "v-half", "v-min")
+    exact = name not in ("zb-v", "v-half", "v-min", "zb-2p", "zb-auto")
     for p, m, v in [(1, 4, 1), (2, 4, 2), (4, 8, 2), (4, 16, 1), (6, 24, 4), (8, 16, 2), (8, 4, 1)]:
         try:
             chunks = check_schedule(name, p, m, v)

@@ -30,6 +30,7 @@ from steptime.formulas.schedules import (
     v_pull,
     zb_h1,
     zb_h2,
+    zb_searched,
     zb_v,
 )
 from steptime.pipeline.codes import action_names
@@ -144,6 +145,10 @@ PRINTED: dict[str, tuple[Idle, Held, float, tuple[float, ...], float, float]] = 
     # qi2023, Table 2: (p - 1) (F + I - W); p and 2 p - 1 micro-batches.
     "zb-h1": (zb_h1.zb_h1_idle, zb_h1.zb_h1_held, 1.0, USUAL, 39.0, 4.0),
     "zb-h2": (zb_h2.zb_h2_idle, zb_h2.zb_h2_held, 1.0, USUAL, 30.0, 7.0),
+    # qi2023, Sec. 3.1, of p, 2 p and all m micro-batches: (p - 1) F at least, or ZB-H1's.
+    "zb-1p": (zb_searched.zb_1p_idle, zb_searched.zb_1p_held, 1.0, USUAL, 39.0, 4.0),
+    "zb-2p": (zb_searched.zb_2p_idle, zb_searched.zb_2p_held, 1.0, USUAL, 30.0, 8.0),
+    "zb-auto": (zb_searched.zb_auto_idle, zb_searched.zb_auto_held, 1.0, USUAL, 30.0, 8.0),
     # qi2023, Sec. 6: the last rank starts p - 1 chunks late, in as much memory as 1F1B.
     "zb-v": (zb_v.zb_v_idle, zb_v.zb_v_held, 2.0, EQUAL, 3.0, 8.0),
     "interleaved-zb": (

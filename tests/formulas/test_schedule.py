@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from steptime.formulas import bubble, schedule
+from steptime.formulas.schedules.zb_searched import SEARCHED
 from steptime.inputs.layout import SCHEDULES
 from steptime.pipeline.build import build_orders, fixed_chunks, refusal
 from steptime.pipeline.durations import crossing_rows, stage_times
 from steptime.pipeline.execute import execute
 from steptime.pipeline.held import peak_in_flight, sends
 from steptime.pipeline.measure import bubble as measured
+from steptime.pipeline.searched import searched_orders
 
 RANKS = (1, 2, 3, 4, 5, 6, 8)
 TABLES = ("v-half", "v-min")
@@ -32,6 +34,10 @@ def sizes(name: str) -> list[tuple[int, int, int]]:
 
 def simulated(name: str, p: int, m: int, v: int, f: float, i: float, w: float) -> dict[str, float]:
     orders = build_orders(name, p, m, v)
+    if name in SEARCHED:
+        # Whole times, so that equal ones are equal.
+        f, i, w = (round(1e6 * one) for one in (f, i, w))
+        orders = searched_orders(name, [(f, i, w)] * p, m, 0)
     stages = p * v
     parts = {
         "forward": [f] * stages,
@@ -86,7 +92,10 @@ def test_peaks_are_the_simulators(name: str) -> None:
             schedule.peak_in_flight(place, float(p), float(m), float(v), float(rank))
             for rank in range(p)
         ]
-        if name in ("v-half", "v-min"):
+        if name in SEARCHED:
+            # What they may hold: with F = I = W one rank's worth is enough.
+            assert max(found) <= max(formed), (p, m)
+        elif name in TABLES:
             assert max(found) == max(formed) if m > p else max(found) <= max(formed), (p, m)
         else:
             assert found == formed, (p, m, v)
@@ -119,6 +128,10 @@ def test_idle_time_is_the_simulators(name: str, lengths: tuple[int, int, int]) -
             continue  # the tables keep these two ratios whole
         found = simulated(name, p, m, v, *lengths)
         formed = schedule.idle_time(place, float(p), float(m), float(v), *map(float, lengths))
+        if name in SEARCHED:
+            least = 1e6 * (m * sum(lengths) + formed)
+            assert least <= found["makespan"] < 1.005 * least, (p, m)
+            continue
         assert found["idle"] == p * formed, (p, m, v)
         assert found["bubble_overhead"] == found_overhead(name, p, m, v, lengths)
 
@@ -142,17 +155,21 @@ def test_each_wait_of_zb_v_where_it_is_the_longest(
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_steps_are_the_simulators_at_random_ratios(name: str) -> None:
-    # 12 x 170 = 2,040 in all. V-Half's and V-Min's forms leave out chains that matter little.
+    # 15 x 170 = 2,550 in all. V-Half's and V-Min's forms leave out chains that matter little.
     draw = random.Random(name)
     worst = 0.0
     for _ in range(170):
         p, m, v = drawn_size(name, draw)
         lengths = tuple(draw.uniform(0.5, 2.0) for _ in range(3))
+        lengths = tuple(round(one, 6) for one in lengths)
         found = simulated(name, p, m, v, *lengths)["makespan"]
+        found /= 1e6 if name in SEARCHED else 1.0
         work = m * v * sum(lengths)
         formed = work * (1.0 + found_overhead(name, p, m, v, lengths))
         worst = max(worst, abs(formed / found - 1.0))
-    assert worst < (0.005 if name in TABLES else 1e-12)
+    # Whole actions leave gaps where two forms are alike: 0.68 % once, in any memory.
+    near = 0.007 if name == "zb-auto" else 0.005
+    assert worst < (near if name in (*TABLES, *SEARCHED) else 1e-12)
 
 
 def drawn_size(name: str, draw: random.Random) -> tuple[int, int, int]:

@@ -26,7 +26,6 @@ export function simulate(state, name) {
   const v = chunksOf(state, name);
   const { p, m } = state;
   const stages = p * v;
-  const orders = pipeline.build_orders(name, p, m, v);
   const each = (time) =>
     Array.from({ length: stages }, (_, s) => (time / v) * (s === stages - 1 ? state.tl : 1));
   const parts = {
@@ -38,8 +37,15 @@ export function simulate(state, name) {
   const send = { latency: state.ts, transfer: 0, blocking: false };
   // The F and the backward that DualPipe pairs hand on their results together.
   const pair = { paired: true, hidden: state.th / v };
-  const times = pipeline.stage_times(orders, stages, m, parts, send, pair);
-  const result = pipeline.execute(orders, stages, m, times);
+  const [f, i, w] = [parts.forward, parts.backward_input, parts.backward_weight];
+  const lengths = f.map((_, s) => [f[s], i[s], w[s]]);
+  const tried = pipeline.tried_orders(name, p, m, v, lengths, state.ts).map((orders) => {
+    const times = pipeline.stage_times(orders, stages, m, parts, send, pair);
+    const result = pipeline.execute(orders, stages, m, times);
+    return { orders, times, result, length: pipeline.bubble(orders, result).makespan };
+  });
+  // One order, but where a search makes it.
+  const { orders, times, result } = tried.reduce((a, b) => (b.length < a.length ? b : a));
   const both = SCHEDULES.find((one) => one.name === name).copies;
   const run = { name, p, m, v, both, stages, orders, times, result, lastly: {} };
   Object.assign(run, pipeline.bubble(orders, result));

@@ -31,6 +31,7 @@ BUNDLES: dict[str, tuple[str, ...]] = {
         "steptime.pipeline.build:build_orders",
         "steptime.pipeline.build:fixed_chunks",
         "steptime.pipeline.build:refusal",
+        "steptime.pipeline.build:tried_orders",
         "steptime.pipeline.codes:kind_of",
         "steptime.pipeline.codes:stage_of",
         "steptime.pipeline.durations:crossing_rows",

@@ -26,7 +26,7 @@ PAGE = AlonePage(
     element="sched",
     title="Pipeline schedules, animated",
     heading="Pipeline schedules",
-    about="Twelve pipeline schedules, played action by action, and where each one idles.",
+    about=f"{len(SCHEDULES)} pipeline schedules, action by action, and where each one idles.",
 )
 
 
@@ -119,7 +119,7 @@ def fallback_html() -> str:
         f'<span>peak <b data-out="peak">{max(line["peak"])} micro-batches</b></span></p>\n'
         f"{picture(line, verdict)}\n"
         "<p>F is a forward, B a backward; hatched is idle. With JavaScript this figure plays, "
-        "and shows all twelve schedules.</p>\n"
+        f"and shows all {len(SCHEDULES)} schedules.</p>\n"
         f"{table(line, title)}</div>"
     )
 

@@ -10,7 +10,6 @@ from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, print_table
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.pipeline.schedules import SCHEDULES
-from steptime.pipeline.searched import INVENTOR, SEARCHED, SOURCE
 from steptime.pipeline.stage_times import compared, presets, stage_times_named
 
 EXAMPLES = """
@@ -86,7 +85,7 @@ def _compare(
 ) -> None:
     preset = stage_times_named(times)
     activation_bytes = activation_bytes or preset.activation_bytes
-    found = compared(stages, micro_batches, preset, (*SCHEDULES, *SEARCHED))
+    found = compared(stages, micro_batches, preset)
     if as_json:
         rows: list[dict[str, Any]] = [
             {key: getattr(one, key) for key in one.__slots__} for one in found
@@ -127,20 +126,6 @@ def _list_schedules(as_json: bool) -> None:
             "idea": entry.idea,
         }
         for entry in SCHEDULES.values()
-    ]
-    known += [
-        {
-            "name": name,
-            "title": one.title,
-            "inventor": INVENTOR,
-            "constraints": one.constraints,
-            "bubble": one.bubble,
-            "activations": one.activations,
-            "splits_backward": True,
-            "source": SOURCE,
-            "idea": one.idea,
-        }
-        for name, one in SEARCHED.items()
     ]
     if as_json:
         print_json(known)

@@ -5,9 +5,13 @@ Also turned into JavaScript.
 
 from __future__ import annotations
 
+from typing import Any
+
 from steptime.formulas.schedule import entry_number, schedule_fault, uneven_rounds
 from steptime.formulas.schedule_rules import chunks_held, mended_sizes
 from steptime.formulas.schedules.registry import order_of, place_of
+from steptime.formulas.schedules.zb_searched import most_held, searched_ranks
+from steptime.pipeline.filled import filled_orders
 
 
 def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
@@ -23,6 +27,33 @@ def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
         Per rank a list of action codes, see `codes`, with ``S = p v`` stages (DualPipe: p).
     """
     return order_of(place_of(name), p, m, v)
+
+
+def tried_orders(
+    name: str, p: int, m: int, v: int, lengths: list[list[Any]], send: Any
+) -> list[list[list[int]]]:
+    """Return the orders of which a schedule runs the shortest: one, but where a search makes it.
+
+    `steptime.pipeline.searched` tries more of them.
+
+    Args:
+        name: One of ``formulas.schedule.SCHEDULES``.
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+        lengths: Of F, I and W on each rank.
+        send: Time of a message.
+    """
+    ranks = searched_ranks(name)
+    tried = [build_orders(name, p, m, v)]
+    if ranks < 0.0:
+        return tried
+    most = most_held(ranks, p, m)
+    if most >= 2 * p - 1 or most == m:
+        tried.append(build_orders("zb-h2", p, m, 1))
+    for share in [1.0, 0.5]:
+        tried.append(filled_orders(lengths, m, [most, 1.0], send, share)["orders"])
+    return tried
 
 
 def fixed_chunks(name: str) -> int:

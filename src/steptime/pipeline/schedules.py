@@ -11,7 +11,7 @@ from steptime.pipeline.build import build_orders, fixed_chunks, refusal
 
 MOST_ACTIONS = 30_000_000
 MOST_SEARCHED = 100_000
-"""Actions of a schedule that a search makes: it goes through eight orders of them."""
+"""Actions of a schedule that a search makes: it goes through a dozen orders of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +59,16 @@ def default_chunks(name: str) -> int:
     Args:
         name: A key of ``SCHEDULES``.
     """
-    return 1 if searched_name(name) else fixed_chunks(name) or 2
+    return fixed_chunks(searched_name(name) or name) or 2
 
 
 def splits_backward(name: str) -> bool:
     """Return whether a schedule cuts the backward in two.
 
     Args:
-        name: A key of ``SCHEDULES``, or one that a search makes.
+        name: A key of ``SCHEDULES``.
     """
-    return bool(searched_name(name)) or SCHEDULES[name].splits_backward
+    return SCHEDULES[searched_name(name) or name].splits_backward
 
 
 def check_schedule(name: str, p: int, m: int, v: int | None = None) -> int:
@@ -84,14 +84,11 @@ def check_schedule(name: str, p: int, m: int, v: int | None = None) -> int:
         ConfigError: With what does not fit and sizes that would.
     """
     searched = searched_name(name)
-    if not searched:
-        check_schedule_name(name)
+    name = searched or check_schedule_name(name)
     check_count("stages", p, most=100_000)
     check_count("micro_batches", m, most=10_000_000)
     chunks = default_chunks(name) if v is None else check_count("chunks", v, most=100_000)
-    if searched and chunks > 1:
-        raise ConfigError(f"{searched} needs chunks=1, got {chunks}")
-    reason = "" if searched else refusal(name, p, m, chunks)
+    reason = refusal(name, p, m, chunks)
     if reason:
         raise ConfigError(reason)
     most = MOST_SEARCHED if searched else MOST_ACTIONS

@@ -12,7 +12,6 @@ from steptime.inputs.errors import check_choice
 from steptime.pipeline.build import refusal
 from steptime.pipeline.report import summary
 from steptime.pipeline.schedules import SCHEDULES, default_chunks
-from steptime.pipeline.searched import SEARCHED
 from steptime.pipeline.timeline import Work, simulate
 
 BYTES_PER_WIDTH = 34.0
@@ -134,14 +133,13 @@ def compared(
         p: Pipeline ranks of a schedule that holds the weights once.
         m: Micro-batches of its pipeline.
         times: Of one micro-batch on one of its ranks.
-        names: Of the schedules; those that a search makes may be among them.
+        names: Of the schedules.
     """
     found = []
     for name in names:
-        searched = name in SEARCHED
-        copies = 1 if searched else int(SCHEDULES[name].copies)
+        copies = int(SCHEDULES[name].copies)
         chunks = default_chunks(name)
-        if not searched and refusal(name, copies * p, copies * m, chunks):
+        if refusal(name, copies * p, copies * m, chunks):
             continue
         work = times.work(chunks, 1.0 / copies)
         numbers = summary(simulate(name, copies * p, copies * m, chunks, work))

@@ -142,7 +142,7 @@ def simulate(
     """Return the timeline of a named schedule.
 
     Args:
-        name: A key of ``schedules.SCHEDULES``, or of ``searched.SEARCHED``.
+        name: A key of ``schedules.SCHEDULES``.
         ranks: Pipeline ranks, p.
         micro_batches: Micro-batches, m.
         chunks: Chunks a rank holds, v; the schedule's usual number if None.

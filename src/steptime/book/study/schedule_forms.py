@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 from steptime.formulas.schedule import bubble_overhead
 from steptime.formulas.schedules.registry import place_of
+from steptime.inputs.schedule_name import searched_name
 from steptime.pipeline.build import build_orders, fixed_chunks, refusal
 from steptime.pipeline.durations import slot_times
 from steptime.pipeline.execute import execute
 from steptime.pipeline.measure import bubble
 from steptime.pipeline.schedules import SCHEDULES
+from steptime.pipeline.searched import searched_orders
 
+FINEST = 10**6
+"""Slots in one unit of time, where a search makes the order."""
 Lengths = tuple[float, float, float]
 
 
@@ -78,7 +82,13 @@ def _cases(
 
 def _gap(name: str, size: tuple[int, int, int], lengths: Lengths) -> float:
     p, m, v = size
-    orders = build_orders(name, p, m, v)
+    if searched_name(name):
+        # Whole times, so that equal ones are equal.
+        f, i, w = (round(one * FINEST) for one in lengths)
+        orders = searched_orders(name, [(f, i, w)] * p, m, 0)
+        lengths = (f, i, w)
+    else:
+        orders = build_orders(name, p, m, v)
     times = slot_times(orders, p * v, m, *lengths)
     found = bubble(orders, execute(orders, p * v, m, times))["makespan"]
     place = float(place_of(name))

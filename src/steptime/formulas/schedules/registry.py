@@ -64,6 +64,20 @@ from steptime.formulas.schedules.v_half import V_HALF, v_half_held, v_half_idle,
 from steptime.formulas.schedules.v_min import V_MIN, v_min_held, v_min_idle, v_min_order
 from steptime.formulas.schedules.zb_h1 import ZB_H1, zb_h1_held, zb_h1_idle, zb_h1_order
 from steptime.formulas.schedules.zb_h2 import ZB_H2, zb_h2_held, zb_h2_idle, zb_h2_order
+from steptime.formulas.schedules.zb_searched import (
+    ZB_1P,
+    ZB_2P,
+    ZB_AUTO,
+    zb_1p_held,
+    zb_1p_idle,
+    zb_1p_order,
+    zb_2p_held,
+    zb_2p_idle,
+    zb_2p_order,
+    zb_auto_held,
+    zb_auto_idle,
+    zb_auto_order,
+)
 from steptime.formulas.schedules.zb_v import ZB_V, zb_v_held, zb_v_idle, zb_v_order
 
 ENTRIES: tuple[dict[str, Any], ...] = (
@@ -79,6 +93,9 @@ ENTRIES: tuple[dict[str, Any], ...] = (
     V_MIN,
     DUALPIPE,
     DUALPIPE_V,
+    ZB_1P,
+    ZB_2P,
+    ZB_AUTO,
 )
 
 SCHEDULES = tuple(str(entry["name"]) for entry in ENTRIES)
@@ -140,7 +157,13 @@ def order_of(place: int, p: int, m: int, v: int) -> list[list[int]]:
         return v_min_order(p, m, v)
     if place == 10:
         return dualpipe_order(p, m, v)
-    return dualpipe_v_order(p, m, v)
+    if place == 11:
+        return dualpipe_v_order(p, m, v)
+    if place == 12:
+        return zb_1p_order(p, m, v)
+    if place == 13:
+        return zb_2p_order(p, m, v)
+    return zb_auto_order(p, m, v)
 
 
 def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
@@ -177,7 +200,13 @@ def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
         return v_min_idle(p, m, v)
     if place == 10:
         return dualpipe_idle(p, m, v)
-    return dualpipe_v_idle(p, m, v)
+    if place == 11:
+        return dualpipe_v_idle(p, m, v)
+    if place == 12:
+        return zb_1p_idle(p, m, v)
+    if place == 13:
+        return zb_2p_idle(p, m, v)
+    return zb_auto_idle(p, m, v)
 
 
 def held_of(place: int, p: Number, m: Number, v: Number) -> HeldLine:
@@ -214,4 +243,10 @@ def held_of(place: int, p: Number, m: Number, v: Number) -> HeldLine:
         return v_min_held(p, m, v)
     if place == 10:
         return dualpipe_held(p, m, v)
-    return dualpipe_v_held(p, m, v)
+    if place == 11:
+        return dualpipe_v_held(p, m, v)
+    if place == 12:
+        return zb_1p_held(p, m, v)
+    if place == 13:
+        return zb_2p_held(p, m, v)
+    return zb_auto_held(p, m, v)

@@ -1,0 +1,231 @@
+"""ZB-1p, ZB-2p and the search within any memory: their orders are made for the times of a run.
+
+No order that keeps within a memory idles less than `bound_forms` say, and the search of
+`steptime.pipeline.searched` reaches that: it is the closed form. The orders here are for
+F = I = W, where ZB-H1's idles no longer, whatever the memory.
+
+Also turned into JavaScript, and its formulas run on arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from steptime.formulas.number import Number, minimum
+from steptime.formulas.records import HeldLine
+from steptime.formulas.schedules.forms import held
+from steptime.formulas.schedules.zb_h1 import zb_h1_order
+
+SEARCHED = ["zb-1p", "zb-2p", "zb-auto"]
+RANKS_HELD = [1.0, 2.0, 0.0]
+"""Micro-batches that a rank may hold, in numbers of ranks; 0 for any number."""
+ZB_1P: dict[str, Any] = {
+    "name": "zb-1p",
+    "title": "ZB-1p",
+    "inventor": "Qi et al., 2024",
+    "source": "qi2023, Sec. 3.1; zbpp2025, zb.py",
+    "constraints": "v = 1",
+    "splits_backward": True,
+    "bubble": "(p - 1) max(F, I, F + I - W), where m >= p",
+    "activations": "p",
+    "idea": "The shortest order that a search finds in 1F1B's memory, for the times given.",
+    "torchtitan": "",
+    "chunks": 1.0,
+    "whole_rounds": 0.0,
+    "even": 0.0,
+    "two_each": 0.0,
+    "vee": 0.0,
+    "copies": 1.0,
+    "pairs": 0.0,
+}
+ZB_2P: dict[str, Any] = {
+    **ZB_1P,
+    "name": "zb-2p",
+    "title": "ZB-2p",
+    "bubble": "max((p - 1) F, (p - 1) I - p F, (p - 1)(F + I) - (2p - 1) W), where m >= 2p",
+    "activations": "2p",
+    "idea": "The shortest order that a search finds in twice that memory, for the times given.",
+}
+ZB_AUTO: dict[str, Any] = {
+    **ZB_1P,
+    "name": "zb-auto",
+    "title": "ZB, any memory",
+    "bubble": "max((p - 1) F, (p - 1) I - (m - p) F, (p - 1)(F + I) - (m - 1) W)",
+    "activations": "up to m",
+    "idea": "The shortest order that a search finds in any memory, for the times given.",
+}
+
+
+def searched_ranks(name: str) -> float:
+    """Return one of `RANKS_HELD` by a schedule's name, -1 where no search makes its order.
+
+    Args:
+        name: Of the schedule.
+    """
+    for place in range(len(SEARCHED)):
+        if SEARCHED[place] == name:
+            return RANKS_HELD[place]
+    return -1.0
+
+
+def most_held(ranks: Number, p: Number, m: Number) -> Number:
+    """Return the micro-batches that a rank may hold and has.
+
+    Args:
+        ranks: One of `RANKS_HELD`.
+        p: Pipeline ranks.
+        m: Micro-batches.
+
+    References:
+        qi2023, Sec. 3.1.
+    """
+    return minimum(ranks * p, m) if ranks > 0.0 else m
+
+
+def bound_forms(ranks: float, p: Number, m: Number) -> list[list[Number]]:
+    """Return forms of the idle time that no order in a memory goes below, see `forms`.
+
+    The last rank waits for the first forward. The first rank runs no more forwards than it can
+    hold before its first I. After the last I of the last rank, no more W are left than it held.
+
+    Args:
+        ranks: One of `RANKS_HELD`.
+        p: Pipeline ranks.
+        m: Micro-batches.
+
+    References:
+        derived here; `steptime.pipeline.filled.least_step` is the same for unequal ranks.
+    """
+    most = most_held(ranks, p, m)
+    before = p - 1.0
+    return [
+        [before, 0.0, 0.0],
+        [p - most, before, 0.0],
+        [before, before, 1.0 - most],
+    ]
+
+
+def zb_1p_order(p: int, m: int, v: int) -> list[list[int]]:
+    """Return the orders for F = I = W.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds; 1 here.
+
+    References:
+        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
+    """
+    return zb_h1_order(p, m, v)
+
+
+def zb_1p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
+    """Return the forms of the idle time, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        derived here, see `bound_forms`.
+    """
+    return bound_forms(RANKS_HELD[0], p, m)
+
+
+def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
+    """Return the micro-batches times chunks that ranks may hold, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        qi2023, Sec. 3.1.
+    """
+    return held(most_held(RANKS_HELD[0], p, m), 0.0, m)
+
+
+def zb_2p_order(p: int, m: int, v: int) -> list[list[int]]:
+    """Return the orders for F = I = W.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds; 1 here.
+
+    References:
+        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
+    """
+    return zb_h1_order(p, m, v)
+
+
+def zb_2p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
+    """Return the forms of the idle time, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        derived here, see `bound_forms`.
+    """
+    return bound_forms(RANKS_HELD[1], p, m)
+
+
+def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
+    """Return the micro-batches times chunks that ranks may hold, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        qi2023, Sec. 3.1.
+    """
+    return held(most_held(RANKS_HELD[1], p, m), 0.0, m)
+
+
+def zb_auto_order(p: int, m: int, v: int) -> list[list[int]]:
+    """Return the orders for F = I = W.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds; 1 here.
+
+    References:
+        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
+    """
+    return zb_h1_order(p, m, v)
+
+
+def zb_auto_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
+    """Return the forms of the idle time, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        derived here, see `bound_forms`.
+    """
+    return bound_forms(RANKS_HELD[2], p, m)
+
+
+def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
+    """Return the micro-batches times chunks that ranks may hold, see `forms`.
+
+    Args:
+        p: Pipeline ranks.
+        m: Micro-batches.
+        v: Chunks a rank holds.
+
+    References:
+        qi2023, Sec. 3.1.
+    """
+    return held(most_held(RANKS_HELD[2], p, m), 0.0, m)
