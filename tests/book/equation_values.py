@@ -132,7 +132,13 @@ def takes_numbers(function: FunctionType) -> bool:
 class Letters:
     """What each symbol of one formula stands for."""
 
-    def __init__(self, formula: Formula, have: dict[str, Any], values: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        formula: Formula,
+        have: dict[str, Any],
+        values: dict[str, Any],
+        call: Callable[..., Any] = bound,
+    ) -> None:
         self.known: dict[str, Any] = {one: float(k) for k, one in enumerate(("F", "I", "W"), 2)}
         self.function = formula.function.__name__
         own = inspect.signature(formula.function).parameters.values()
@@ -159,7 +165,7 @@ class Letters:
                 "two_each",
                 "even",
             ]:
-                value = bound(function, have, key)
+                value = call(function, have, key)
                 found = value if takes_numbers(function) else None
                 latex = function_box(name, key).latex
                 self.known.setdefault(latex, found or (lambda value=value: value))
@@ -206,19 +212,9 @@ def read_back(function: FunctionType, seed: int) -> tuple[Any, Any]:
     if "rounds" in values and isinstance(values["rounds"], dict):
         # Rounds of which the formula takes for granted that they belong to the job.
         values["rounds"] = microbatch_rounds(have["Job"], have["TimeFacts"])
-    letters = Letters(formula, have, values)
     expected = bound(function, have, "copies" if "key" in parameters else "")(*values.values())
-    said: dict[str, Any] = {}
-    names = iter_names(formula.function)
-    for one in formula.equations:
-        left, _, right = one.latex().replace(r"\begin{array}{l}", "").partition(" =")
-        value = Reader(right, letters.look).whole()
-        wide = one.latex(WIDE).replace(r"\begin{array}{l}", "").partition(" =")[2]
-        again = Reader(wide, letters.look).whole()
-        assert again == value or again != again
-        letters.known[left.strip()] = value
-        said[left.strip()] = value
-        letters.gather(left.strip(), value, names)
+    letters = Letters(formula, have, values)
+    said = worked_out(formula, letters)
     last = list(said.values())
     if isinstance(last[-1], dict | list):
         return last[-1], expected
@@ -232,6 +228,22 @@ def read_back(function: FunctionType, seed: int) -> tuple[Any, Any]:
             for key, latex in keyed.items()
         }, expected
     return last[-1], expected
+
+
+def worked_out(formula: Formula, letters: Letters) -> dict[str, Any]:
+    """Return what each equation of a formula gives, one after the other."""
+    said: dict[str, Any] = {}
+    names = iter_names(formula.function)
+    for one in formula.equations:
+        left, _, right = one.latex().replace(r"\begin{array}{l}", "").partition(" =")
+        value = Reader(right, letters.look).whole()
+        wide = one.latex(WIDE).replace(r"\begin{array}{l}", "").partition(" =")[2]
+        again = Reader(wide, letters.look).whole()
+        assert again == value or again != again
+        letters.known[left.strip()] = value
+        said[left.strip()] = value
+        letters.gather(left.strip(), value, names)
+    return said
 
 
 def iter_names(function: FunctionType) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.formulas.number import Number, minimum
+from steptime.formulas.number import Number, minimum, where
 from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 from steptime.formulas.schedules.zb_h1 import zb_h1_order
@@ -79,24 +79,22 @@ def most_held(ranks: Number, p: Number, m: Number) -> Number:
     References:
         qi2023, Sec. 3.1.
     """
-    return minimum(ranks * p, m) if ranks > 0.0 else m
+    return where(ranks > 0.0, minimum(ranks * p, m), m)
 
 
-def bound_forms(ranks: float, p: Number, m: Number) -> list[list[Number]]:
+def bound_forms(most: Number, p: Number) -> list[list[Number]]:
     """Return forms of the idle time that no order in a memory goes below, see `forms`.
 
     The last rank waits for the first forward. The first rank runs no more forwards than it can
     hold before its first I. After the last I of the last rank, no more W are left than it held.
 
     Args:
-        ranks: One of `RANKS_HELD`.
+        most: Micro-batches that a rank may hold and has, see `most_held`.
         p: Pipeline ranks.
-        m: Micro-batches.
 
     References:
         derived here; `steptime.pipeline.filled.least_step` is the same for unequal ranks.
     """
-    most = most_held(ranks, p, m)
     before = p - 1.0
     return [
         [before, 0.0, 0.0],
@@ -130,7 +128,7 @@ def zb_1p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(RANKS_HELD[0], p, m)
+    return bound_forms(most_held(1.0, p, m), p)
 
 
 def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -144,7 +142,7 @@ def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(RANKS_HELD[0], p, m), 0.0, m)
+    return held(most_held(1.0, p, m), 0.0, m)
 
 
 def zb_2p_order(p: int, m: int, v: int) -> list[list[int]]:
@@ -172,7 +170,7 @@ def zb_2p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(RANKS_HELD[1], p, m)
+    return bound_forms(most_held(2.0, p, m), p)
 
 
 def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -186,7 +184,7 @@ def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(RANKS_HELD[1], p, m), 0.0, m)
+    return held(most_held(2.0, p, m), 0.0, m)
 
 
 def zb_auto_order(p: int, m: int, v: int) -> list[list[int]]:
@@ -214,7 +212,7 @@ def zb_auto_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(RANKS_HELD[2], p, m)
+    return bound_forms(most_held(0.0, p, m), p)
 
 
 def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -228,4 +226,4 @@ def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(RANKS_HELD[2], p, m), 0.0, m)
+    return held(most_held(0.0, p, m), 0.0, m)
