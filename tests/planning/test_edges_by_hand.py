@@ -1,0 +1,84 @@
+"""Where one token more or less would pass unseen: ends of intervals, ranks, a schedule's chunks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from steptime.answer import Question, answer
+from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.presets import model
+from steptime.inputs.training_step import TrainingStep, training_step
+from steptime.pipeline.build import fixed_chunks
+from steptime.planning.cuts import settings_lost
+from steptime.planning.emit import emitted
+from steptime.planning.faster import _pipeline
+from steptime.planning.measured import compared, measured
+
+BATCH = Batch(global_batch_size=64, seq_length=8192)
+
+
+def step(**more: Any) -> TrainingStep:
+    asked = {"model": "llama3-8b", "accelerator": "h100", "seq_length": 4096}
+    return training_step(**{**asked, "global_batch_size": 64, "micro_batch_size": 1, **more})
+
+
+# --- by hand
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seq_length", "lost"),
+    [
+        # TP, CP, PP, DP, copies, EP, ETP; three ways to recompute, four to shard, two to cut.
+        ([2, 2, 1, 4, 1, 1, 1], 8, 3 * 4 * 2),
+        # Six tokens cannot be cut over 2 x 2 ranks, though over 2 / 2 they could.
+        ([2, 2, 1, 4, 1, 1, 1], 6, 3 * 4),
+        ([1, 2, 1, 4, 1, 1, 1], 8, 3 * 4),
+        # Nobody to share with.
+        ([2, 1, 1, 1, 1, 1, 1], 8, 3 * 2),
+        ([2, 1, 1, 4, 4, 1, 1], 8, 3 * 2),
+        ([2, 2, 1, 1, 1, 1, 1], 8, 3 * 4 * 2),
+    ],
+)
+def test_layouts_that_sizes_stand_for(sizes: list[int], seq_length: int, lost: int) -> None:
+    assert settings_lost(sizes, [3, 4, 2], seq_length, 0) == lost
+
+
+@pytest.mark.parametrize(
+    ("layout", "many"),
+    [
+        (Layout(dp=1), False),
+        (Layout(dp=2), True),
+        (Layout(cp=2), True),
+        (Layout(dp=2, zero_stage=1), True),
+    ],
+)
+def test_gradients_of_two_ranks_overlap_and_of_one_have_nobody_to_go_to(
+    layout: Layout, many: bool
+) -> None:
+    told = yaml.safe_load(emitted("megatron-bridge", model("llama3-8b"), layout, BATCH))
+    assert told["ddp"]["overlap_grad_reduce"] is many
+    assert told["ddp"]["overlap_param_gather"] is (many and layout.zero_stage > 0)
+
+
+def test_a_schedule_that_is_offered_has_its_own_number_of_chunks() -> None:
+    offered = [change.stated for change in _pipeline(step(pp=4, schedule="1f1b"))]
+    chunks = {stated["schedule"]: stated["vpp"] for stated in offered}
+    assert {"zb-h1", "zb-v", "interleaved-1f1b"} == set(chunks)
+    for name in ("zb-h1", "zb-v"):
+        assert chunks[name] == fixed_chunks(name)
+    assert [*_pipeline(step(dp=4))] == []
+
+
+def test_the_ends_of_an_interval_are_inside_it() -> None:
+    own = answer(Question(step=step(dp=8)))
+    low, high = own.step_time_low_s, own.step_time_high_s
+    assert low is not None
+    assert high is not None
+    found = measured(f"{own.step_time_s}s", own)
+    beyond = (low * (1.0 - 1e-12), high * (1.0 + 1e-12))
+    for time_s, inside in ((low, True), (high, True), *((one, False) for one in beyond)):
+        assert compared(replace(found, step_time_s=time_s), own).inside is inside
