@@ -177,3 +177,39 @@ def test_a_command_of_a_program_that_is_not_read_is_named(tmp_path: Path) -> Non
     text = COMMAND.format("own.py", "x") + "  --hf-transformer-model-dir /data/llama\n"
     with pytest.raises(ConfigError, match="is a file of llm-recipes, which is not read"):
         read(tmp_path, "train.sh", text.replace("\n  --hf", " --hf"))
+
+
+MAXTEXT = "base_config: base.yml\nper_device_batch_size: 2\nmax_target_length: 1024\n"
+
+
+def test_sizes_that_maxtext_is_not_given_are_its_own_or_the_named_model_s(tmp_path: Path) -> None:
+    own = read(tmp_path, "own.yml", MAXTEXT + "base_emb_dim: 512\nbase_num_decoder_layers: 8\n")
+    assert own.model is not None
+    # maxtext2025, configs/base.yml: 16 heads of 128, 7168 wide, 32,000 entries.
+    assert (own.model.hidden_size, own.model.num_attention_heads) == (512, 16)
+    assert (own.model.head_dim, own.model.ffn_hidden_size) == (128, 7168)
+    assert own.model.vocab_size == 32000
+    text = MAXTEXT + "model_name: mixtral-8x7b\nbase_num_decoder_layers: 5\n"
+    cut = read(tmp_path, "cut.yml", text)
+    assert cut.model is not None
+    assert cut.model.experts is not None
+    assert (cut.model.num_layers, cut.model.experts.num_experts) == (5, 8)
+    assert any("without override_model_config" in note for note in cut.notes)
+
+
+def test_quotes_of_a_command_cut_nothing_in_a_second_reading(tmp_path: Path) -> None:
+    text = (
+        "ARGS=(--num-layers 6 --pipeline-model-parallel-layout 'Et\\|\\(t\\|\\)*4tL')\n"
+        'NOTE=$(shown "it\'s" $HERE so long that its last "quotes" are cut)\n'
+        'cmd="torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py ${ARGS[@]} --note $NOTE '
+        "--hidden-size 512 --num-attention-heads 8 --vocab-size 32000 --seq-length 512 --bf16 "
+        '--pipeline-model-parallel-size 6 --micro-batch-size 1"\n'
+        "eval $cmd\n"
+    )
+    reading = read(tmp_path, "train.sh", text)
+    assert reading.value("pp") == 6
+
+
+def test_four_bits_of_another_kind_are_told(tmp_path: Path) -> None:
+    reading = read(tmp_path, "own.yaml", TREE + "fp4: e2m1\nfp4_recipe: mxfp4\n")
+    assert any("mxfp4: taken as nvfp4" in note for note in reading.notes)

@@ -105,9 +105,9 @@ def _megatron(entries: Entries, folder: Path) -> None:
     named = bool(entries.by_key.get("recipe_name"))
     known = reading.kind not in RECIPES or (is_whole and not named)
     megatron_layout(entries, steps_known=known)
-    cut = [gap for gap in reading.missing if gap.partition(":")[0] in ("tp", "pp")]
     _ask_of_optimizer(entries)
-    _ask_of_recipe(entries, is_named=named or (bool(cut) and not known))
+    sized = any(size in reading.facts for size in SHAPE)
+    _ask_of_recipe(entries, is_named=named or not (known or sized))
     kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)
