@@ -222,3 +222,33 @@ def test_the_table_has_facts_and_what_the_command_line_gives(
     out = capsys.readouterr().out
     assert re.search(r"global_batch_size\s*│\s*1024 │ command line", out)
     assert re.search(r"fact overlap_dp\s*│", out)
+
+
+def test_a_file_that_asks_for_32_bits_has_no_16_bit_time_as_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An A100 multiplies 19.5 TFLOP/s in 32 bits, 312 in 16 (nvidia2021a100): 16 times slower."""
+    path = tmp_path / "wide.sh"
+    path.write_text(
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2048 "
+        "--num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 "
+        "--micro-batch-size 1 --global-batch-size 64 --vocab-size 51200\n"
+    )
+    assert run(["explain", str(path), "-a", "a100", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["asks_32_bits"]
+    compute = told["breakdown_s"]["compute"]
+    slower = told["step_time_32_bits_s"] - told["step_time_s"]
+    assert slower == pytest.approx(15.0 * compute, rel=1e-6)
+    taken = {one["what"]: one for one in told["assumptions"]}
+    assert taken["precision"]["value"] == "bf16"
+    assert run(["explain", str(path), "-a", "a100"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "a step in bf16" in out
+    assert "the file asks for 32 bits, time and memory here are those of bf16" in out
+    path.write_text(path.read_text().replace("--micro", "--bf16 --micro"))
+    assert run(["explain", str(path), "-a", "a100", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["step_time_s"] == pytest.approx(told["step_time_s"])
+    assert not again["asks_32_bits"]
+    assert again["step_time_32_bits_s"] is None
