@@ -284,7 +284,7 @@ def test_a_misspelt_degree_is_told(tmp_path: Path) -> None:
         "seq_len = 8192\n[parallelism]\ntensor_paralel_degree = 8\n"
     )
     notes = read_configuration(path).notes
-    assert notes[-1] == (
-        "not used: parallelism.tensor_paralel_degree "
+    assert notes[0] == (
+        "NOT UNDERSTOOD, may change the answer: parallelism.tensor_paralel_degree "
         "(did you mean parallelism.tensor_parallel_degree?)"
     )

@@ -177,3 +177,99 @@ def test_a_command_of_a_program_that_is_not_read_is_named(tmp_path: Path) -> Non
     text = COMMAND.format("own.py", "x") + "  --hf-transformer-model-dir /data/llama\n"
     with pytest.raises(ConfigError, match="is a file of llm-recipes, which is not read"):
         read(tmp_path, "train.sh", text.replace("\n  --hf", " --hf"))
+
+
+MAXTEXT = "base_config: base.yml\nper_device_batch_size: 2\nmax_target_length: 1024\n"
+
+
+def test_sizes_that_maxtext_is_not_given_are_its_own_or_the_named_model_s(tmp_path: Path) -> None:
+    own = read(tmp_path, "own.yml", MAXTEXT + "base_emb_dim: 512\nbase_num_decoder_layers: 8\n")
+    assert own.model is not None
+    # maxtext2025, configs/base.yml: 16 heads of 128, 7168 wide, 32,000 entries.
+    assert (own.model.hidden_size, own.model.num_attention_heads) == (512, 16)
+    assert (own.model.head_dim, own.model.ffn_hidden_size) == (128, 7168)
+    assert own.model.vocab_size == 32000
+    text = MAXTEXT + "model_name: mixtral-8x7b\nbase_num_decoder_layers: 5\n"
+    cut = read(tmp_path, "cut.yml", text)
+    assert cut.model is not None
+    assert cut.model.experts is not None
+    assert (cut.model.num_layers, cut.model.experts.num_experts) == (5, 8)
+    assert any("without override_model_config" in note for note in cut.notes)
+
+
+def test_quotes_of_a_command_cut_nothing_in_a_second_reading(tmp_path: Path) -> None:
+    text = (
+        "ARGS=(--num-layers 6 --pipeline-model-parallel-layout 'Et\\|\\(t\\|\\)*4tL')\n"
+        'NOTE=$(shown "it\'s" $HERE so long that its last "quotes" are cut)\n'
+        'cmd="torchrun --nnodes 1 --nproc_per_node 8 pretrain_gpt.py ${ARGS[@]} --note $NOTE '
+        "--hidden-size 512 --num-attention-heads 8 --vocab-size 32000 --seq-length 512 --bf16 "
+        '--pipeline-model-parallel-size 6 --micro-batch-size 1"\n'
+        "eval $cmd\n"
+    )
+    reading = read(tmp_path, "train.sh", text)
+    assert reading.value("pp") == 6
+
+
+def test_four_bits_of_another_kind_are_told(tmp_path: Path) -> None:
+    reading = read(tmp_path, "own.yaml", TREE + "fp4: e2m1\nfp4_recipe: mxfp4\n")
+    assert any("mxfp4: taken as nvfp4" in note for note in reading.notes)
+
+
+FORK = COMMAND.format("pretrain_gpt.py", "/data/tokenizer.model").rstrip()
+
+
+def test_a_fork_s_experts_are_read_and_others_are_refused(tmp_path: Path) -> None:
+    own = FORK + " --moe-num-experts=64 --moe-top-k=2 --moe-capacity-factor=1\n"
+    reading = read(tmp_path, "fork.sh", own)
+    assert reading.model is not None
+    assert reading.model.experts is not None
+    assert (reading.model.experts.num_experts, reading.model.experts.top_k) == (64, 2)
+    for flag in ("--num-local-experts 8", "--n-routed-experts 8", "--own-num-experts 8"):
+        with pytest.raises(ConfigError, match=f"{flag.split()[0]} = '8': .* without experts"):
+            read(tmp_path, "other.sh", f"{FORK} {flag}\n")
+    assert read(tmp_path, "one.sh", f"{FORK} --own-num-experts 1\n").model is not None
+
+
+def test_a_name_that_may_change_the_answer_is_said_first(tmp_path: Path) -> None:
+    notes = read(tmp_path, "own.sh", f"{FORK} --own-parallel-mode ring --own-colour red\n").notes
+    assert notes[0] == "NOT UNDERSTOOD, may change the answer: --own-parallel-mode"
+    assert "not used: --own-colour" in notes
+
+
+def test_a_flag_of_activations_comes_before_the_granularity(tmp_path: Path) -> None:
+    # megatronlm2026, megatron/training/arguments.py: it sets the granularity to selective.
+    text = f"{FORK} --recompute-activations --recompute-granularity full\n"
+    assert read(tmp_path, "own.sh", text).value("recompute") == "selective"
+
+
+def test_a_multiple_widens_the_network_as_llama_s_own_code_does(tmp_path: Path) -> None:
+    tree = TREE.replace("1024", "8192") + "swiglu: True\nmultiple_of: 4096\n"
+    reading = read(tmp_path, "own.yaml", tree + "hidden_dim_multiplier: 1.3\n")
+    assert reading.model is not None
+    # By hand: 2/3 x 4 x 8192 = 21845, x 1.3 = 28398, up to a multiple of 4096, as Llama 2 70B has.
+    assert reading.model.ffn_hidden_size == 28672
+    open_one = read(tmp_path, "own.yaml", tree + "hidden_dim_multiplier: inf\n")
+    assert any(gap.startswith("ffn_hidden_size") for gap in open_one.missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.yml", MAXTEXT.replace("base.yml", "inference/inference_jetstream.yml"), "inference"),
+        ("b.yaml", NEMO + "  adapter_tuning:\n    adapter_dim: 16\n", "small added layers"),
+        ("c.sh", FORK + " --lora-dim 128\n", "small added matrices"),
+        ("d.yaml", NEMO + "  hyena:\n    order: 2\n", "long convolutions"),
+    ],
+)
+def test_what_trains_no_whole_decoder_is_refused(
+    name: str, text: str, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=f"{why}.* not modelled"):
+        read(tmp_path, name, text)
+
+
+def test_axolotl_s_eight_bits_count(tmp_path: Path) -> None:
+    text = "base_model: meta-llama/Llama-3.1-8B\nsequence_len: 4096\nmicro_batch_size: 1\n"
+    text += "gradient_accumulation_steps: 1\nbf16: true\ndatasets:\n  - path: x\n"
+    assert read(tmp_path, "own.yaml", text + "fp8: true\n").value("precision") == "fp8"
+    assert read(tmp_path, "own.yaml", text + "fp8: false\n").value("precision") == "bf16"

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry, forms
-from steptime.readers.formats import Format, formats, pattern
+from steptime.readers.formats import Format, counts_experts, formats, pattern, weighty
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import COMMAND_LINE, DEFAULT
 from steptime.readers.safe import short, shown
@@ -79,8 +79,34 @@ def tell_unused(entries: Entries, form: Format) -> None:
     notes.sort(key=lambda note: "software" in note)
     # Without all sizes of a model, its other keys were not asked for yet.
     if unknown and (entries.reading.model is not None or not entries.reading.missing):
-        notes.append(f"not used: {', '.join(_few(unknown))}")
+        heavy = [one for one in unknown if pattern(weighty()).match(one.lower().lstrip("-"))]
+        light = [one for one in unknown if one not in heavy]
+        if heavy:
+            notes.insert(0, f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(heavy))}")
+        if light:
+            notes.append(f"not used: {', '.join(_few(light))}")
     entries.reading.notes.extend(notes)
+
+
+def refuse_experts(entries: Entries) -> None:
+    """Refuse a dense answer for a file that counts experts under a name that is not read.
+
+    Args:
+        entries: The file's keys, the model read.
+
+    Raises:
+        ConfigError: With the key.
+    """
+    model = entries.reading.model
+    for entry in _on(entries) if model is not None and model.experts is None else ():
+        count = str(entry.value).strip()
+        named = pattern(counts_experts()).match(entry.name[-_LONGEST:])
+        if named and count.isdigit() and int(count[:9]) > 1:
+            raise ConfigError(
+                f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: "
+                f"{entries.reading.title} is read without experts under this name; name the model "
+                "with --model"
+            )
 
 
 def _names(entries: Entries, form: Format) -> Mapping[str, list[str]]:

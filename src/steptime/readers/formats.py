@@ -168,6 +168,18 @@ def setters() -> Mapping[str, Any]:
 
 
 @functools.cache
+def weighty() -> tuple[str, ...]:
+    """Return the names that say something of the answer where nothing reads them."""
+    return tuple(data_table(f"{FOLDER}/order.toml")["weighty"])
+
+
+@functools.cache
+def counts_experts() -> tuple[str, ...]:
+    """Return the names by which files count the experts of a layer."""
+    return tuple(data_table(f"{FOLDER}/order.toml")["counts_experts"])
+
+
+@functools.cache
 def python_formats() -> tuple[Format, ...]:
     """Return the formats whose recipes are written in Python."""
     return tuple(map(format_named, data_table(f"{FOLDER}/order.toml")["python"]))

@@ -9,7 +9,7 @@ from pathlib import Path
 from steptime.readers import maxtext, other_rules, torchtitan
 from steptime.readers.base_model import fill_from
 from steptime.readers.class_names import class_model
-from steptime.readers.classes import refuse_by_name, refuse_program, tell_unused
+from steptime.readers.classes import refuse_by_name, refuse_experts, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.formats import Format
 from steptime.readers.launch_batch import batch, devices
@@ -84,6 +84,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
     software_facts(entries, form)
+    refuse_experts(entries)
     tell_unused(entries, form)
     reading.notes.extend(source.notes)
     return reading, entries.asked
@@ -105,9 +106,9 @@ def _megatron(entries: Entries, folder: Path) -> None:
     named = bool(entries.by_key.get("recipe_name"))
     known = reading.kind not in RECIPES or (is_whole and not named)
     megatron_layout(entries, steps_known=known)
-    cut = [gap for gap in reading.missing if gap.partition(":")[0] in ("tp", "pp")]
     _ask_of_optimizer(entries)
-    _ask_of_recipe(entries, is_named=named or (bool(cut) and not known))
+    sized = any(size in reading.facts for size in SHAPE)
+    _ask_of_recipe(entries, is_named=named or not (known or sized))
     kernels(entries)
     batch(entries, default_steps="" if reading.kind in RECIPES else "Megatron-LM's default")
     devices(entries)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
+from steptime.readers.base_model import fill_from
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import devices
 from steptime.readers.megatron_model import SHAPE, megatron_model
@@ -64,12 +66,30 @@ def _model(entries: Entries, folder: Path) -> None:
         entries.put("multi_latent_attention", True, "attention_type")
     _windows(entries)
     if any(entries.entry(size) is not None for size in SHAPE):
+        _filled(entries, folder)
         entries.put("share_embeddings_and_output_weights", False, "MaxText's default")
         reading.model = megatron_model(entries, 1)
     else:
         reading.model = named_model(entries, folder, "model_name", "primus_model")
     if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
         entries.ask("model", "the file gives neither its sizes nor model_name")
+
+
+def _filled(entries: Entries, folder: Path) -> None:
+    """Put in the sizes that a file leaves out: the named model's, or those of MaxText's own."""
+    name = entries.word("model_name")
+    if not name or name == "default":
+        for key, value in data_table("formats/maxtext.toml")["sizes"].items():
+            if entries.entry(key) is None:
+                entries.put(key, value, "MaxText's default")
+        return
+    base = named_model(entries, folder, "model_name")
+    if base is not None:
+        fill_from(entries, base)
+        entries.reading.notes.append(
+            f"model_name = {name}: its sizes count where the file gives none; MaxText keeps all "
+            "of them without override_model_config"
+        )
 
 
 def _windows(entries: Entries) -> None:

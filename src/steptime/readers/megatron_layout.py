@@ -137,7 +137,8 @@ def recompute(entries: Entries) -> None:
     # --deepspeed-activation-checkpointing alone says how checkpoints are kept, not that any are.
     old, how = "checkpoint_activations", "deepspeed_activation_checkpointing"
     keeps_ways = entries.flag(how)
-    if not kind and entries.flag("recompute_activations"):
+    # Megatron-LM lets this flag replace what the granularity says.
+    if entries.flag("recompute_activations"):
         kind, key = "selective", "recompute_activations"
     if not kind and entries.flag(old):
         kind, key = "full", old

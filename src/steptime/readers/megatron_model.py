@@ -99,7 +99,20 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
 
 def _ffn(entries: Entries, hidden: int, gated: bool) -> int:
     ffn = entries.count("ffn_hidden_size", "ffn_hidden_size", "intermediate_size")
-    if ffn is None:
+    step = entries.count("ffn_multiple", "multiple_of") if gated and ffn is None else None
+    if step is not None:
+        # As Llama's own code widens it: two thirds, scaled, up to a multiple.
+        factor = entries.entry("hidden_dim_multiplier")
+        try:
+            scaled = int(int(4 * hidden * 2 / 3) * float(str(factor.value) if factor else 1))
+        except (OverflowError, ValueError):
+            scaled = 0
+        if not 0 < scaled < LARGEST:
+            entries.ask("ffn_hidden_size", "hidden_dim_multiplier is no number that scales it")
+            return 1
+        ffn = -(-scaled // step) * step
+        entries.reading.assume("ffn_hidden_size", ffn, f"{scaled} up to a multiple of {step}")
+    elif ffn is None:
         # Megatron-LM keeps the parameter count of the plain network when it adds the gate.
         ffn = int((4 * hidden * 2 / 3) / 64) * 64 if gated else 4 * hidden
         entries.reading.assume("ffn_hidden_size", ffn, "Megatron-LM's default for this width")

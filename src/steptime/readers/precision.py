@@ -55,6 +55,11 @@ def precision(entries: Entries) -> None:
     low, four = ("fp8", "fp8_format", "fp8_hybrid_format"), ("fp4", "fp4_format")
     if any(entries.word(one) not in _OFF for one in four):
         key, name = four[0], "nvfp4"
+        kind = entries.word("fp4_recipe")
+        if kind not in ("", name):
+            reading.notes.append(
+                f"fp4_recipe = {kind}: taken as {name}, whose products take as long"
+            )
     elif any(entries.word(one) not in _OFF for one in low):
         key, name = low[0], _RECIPES.get(recipe, "fp8")
     if name is None:

@@ -236,8 +236,9 @@ class _Runner:
         try:
             found = Lexer(self.expander.spend(text), self.expander.name).tokens()
         except ConfigError:
-            # What stayed unknown may have cut a quote or a bracket: its words are all there is.
-            words = before_redirection(text.split())
+            # What stayed unknown may have cut a quote or a bracket: its words are all there is,
+            # less the backslashes that a second reading takes away.
+            words = before_redirection(text.replace("\\", "").split())
             self.script.commands += [Command(line, words)] if words else []
             return
         self.depth += 1

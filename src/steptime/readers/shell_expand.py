@@ -8,9 +8,12 @@ from collections.abc import Mapping, MutableMapping
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell_arithmetic import value_of
 
-UNSET, COMMAND, CLOSE, GAP = "\ue000", "\ue001", "\ue002", "\ue003"
-"""Marks round what stays unknown: a variable that the script never sets, a command's output.
-`GAP` stands for a command's own spaces, at which a word is not cut."""
+UNSET, COMMAND, CLOSE = "\ue000", "\ue001", "\ue002"
+"""Marks round what stays unknown: a variable that the script never sets, a command's output."""
+
+_SIGNS = {ord(sign): chr(0xE100 + ord(sign)) for sign in " \"'`()[]{}|&;<>$\\#*?~!"}
+"""What stands for the signs of a command inside its mark, where they cut and quote nothing."""
+_BACK = {ord(mark): chr(sign) for sign, mark in _SIGNS.items()}
 
 MOST_LETTERS = 2_000_000
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
@@ -26,7 +29,7 @@ def is_known(text: str) -> bool:
 def readable(text: str) -> str:
     """Return ``text`` with its marks turned back into shell."""
     text = re.sub(f"{UNSET}([^{CLOSE}]*){CLOSE}", r"${\1}", text)
-    return re.sub(f"{COMMAND}([^{CLOSE}]*){CLOSE}", r"$(\1)", text).replace(GAP, " ")
+    return re.sub(f"{COMMAND}([^{CLOSE}]*){CLOSE}", r"$(\1)", text).translate(_BACK)
 
 
 class Expander:
@@ -255,7 +258,7 @@ def _unknown(text: str) -> str:
 
 def _output(command: str) -> str:
     """Return what stands for a command's output, as one word."""
-    return f"{COMMAND}{GAP.join(command[:40].split())}{CLOSE}"
+    return f"{COMMAND}{' '.join(command[:40].split()).translate(_SIGNS)}{CLOSE}"
 
 
 def _closing(word: str, at: int, opened: str, closed: str) -> int:
