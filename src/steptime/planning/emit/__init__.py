@@ -12,7 +12,7 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
 from steptime.planning.emit.names import headline
-from steptime.planning.emit.words import unsaid, words_for
+from steptime.planning.emit.words import form_of, unsaid, words_for
 
 Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any], int], str]
 
@@ -63,7 +63,8 @@ def emitted(
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
     check_choice("format", kind, FORMATS)
-    check_run(kind, ability_of(Said(stack=kind)), layout)
+    # As old as the last of its software that reads such a file.
+    check_run(kind, ability_of(Said(stack=kind, date=form_of(kind).until or None)), layout)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
