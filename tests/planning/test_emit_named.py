@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,18 +17,17 @@ from steptime.inputs.said import Said
 from steptime.planning.asked import search
 from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.emit.best import emission
+from steptime.planning.emit.words import form_of
 from steptime.planning.result import SearchResult, answered
+from steptime.readers import read_configuration
+from steptime.readers.completed import completed
 
 SEARCHES, EACH = 8, 5
 DEVICES = ("h100", "a100", "b200", "mi300x")
 NO_WORD = {"torchtitan": {"eager"}}
 """Facts for which a file has a word of either end alone, and its software is taken for between."""
-OF_FILES = (
-    "torchtitan cuts layers by how many the ends count for",
-    "DeepSpeed's bf16 optimizer shares its states at stage 0 too",
-)
-"""What software runs and its file cannot say: splits of layers that no two numbers of torchtitan's
-keys give, and stage 0 in bf16, which DeepSpeed has had since 2025-08 only."""
+OF_FILES = "DeepSpeed's bf16 optimizer shares its states at stage 0 too"
+"""What software runs and its file cannot say: DeepSpeed has had stage 0 in bf16 since 2025-08."""
 
 
 def never(kind: str, shape: ModelShape) -> str:
@@ -53,7 +53,8 @@ def searched(draw: random.Random, kind: str) -> SearchResult | None:
         "micro_batch_size": (1, 2),
     }
     try:
-        return search(**asked, stack=kind)
+        # As old as the last of its software that reads such a file.
+        return search(**asked, stack=kind, date=form_of(kind).until or None)
     except ConfigError:
         return None
 
@@ -129,3 +130,35 @@ def test_files_are_written_for_devices_on_which_they_start(device: str, kinds: s
         elif kind not in kinds:
             with pytest.raises(ConfigError, match=f"{kind} does not run on "):
                 emission(kind, result)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "vpp", "ends", "written_out"),
+    [
+        ("1f1b", 1, (8, 7), False),
+        ("1f1b", 1, (2, 12), True),
+        ("interleaved-1f1b", 2, (9, 7), True),
+        ("interleaved-1f1b", 4, (5, 3), True),
+        ("looped-bfs", 4, (0, 0), False),
+        ("looped-bfs", 5, (0, 0), True),
+        ("zb-v", 2, (5, 9), False),
+        ("dualpipe-v", 2, (12, 4), True),
+    ],
+)
+def test_torchtitan_is_told_any_cut_of_layers(
+    schedule: str, vpp: int, ends: tuple[int, int], written_out: bool, tmp_path: Path
+) -> None:
+    layout = Layout(
+        pp=4,
+        vpp=vpp,
+        schedule=schedule,
+        first_stage_layers=ends[0],
+        last_stage_layers=ends[1],
+        dp=2,
+        zero_stage=2,
+    )
+    path = tmp_path / "train.toml"
+    batch = Batch(global_batch_size=64, seq_length=4096)
+    path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
+    assert ("module_fqns_per_model_part" in path.read_text()) is written_out
+    assert completed(read_configuration(path), {"num_gpus": 8}) == (layout, batch)

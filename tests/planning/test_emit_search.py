@@ -155,7 +155,8 @@ def test_a_layout_that_is_chosen_is_not_replaced() -> None:
 def test_a_fact_that_no_key_says_is_named() -> None:
     found = emitted_by_search("megatron", "llama3-8b", facts={"power_scale": 0.9})
     assert named(found) == {"power_scale": 0.9}
-    assert "power_scale=0.9" in found.notes[-1]
+    assert "power_scale=0.9" in found.notes[-2]
+    assert found.notes[-1].startswith("as it is written, a step takes ")
 
 
 def test_a_file_without_named_software_says_what_it_was_predicted_with(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ def maximum(a: Number, b: Number) -> Number:
         return a
     if larger is False:
         return b
-    return larger.__array_namespace__().maximum(a, b)
+    found: Number = larger.__array_namespace__().maximum(a, b)
+    return found
 
 
 def minimum(a: Number, b: Number) -> Number:
@@ -75,7 +76,8 @@ def minimum(a: Number, b: Number) -> Number:
         return a
     if smaller is False:
         return b
-    return smaller.__array_namespace__().minimum(a, b)
+    found: Number = smaller.__array_namespace__().minimum(a, b)
+    return found
 
 
 def floor(a: Number) -> Number:

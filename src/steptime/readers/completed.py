@@ -14,7 +14,7 @@ from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.script import ARGUMENTS
 from steptime.readers.shared_out import copies_of
-from steptime.readers.stage_layers import stage_ends
+from steptime.readers.stage_layers import counted_chunks, stage_ends
 
 LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
 CHOICES = ("sequence_parallel", "zero_stage", "recompute", "precision", "schedule")
@@ -40,9 +40,7 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     whole = _Numbers(reading, given)
     _check_gaps(reading, given)
     sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
-    each = reading.value("layers_per_stage")
-    if each is not None and reading.model is not None:
-        sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
+    sizes["vpp"] = counted_chunks(reading, sizes["pp"]) or sizes["vpp"]
     asked = any(gap.split(":")[0] == "micro_batch_size" for gap in reading.missing)
     micro = whole.need("micro_batch_size", None if asked else 1)
     dp = _replicas(whole, sizes)

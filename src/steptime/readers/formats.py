@@ -41,6 +41,7 @@ class Format:
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
+        until: The month in which its software last read such files; empty where it still does.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class Format:
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
+    until: str = ""
 
     def our_name(self, parts: list[str]) -> str | None:
         """Return our name for a path of keys; None if it means nothing here.
@@ -117,6 +119,7 @@ def _format(kind: str) -> Format:
         keys=keys,
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
+        until=table.get("until", ""),
         **merged,
     )
 

@@ -6,11 +6,11 @@ import re
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.usual import USUAL_SCHEDULE
-from steptime.readers.entries import Entries, Entry
+from steptime.readers.entries import Entries
 from steptime.readers.megatron_split import FIRST, LAST, check_ends, check_layout
 from steptime.readers.patterns import chunk_layers, stages_of
 from steptime.readers.safe import shown
-from steptime.readers.stage_layers import CHUNKS, EMBEDDING, HEAD, rank_layers, uneven_between
+from steptime.readers.stage_layers import EMBEDDING, HEAD, note_chunks
 
 _SCHEDULES = {"dualpipev": "dualpipe-v"}
 _SWITCHED = {
@@ -78,17 +78,10 @@ def _of_layout(entries: Entries) -> int | None:
     reading.state("uneven_stages", True, line=cut.line, written=cut.written)
     if number == 1 or number % held:
         return None
-    _note_chunks(entries, chunk_layers(cut.value), held, cut)
+    layers = chunk_layers(cut.value)
+    note_chunks(reading, layers, held, USUAL_SCHEDULE, (cut.written, cut.line))
     reading.state("vpp", number // held, line=cut.line, written=cut.written)
     return int(number // held)
-
-
-def _note_chunks(entries: Entries, layers: list[int], pp: int, entry: Entry) -> None:
-    """Note the layers of each chunk, and whether more of them is stated than can be told here."""
-    reading = entries.reading
-    reading.state(CHUNKS, ",".join(map(str, layers)), line=entry.line, written=entry.written)
-    if uneven_between(rank_layers(layers, pp, USUAL_SCHEDULE)):
-        reading.notes.append(f"{entry.written}: stages between the ends are taken as even")
 
 
 def _schedule(entries: Entries) -> bool:
@@ -144,7 +137,8 @@ def _uneven(entries: Entries) -> None:
         reading.state("uneven_stages", True, line=each.line, written="stages")
         words = re.findall(r"\d+", str(each.value))
         if len(words) == reading.value("pp", 1):
-            _note_chunks(entries, [int(word) for word in words], len(words), each)
+            layers = [int(word) for word in words]
+            note_chunks(reading, layers, len(words), USUAL_SCHEDULE, (each.written, each.line))
     layout = entries.entry("pipeline_model_parallel_layout")
     if layout is not None and not layout.known and "uneven_stages" not in reading.facts:
         reading.assume("uneven_stages", True, f"{layout.written} is not written out in the file")

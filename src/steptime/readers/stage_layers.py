@@ -7,7 +7,9 @@ from itertools import pairwise
 
 from steptime.formulas.schedule import entry_number
 from steptime.formulas.validity import ends_count
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES, STAGE_FIELDS
+from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.reading import Reading
 
 CHUNKS, EMBEDDING, HEAD = "chunk_layers", "embedding_weight", "head_weight"
@@ -57,6 +59,65 @@ def uneven_between(ranks: Sequence[int]) -> bool:
     """
     between = ranks[1:-1]
     return bool(between) and max(between) - min(between) > 1
+
+
+def note_chunks(
+    reading: Reading, layers: Sequence[int], pp: int, schedule: str, where: tuple[str, int]
+) -> None:
+    """Note the layers of each chunk, and whether more of them is stated than can be told here.
+
+    Args:
+        reading: What was understood of the file.
+        layers: Of each chunk, in the order of the model.
+        pp: Ranks.
+        schedule: Name of the schedule.
+        where: The name of the key that says so, and its line.
+    """
+    written, line = where
+    reading.state(CHUNKS, ",".join(map(str, layers)), line=line, written=written)
+    if uneven_between(rank_layers(layers, pp, schedule)):
+        reading.notes.append(f"{written}: stages between the ends are taken as even")
+
+
+def counted_chunks(reading: Reading, pp: int) -> int | None:
+    """Return the chunks of a rank that a number of layers in each stage makes.
+
+    Both ends count as some layers too.
+
+    Args:
+        reading: What was understood of the file.
+        pp: Ranks.
+
+    Returns:
+        None where the file says no such number, or the model is not known.
+
+    Raises:
+        ConfigError: If stages do not fit the ranks or the schedule.
+
+    References:
+        torchtitan2025, torchtitan/distributed/pipeline_parallel.py: _get_pipeline_metadata.
+    """
+    each, model = reading.value("layers_per_stage"), reading.model
+    if each is None or model is None or pp == 1:
+        return None
+    ends = sum(int(reading.value(name, 0)) for name in (EMBEDDING, HEAD))
+    number = -(-(model.num_layers + ends) // int(each))
+    one_chunk = entry_number("chunks", _place(reading)) == 1.0
+    here = (
+        f"{reading.path}: {each} layers a stage of {model.num_layers} and {ends} for the ends make "
+        f"{number} stages"
+    )
+    if number % pp:
+        raise ConfigError(f"{here}, which pp={pp} does not divide")
+    if one_chunk and number != pp:
+        raise ConfigError(f"{here}, and this schedule has one on each of pp={pp} ranks")
+    if not one_chunk and number == pp:
+        raise ConfigError(f"{here}, and this schedule wants two or more on each of pp={pp} ranks")
+    return number // pp
+
+
+def _place(reading: Reading) -> float:
+    return float(SCHEDULES.index(str(reading.value("schedule", USUAL_SCHEDULE))))
 
 
 def stage_ends(reading: Reading, pp: int, vpp: int, schedule: str) -> dict[str, int]:

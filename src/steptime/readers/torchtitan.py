@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from steptime.formulas.schedule_rules import chunks_held
-from steptime.formulas.schedules.registry import place_of
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model as preset_model
@@ -15,9 +13,7 @@ from steptime.readers.entries import Entries
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
 from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
-from steptime.readers.stage_layers import EMBEDDING, HEAD
-
-_PIPELINE = ("pipeline_schedule", "layers_per_stage", "pipeline_micro", "first_less", "last_less")
+from steptime.readers.torchtitan_stages import PIPELINE, stages
 
 
 def rules(entries: Entries, folder: Path) -> None:
@@ -135,9 +131,9 @@ def _layout(entries: Entries) -> None:
     elif tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
     if pp > 1:
-        _schedule(entries)
+        stages(entries)
     else:
-        entries.asked.update(_PIPELINE)
+        entries.asked.update(PIPELINE)
 
 
 def _experts(entries: Entries) -> None:
@@ -146,20 +142,6 @@ def _experts(entries: Entries) -> None:
     if reading.model is None or reading.model.experts is None or reading.value("ep", 1) > 1:
         return
     cut_as_tensors(reading, "expert_tensor_parallel_degree has no effect where ep = 1")
-
-
-def _schedule(entries: Entries) -> None:
-    """Note the pipeline's schedule and the chunks that a stage holds."""
-    reading = entries.reading
-    schedule = entries.word("pipeline_schedule")
-    reading.state("schedule", schedule, line=entries.line("pipeline_schedule"))
-    for weight, key in ((EMBEDDING, "first_less"), (HEAD, "last_less")):
-        entries.count(weight, key, least=0)
-    if int(chunks_held(float(place_of(schedule)))) == 1:
-        return
-    # Turned into chunks once the model is known: see `completed`.
-    if entries.count("layers_per_stage", "layers_per_stage") is None:
-        reading.assume("vpp", 2, "two virtual stages a rank")
 
 
 def _recompute(entries: Entries) -> None:

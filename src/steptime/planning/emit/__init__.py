@@ -62,10 +62,11 @@ def emitted(
     """
     # All that reads files comes with these: a search that writes none does without.
     from steptime.planning.emit.names import headline
-    from steptime.planning.emit.words import unsaid, words_for
+    from steptime.planning.emit.words import form_of, unsaid, words_for
 
     check_choice("format", kind, FORMATS)
-    check_run(kind, ability_of(Said(stack=kind)), layout)
+    # As old as the last of its software that reads such a file.
+    check_run(kind, ability_of(Said(stack=kind, date=form_of(kind).until or None)), layout)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})

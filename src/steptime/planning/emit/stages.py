@@ -6,10 +6,11 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
+from steptime.formulas.schedule import entry_number
 from steptime.formulas.stage_split import stated_before
 from steptime.formulas.validity import ends_count
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import STAGE_FIELDS, Layout
+from steptime.inputs.layout import SCHEDULES, STAGE_FIELDS, Layout
 from steptime.inputs.model import ModelShape
 
 
@@ -44,14 +45,7 @@ def _stated_stages(model: ModelShape, layout: Layout) -> dict[str, Any]:
     The flags want ranks between that are alike and chunks that divide; else a layout is written
     out, chunk by chunk.
     """
-    record: Any = SimpleNamespace(
-        num_layers=float(model.num_layers),
-        pp=float(layout.pp),
-        first_stage_layers=float(layout.first_stage_layers),
-        last_stage_layers=float(layout.last_stage_layers),
-    )
-    starts = [0, *(int(stated_before(record, float(rank))) for rank in range(1, layout.pp))]
-    ranks = [end - start for start, end in pairwise([*starts, model.num_layers])]
+    ranks = _stated_ranks(model, layout)
     between = ranks[bool(layout.first_stage_layers) : layout.pp - bool(layout.last_stage_layers)]
     if len(set(between)) < 2 and all(count % layout.vpp == 0 for count in ranks):
         ends = {"first": layout.first_stage_layers, "last": layout.last_stage_layers}
@@ -60,6 +54,20 @@ def _stated_stages(model: ModelShape, layout: Layout) -> dict[str, Any]:
             f"decoder_{end}_pipeline_num_layers": count for end, count in ends.items() if count
         }
         return names | (held if layout.vpp > 1 else {})
+    parts = [f"t*{count}" if count else "" for count in stated_chunks(model, layout)]
+    return {"pipeline_model_parallel_layout": "E" + "|".join(parts) + "L"}
+
+
+def stated_chunks(model: ModelShape, layout: Layout) -> list[int]:
+    """Return the layers of each chunk, in the order of the model, where ends are stated.
+
+    Args:
+        model: The shape.
+        layout: The layout.
+    """
+    ranks = _stated_ranks(model, layout)
+    if entry_number("vee", float(SCHEDULES.index(layout.schedule))) > 0.0:
+        return [count - count // 2 for count in ranks] + [count // 2 for count in reversed(ranks)]
     chunks = []
     for place in range(layout.vpp):
         for rank, count in enumerate(ranks):
@@ -67,8 +75,19 @@ def _stated_stages(model: ModelShape, layout: Layout) -> dict[str, Any]:
             # The first rank's first chunk has the embedding, the last one's last the head.
             late = place >= layout.vpp - more if rank == 0 else place < more
             chunks.append(each + late)
-    parts = [f"t*{count}" if count else "" for count in chunks]
-    return {"pipeline_model_parallel_layout": "E" + "|".join(parts) + "L"}
+    return chunks
+
+
+def _stated_ranks(model: ModelShape, layout: Layout) -> list[int]:
+    """Return the layers of each rank where ends are stated."""
+    record: Any = SimpleNamespace(
+        num_layers=float(model.num_layers),
+        pp=float(layout.pp),
+        first_stage_layers=float(layout.first_stage_layers),
+        last_stage_layers=float(layout.last_stage_layers),
+    )
+    starts = [0, *(int(stated_before(record, float(rank))) for rank in range(1, layout.pp))]
+    return [end - start for start, end in pairwise([*starts, model.num_layers])]
 
 
 def check_even_stages(title: str, layout: Layout) -> None:

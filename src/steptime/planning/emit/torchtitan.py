@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import accumulate, pairwise, product
 from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
@@ -22,9 +24,10 @@ from steptime.planning.emit.names import (
     shared_copies,
     started,
 )
+from steptime.planning.emit.stages import stated_chunks
 from steptime.planning.emit.words import only
 from steptime.readers.reading import Reading
-from steptime.readers.stage_layers import EMBEDDING, HEAD, stage_ends
+from steptime.readers.stage_layers import EMBEDDING, HEAD, spread, stage_ends
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
 _WORDS = {
@@ -54,7 +57,7 @@ def torchtitan_toml(
         ConfigError: If torchtitan has no such schedule, sharding or precision.
     """
     _check(layout)
-    _check_chunks(model, layout)
+    _check_chunks(layout)
     _check_shared(model, layout)
     if layout.ep == 1:
         instead = f"choose a layout with --etp {layout.tp}, or with ep > 1"
@@ -116,8 +119,8 @@ def _check(layout: Layout) -> None:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
 
 
-def _check_chunks(model: ModelShape, layout: Layout) -> None:
-    """Refuse chunks that torchtitan's layers of a stage do not make.
+def _check_chunks(layout: Layout) -> None:
+    """Refuse one chunk a device where torchtitan's schedule wants more.
 
     References:
         torchtitan2025, torchtitan/distributed/pipeline_parallel.py.
@@ -128,12 +131,6 @@ def _check_chunks(model: ModelShape, layout: Layout) -> None:
         raise ConfigError(
             f"torchtitan's {SCHEDULES[layout.schedule]} wants two chunks a device or more; choose "
             "a larger vpp, or another schedule"
-        )
-    made = -(-model.num_layers // (layout.pp * _layers_each(model, layout)))
-    if made != layout.vpp:
-        raise ConfigError(
-            f"torchtitan counts layers of a stage, and {_layers_each(model, layout)} each make "
-            f"vpp={made}, not {layout.vpp}; choose vpp={made}"
         )
 
 
@@ -149,10 +146,6 @@ def _check_shared(model: ModelShape, layout: Layout) -> None:
             "torchtitan shares nothing on one data-parallel rank, and experts lie whole on "
             f"tp={layout.tp} ranks; choose --zero 0"
         )
-
-
-def _layers_each(model: ModelShape, layout: Layout) -> int:
-    return -(-model.num_layers // (layout.pp * layout.vpp))
 
 
 def flavor_of(model: ModelShape) -> tuple[str, str] | None:
@@ -193,12 +186,10 @@ def _flavor_lines(model: ModelShape) -> list[str]:
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
     """Return the lines of the section that cuts the model."""
     copies = shared_copies(layout, least=2)
-    whole = layout.tp > 1 and not layout.sequence_parallel
     lines = [
         f"data_parallel_replicate_degree = {copies}",
         f"data_parallel_shard_degree = {layout.dp // copies}",
         f"tensor_parallel_degree = {layout.tp}",
-        *(["enable_sequence_parallel = false"] if whole else []),
         f"context_parallel_degree = {layout.cp}",
         f"pipeline_parallel_degree = {layout.pp}",
     ]
@@ -209,42 +200,53 @@ def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
         lines += [
             f'pipeline_parallel_schedule = "{SCHEDULES[layout.schedule]}"',
             f"pipeline_parallel_microbatch_size = {batch.micro_batch_size}",
-            *_ends(model, layout),
+            *_stages(model, layout),
         ]
-    if layout.vpp > 1:
-        each = _layers_each(model, layout)
-        lines.append(f"pipeline_parallel_layers_per_stage = {each}")
     if model.experts:
         lines.append(f"expert_parallel_degree = {layout.ep}")
         lines.append(f"expert_tensor_parallel_degree = {layout.etp}")
     return lines
 
 
-def _ends(model: ModelShape, layout: Layout) -> list[str]:
-    """Return the lines that say for how many layers embedding and head count.
+def _stages(model: ModelShape, layout: Layout) -> list[str]:
+    """Return the lines that cut layers into stages: by numbers, or written out.
 
-    Raises:
-        ConfigError: If no two counts cut layers as the layout does.
+    References:
+        torchtitan2025, torchtitan/distributed/pipeline_parallel.py: the ends count as layers too
+        where the layers of a stage make their number.
     """
-    stated = {name: getattr(layout, name) for name in STAGE_FIELDS}
-    chunks = layout.pp * layout.vpp
-    if not any(stated.values()):
-        counts = int(ends_count(float(model.num_layers), float(chunks)))
-        found = (counts, counts)
-    else:
-        own = Reading(path="", kind="", model=model)
-        tried = ((first, last) for first in range(_MOST_LESS) for last in range(_MOST_LESS))
-        for found in tried:
-            own.facts.clear()
-            own.state(EMBEDDING, found[0])
-            own.state(HEAD, found[1])
-            if stage_ends(own, layout.pp, layout.vpp, layout.schedule) == stated:
-                break
-        else:
-            told = ", ".join(f"{name}={value}" for name, value in stated.items())
-            raise ConfigError(
-                f"torchtitan cuts layers by how many the ends count for, which does not give "
-                f"{told}; choose a layout without it, or emit megatron"
-            )
+    chunks, found = layout.pp * layout.vpp, _less(model, layout)
+    if found is None:
+        return _written_out(stated_chunks(model, layout))
+    whole = model.num_layers + sum(found)
+    each = -(-whole // chunks)
+    if layout.vpp > 1 and -(-whole // each) != chunks:
+        return _written_out(spread(model.num_layers, chunks, *found))
     ends = zip(("first", "last"), found, strict=True)
-    return [f"pipeline_parallel_{end}_stage_less_layers = {less}" for end, less in ends]
+    lines = [f"pipeline_parallel_{end}_stage_less_layers = {less}" for end, less in ends]
+    return [*lines, *([f"pipeline_parallel_layers_per_stage = {each}"] if layout.vpp > 1 else [])]
+
+
+def _less(model: ModelShape, layout: Layout) -> tuple[int, int] | None:
+    """Return for how many layers embedding and head count; None if no numbers cut as stated."""
+    stated = {name: getattr(layout, name) for name in STAGE_FIELDS}
+    if not any(stated.values()):
+        counts = int(ends_count(float(model.num_layers), float(layout.pp * layout.vpp)))
+        return counts, counts
+    own = Reading(path="", kind="", model=model)
+    for first, last in product(range(_MOST_LESS), repeat=2):
+        own.facts.clear()
+        own.state(EMBEDDING, first)
+        own.state(HEAD, last)
+        if stage_ends(own, layout.pp, layout.vpp, layout.schedule) == stated:
+            return first, last
+    return None
+
+
+def _written_out(chunks: list[int]) -> list[str]:
+    """Return the line that names the modules of each stage."""
+    starts = [0, *accumulate(chunks)]
+    parts = [[f"layers.{layer}" for layer in range(*ends)] for ends in pairwise(starts)]
+    parts[0].insert(0, "tok_embeddings")
+    parts[-1] += ["norm", "output"]
+    return ["module_fqns_per_model_part = [", *(f"    {json.dumps(one)}," for one in parts), "]"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.inputs.layout import Layout
 from steptime.inputs.model import ModelShape
-from steptime.readers.formats import format_named
+from steptime.readers.formats import Format, format_named
 
 Facts = Mapping[str, Any]
 _FP32 = "fp32"
@@ -61,6 +61,15 @@ _SEVERAL = ("recompute_modules",)
 _READ_AS = {"deepspeed": "trainer"}
 
 
+def form_of(kind: str) -> Format:
+    """Return the format as which a file that is written is read.
+
+    Args:
+        kind: The format that is written.
+    """
+    return format_named(_READ_AS.get(kind, kind))
+
+
 def words_for(kind: str, facts: Facts) -> dict[str, Any]:
     """Return the words that say facts, by our name of their key.
 
@@ -68,7 +77,7 @@ def words_for(kind: str, facts: Facts) -> dict[str, Any]:
         kind: The format that is written.
         facts: By name; those that no word of the format stands for are left out.
     """
-    form = format_named(_READ_AS.get(kind, kind))
+    form = form_of(kind)
     found: dict[str, Any] = {}
     for key in KEYS[kind]:
         if key in _SEVERAL:
@@ -87,7 +96,7 @@ def said_by(kind: str) -> frozenset[str]:
     Args:
         kind: The format that is written.
     """
-    form = format_named(_READ_AS.get(kind, kind))
+    form = form_of(kind)
     tables = [form.facts[key] for key in KEYS[kind]]
     return frozenset(
         name
@@ -105,7 +114,7 @@ def unsaid(kind: str, facts: Facts) -> list[str]:
         kind: The format that is written.
         facts: By name.
     """
-    form = format_named(_READ_AS.get(kind, kind))
+    form = form_of(kind)
     said = {
         name
         for key, word in words_for(kind, facts).items()
