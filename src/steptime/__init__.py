@@ -96,12 +96,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         try:
-            return getattr(importlib.import_module(_HOME[name]), name)
+            found = getattr(importlib.import_module(_HOME[name]), name)
         except ModuleNotFoundError as missing:
             from steptime.inputs.extras import way_out
 
             line = way_out(missing.name, f"steptime.{name}")
             raise ModuleNotFoundError(line, name=missing.name) from None
+        # The next who asks finds it without this function.
+        globals()[name] = found
+        return found
     raise AttributeError(f"module 'steptime' has no attribute {name!r}")
 
 

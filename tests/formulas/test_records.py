@@ -83,7 +83,7 @@ def test_docstrings_say_what_each_parameter_is_but_for_records() -> None:
 
 WRONG = """
 from steptime.formulas import records
-from steptime.formulas.number import Number
+from steptime.formulas.number import Number, floor, where
 from steptime.inputs.job import Job
 from steptime.inputs.software import Software
 
@@ -95,6 +95,25 @@ def misspelt_part(parts: records.StepParts) -> Number:
     return parts["comput"]
 def missing_part() -> records.Fault:
     return {"rule": 0.0}
+def attribute_of_a_number(job: records.Job) -> Number:
+    return job.num_layers.tp
+def text_before(job: records.Job) -> Number:
+    return "a" + job.num_layers
+def text_after(parts: records.StepParts) -> Number:
+    return parts["compute"] + "s"
+def text_chosen(constants: records.Constants) -> Number:
+    return where(constants.hop_s > 0.0, "hops", 0.0)
+def number_as_condition(job: records.Job) -> Number:
+    return where(job.tp, 1.0, 0.0)
+def record_for_a_number(job: records.Job) -> Number:
+    return floor(job)
+def nothing_for_a_number(facts: records.MemoryFacts) -> Number:
+    return None
+def fields_for_a_number(job: records.Job) -> Number:
+    return {"base": job.pp, "slope": 0.0}
+def right(job: records.Job, constants: records.Constants) -> Number:
+    both = (job.tp > 1.0) & (job.cp > 1.0)
+    return where(both, floor(-job.num_layers / job.pp), 1.0 - job.dp * constants.hop_s)
 def takes(job: records.Job, facts: records.MemoryFacts, stack: records.TimeFacts) -> None: ...
 def gives(job: Job, one: Software) -> None:
     assert one.time is not None
@@ -104,7 +123,7 @@ def gives(job: Job, one: Software) -> None:
 
 
 @pytest.mark.slow
-def test_a_misspelt_field_fails_the_type_check(
+def test_a_misspelt_field_and_what_is_no_number_fail_the_type_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mypy = pytest.importorskip("mypy.api")
@@ -123,5 +142,13 @@ def test_a_misspelt_field_fails_the_type_check(
         "return constants.etta",
         'return parts["comput"]',
         'return {"rule": 0.0}',
+        "return job.num_layers.tp",
+        'return "a" + job.num_layers',
+        'return parts["compute"] + "s"',
+        'return where(constants.hop_s > 0.0, "hops", 0.0)',
+        "return where(job.tp, 1.0, 0.0)",
+        "return floor(job)",
+        "return None",
+        'return {"base": job.pp, "slope": 0.0}',
         "takes(job, one.time, one.memory)",
     ]

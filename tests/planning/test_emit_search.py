@@ -143,12 +143,12 @@ def test_the_best_layout_that_the_format_can_write_is_taken() -> None:
     found = emitted_by_search("megatron", "llama3-8b", schedule=("zb-h1", "1f1b"), pp=(4,))
     assert found.candidate.layout.schedule == "1f1b"
     assert "the best that megatron can run" in found.notes[0]
-    assert "does not run schedule='zb-h1'" in found.notes[0]
+    assert "megatron does not run schedule=zb-h1" in found.notes[0]
 
 
 def test_a_layout_that_is_chosen_is_not_replaced() -> None:
     result = found_for("llama3-8b", schedule="zb-h1", pp=4)
-    with pytest.raises(ConfigError, match="does not run schedule='zb-h1'"):
+    with pytest.raises(ConfigError, match="megatron does not run schedule=zb-h1"):
         emission("megatron", result, 1)
 
 
@@ -189,6 +189,12 @@ def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
     text = emission("nemo", found).text
     assert "ub_tp_comm_overlap: false" in text
     assert "overlap_tp=" not in text
+
+
+def test_no_file_is_written_for_a_tpu() -> None:
+    for kind in FRAMEWORKS:
+        with pytest.raises(ConfigError, match=f"{kind} does not run on tpu-v5p"):
+            emitted_by_search(kind, "llama3-8b", "tpu-v5p", recompute="full")
 
 
 @pytest.mark.parametrize("kind", FRAMEWORKS)

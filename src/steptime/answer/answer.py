@@ -26,6 +26,7 @@ from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
 from steptime.formulas.roofline.modules import full_share
+from steptime.inputs.ability import not_had
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown, bars, seconds
@@ -80,7 +81,7 @@ class Prediction(Shown):
             return None, None
         parts: Any = self.breakdown_s
         ends = interval_s(self.record, facts, width, parts, self.step_time_s)
-        return ends["low_s"], ends["high_s"]
+        return float(ends["low_s"]), float(ends["high_s"])
 
     @property
     def step_time_low_s(self) -> float | None:
@@ -145,7 +146,7 @@ class Prediction(Shown):
     @cached_property
     def fit_probability(self) -> float | None:
         """Return the chance that the measured peak fits; None where too few are known."""
-        return self.known.chance(self.total_bytes, self.record.hbm_bytes)
+        return self.known.chance(self.total_bytes, float(self.record.hbm_bytes))
 
     @cached_property
     def memory(self) -> Memory:
@@ -213,8 +214,8 @@ class Prediction(Shown):
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)
-        said = (*step.assumed, *self.known.assumed, *uses)
-        return (*said, *long, *past, *unused, *more, *left_out)
+        told = (*step.assumed, *not_had(step.said, step.layout), *self.known.assumed, *uses)
+        return (*told, *long, *past, *unused, *more, *left_out)
 
 
 def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
@@ -248,5 +249,5 @@ def answer(question: Question) -> Prediction:
         software=one,
         step_time_s=float(known.predictor.total(parts)),
         breakdown_s=parts,
-        total_bytes=memory_total_bytes(record, one.memory),
+        total_bytes=float(memory_total_bytes(record, one.memory)),
     )

@@ -67,7 +67,7 @@ class Known:
         Args:
             record: Its flat record, of floats.
         """
-        return self.software(shares_weights(record) > 0.0)
+        return self.software(bool(shares_weights(record) > 0.0))
 
     def parts(self, record: Any, one: Software) -> dict[str, Number]:
         """Return the seconds of each part of a step.

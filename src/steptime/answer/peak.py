@@ -10,8 +10,7 @@ from typing import Any
 from steptime.formulas.judgement import TIGHT, fit_outlook, fit_verdict
 from steptime.formulas.memory import activation_parts, memory_bytes, rank_memory_bytes
 from steptime.formulas.memory.total import PARTS
-from steptime.formulas.number import Number
-from steptime.formulas.records import ActivationParts, MemoryFacts
+from steptime.formulas.records import ActivationParts, MemoryFacts, MemoryParts
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown
@@ -126,19 +125,20 @@ class Memory(Shown):
         axes.legend()
 
 
-def rank_memory(parts: Mapping[str, Number]) -> RankMemory:
+def rank_memory(parts: MemoryParts) -> RankMemory:
     """Return a rank's memory from the formula's record.
 
     Args:
         parts: From `steptime.formulas.memory.rank_memory_bytes`.
     """
+    by_name: Mapping[str, Any] = parts
     return RankMemory(
         rank=int(parts["rank"]),
-        num_layers=parts["num_layers"],
-        parameters=parts["parameters"],
-        in_flight=parts["in_flight"],
-        parts_bytes={name: parts[name] for name in PARTS},
-        total_bytes=parts["total"],
+        num_layers=float(parts["num_layers"]),
+        parameters=float(parts["parameters"]),
+        in_flight=float(parts["in_flight"]),
+        parts_bytes={name: float(by_name[name]) for name in PARTS},
+        total_bytes=float(parts["total"]),
     )
 
 

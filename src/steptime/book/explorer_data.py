@@ -138,7 +138,7 @@ def doubtful_bases(device: Accelerator) -> dict[str, dict[str, float]]:
             share = doubtful_share(device, one.bits, published_constants())
         if share is not None:
             wider = {key: widened(width, share.doubt) for key, width in _kept_widths().items()}
-            found[str(one.bits)] = {key: width.base for key, width in wider.items()}
+            found[str(one.bits)] = {key: float(width.base) for key, width in wider.items()}
     return found
 
 

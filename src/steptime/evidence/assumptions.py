@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.baseline import FITTED_ON, baseline_job
@@ -21,7 +22,6 @@ from steptime.formulas.flops import (
     hardware_flop_per_token,
     model_flop_per_token,
 )
-from steptime.formulas.number import Number
 from steptime.formulas.records import BaselineParts
 from steptime.inputs.baseline_constants import BaselineConstants
 from steptime.inputs.job import Job
@@ -234,7 +234,7 @@ def _published_s(run: Run, assumption: Assumption) -> float:
     return assumption.published(run, seconds) if assumption.published else seconds
 
 
-def _parts(run: Run, assumption: Assumption, eta: float) -> Mapping[str, Number]:
+def _parts(run: Run, assumption: Assumption, eta: float) -> Mapping[str, Any]:
     record = baseline_job(run)
     if assumption.job:
         record = assumption.job(run, record)

@@ -67,8 +67,8 @@ def ends(width: Width, exposed: float) -> tuple[float, float]:
         width: Of the interval.
         exposed: Share of the predicted step that is no computing.
     """
-    half = half_width(width, exposed)
-    return min(width.middle - half, 0.0), max(width.middle + half, 0.0)
+    half, middle = float(half_width(width, exposed)), float(width.middle)
+    return min(middle - half, 0.0), max(middle + half, 0.0)
 
 
 def holds(width: Width, error: float, exposed: float) -> bool:

@@ -97,7 +97,7 @@ def constants_of(predictor: str, constants: RooflineConstants | None) -> dict[st
     if PREDICTORS[predictor].uses_software:
         return (constants or published_constants()).values()
     used = baseline_constants()
-    return {"eta": used.eta, "latency_s": used.latency_s}
+    return {"eta": float(used.eta), "latency_s": float(used.latency_s)}
 
 
 def validation(

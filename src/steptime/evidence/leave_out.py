@@ -16,7 +16,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.ladder import family_and_date, nothing
@@ -26,7 +26,6 @@ from steptime.evidence.runs import Incomplete
 from steptime.evidence.samples import Sample, Table, all_runs, sample_of, scored, table
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.flops import attention_share
-from steptime.formulas.number import Number
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.said import EXACT, FAMILY
@@ -91,11 +90,11 @@ def asked_as(
 
 def _missed(
     runs: Table, constants: RooflineConstants
-) -> tuple[Floats, Floats, Mapping[str, Number]]:
+) -> tuple[Floats, Floats, Mapping[str, Floats]]:
     """Return exposed share and error of each run, and its parts."""
     import numpy as np
 
-    parts: Mapping[str, Number] = runs.parts(constants)
+    parts: Mapping[str, Any] = runs.parts(constants)
     total = step_of(parts)
     exposed = 1.0 - (parts["compute"] + parts["recompute"]) / total
     return np.asarray(exposed), np.asarray(np.log(total / runs.step_time_s)), parts
@@ -146,8 +145,8 @@ def left_out(runs: Table, constants: Mapping[str, RooflineConstants] | None = No
         assumed |= _by_id([one for one in by_nothing if one.origin == origin], fitted)
     found = tuple(_residual(sample, told, family, assumed) for sample in counted)
     names = seconds[counted[0].id]
-    parts = {name: np.array([seconds[one.id][name] for one in counted]) for name in names}
-    return LeftOut(table(counted), found, parts)
+    predicted = {name: np.array([seconds[one.id][name] for one in counted]) for name in names}
+    return LeftOut(table(counted), found, predicted)
 
 
 def _residual(sample: Sample, told: Missed, family: Missed, assumed: Missed) -> Residual:

@@ -67,9 +67,9 @@ def _terms(row: MemoryRow) -> _Terms:
     bare = rank_memory_bytes(record, replace(facts, gathered_inputs=0.0), 0.0)
     states = bare["weights"] + bare["gradients"] + bare["optimizer"] + bare["reserve"]
     return _Terms(
-        states=states / GIB,
-        moving=(bare["total"] - states) / GIB,
-        gathered=(kept["total"] - bare["total"]) / GIB,
+        states=float(states) / GIB,
+        moving=float(bare["total"] - states) / GIB,
+        gathered=float(kept["total"] - bare["total"]) / GIB,
         published=row.published_gb,
     )
 

@@ -197,7 +197,7 @@ def peak_coverage(misses: Sequence[PeakMiss], knowledge: str) -> PeakCoverage:
     for source, values in peaks_by_source(misses, knowledge).items():
         width = peak_width_of(misses, knowledge, without=source)
         if width is not None:
-            most = width.middle + width.scale * logit(SURE_TO_FIT)
+            most = float(width.middle + width.scale * logit(SURE_TO_FIT))
             sources.append((source, len(values), sum(v <= most for v in values) / len(values)))
     count = sum(number for _, number, _ in sources)
     own = [share for _, number, share in sources if number >= FEWEST_RUNS]

@@ -158,7 +158,7 @@ def question_of_run(run: Run) -> RunQuestion:
             said=said,
         )
         numbers = step.job()
-        shared = shares_weights(numbers) > 0.0
+        shared = bool(shares_weights(numbers) > 0.0)
         kept = software(said, run.accelerator, run.model, layout.precision, shared)
     except Incomplete:
         raise

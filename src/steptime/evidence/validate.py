@@ -19,7 +19,6 @@ from steptime.evidence.measured import (
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.baseline import chapter_step
-from steptime.formulas.number import Number
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
 from steptime.inputs.shown import Row, Shown
@@ -200,7 +199,7 @@ def source_of(row: PublishedRow) -> str:
     return row.source or row.id.rpartition("-")[0] or "not stated"
 
 
-def row_result(run: Run, parts: Mapping[str, Number], *, fitted: bool = False) -> RowResult:
+def row_result(run: Run, parts: Mapping[str, float], *, fitted: bool = False) -> RowResult:
     """Return the comparison of one run with the parts a model gives for it.
 
     Args:
@@ -275,13 +274,13 @@ def baseline_validation(
     used = constants or baseline_constants()
 
     def result(run: Run) -> RowResult:
-        told: Mapping[str, Number] = chapter_step(baseline_job(run), used)
+        told: Mapping[str, Any] = chapter_step(baseline_job(run), used)
         parts = {name: float(value) for name, value in told.items()}
         return row_result(run, parts, fitted=run.id == FITTED_ON)
 
     return validate(
         rows,
         model="chapter",
-        constants={"eta": used.eta, "latency_s": used.latency_s},
+        constants={"eta": float(used.eta), "latency_s": float(used.latency_s)},
         result=result,
     )

@@ -8,16 +8,28 @@ this room imports nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-Number: TypeAlias = Any
-"""A float, a NumPy float64 array or, in the page, a JavaScript number."""
+if TYPE_CHECKING:
+    # Only who checks types needs NumPy here.
+    from typing import TypeAlias
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Number: TypeAlias = float | NDArray[np.float64]
+    Condition: TypeAlias = bool | NDArray[np.bool_]
+else:
+    # A float, a NumPy float64 array or, in the page, a JavaScript number.
+    Number = Any
+    # What a comparison of them gives.
+    Condition = Any
 
 FEW = 8
 """How many times more elements to choose than to ask make it pay to ask all at once."""
 
 
-def where(condition: Number, yes: Number, no: Number) -> Number:
+def where(condition: Condition, yes: Number, no: Number) -> Number:
     """Return ``yes`` where ``condition`` holds and ``no`` elsewhere.
 
     Both are already computed, so neither may raise where it is not chosen.
@@ -39,7 +51,8 @@ def where(condition: Number, yes: Number, no: Number) -> Number:
         return yes
     if getattr(no, "size", 1) > FEW * condition.size and not condition.any():
         return no
-    return condition.__array_namespace__().where(condition, yes, no)
+    chosen: Number = condition.__array_namespace__().where(condition, yes, no)
+    return chosen
 
 
 def maximum(a: Number, b: Number) -> Number:
@@ -52,7 +65,8 @@ def maximum(a: Number, b: Number) -> Number:
         return a
     if larger is False:
         return b
-    return larger.__array_namespace__().maximum(a, b)
+    chosen: Number = larger.__array_namespace__().maximum(a, b)
+    return chosen
 
 
 def minimum(a: Number, b: Number) -> Number:
@@ -62,7 +76,8 @@ def minimum(a: Number, b: Number) -> Number:
         return a
     if smaller is False:
         return b
-    return smaller.__array_namespace__().minimum(a, b)
+    chosen: Number = smaller.__array_namespace__().minimum(a, b)
+    return chosen
 
 
 def floor(a: Number) -> Number:
@@ -73,7 +88,8 @@ def floor(a: Number) -> Number:
     itself = a == a
     if itself is True or itself is False:
         return a // 1.0
-    return itself.__array_namespace__().floor(a)
+    below: Number = itself.__array_namespace__().floor(a)
+    return below
 
 
 def ceil(a: Number) -> Number:
@@ -86,7 +102,7 @@ def ceil_div(a: Number, b: Number) -> Number:
     return -floor(-a / b)
 
 
-def anywhere(condition: Number) -> bool:
+def anywhere(condition: Condition) -> bool:
     """Return whether a condition holds for some element: what need not be computed is skipped.
 
     Args:
@@ -108,6 +124,10 @@ def taken(table: Sequence[float], index: Number) -> Number:
     """
     itself = index == index
     if itself is True or itself is False:
-        return table[int(minimum(maximum(index, 0.0), len(table) - 1.0))]
+        place, last = int(index), len(table) - 1
+        return table[place if 0 <= place <= last else max(0, min(place, last))]
     space = itself.__array_namespace__()
-    return space.take(space.asarray(table), index.astype("int64"), None, None, "clip")
+    # Every array has what a type checker asks of a float here.
+    places: Any = index
+    found: Number = space.take(space.asarray(table), places.astype("int64"), None, None, "clip")
+    return found

@@ -6,6 +6,7 @@ are put together. Every form is compared with the simulator.
 """
 
 from steptime.formulas.number import Number, anywhere, floor, maximum, minimum, taken, where
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import highest, round_size
 from steptime.formulas.schedules.registry import NUMBERS, held_of, idle_of
 from steptime.formulas.schedules.registry import SCHEDULES as SCHEDULES
@@ -52,7 +53,7 @@ def idle_time(
     References:
         derived here; each schedule's file names the papers whose forms are among them.
     """
-    idle = 0.0
+    idle: Number = 0.0
     for place in range(len(SCHEDULES)):
         if anywhere(schedule == place):
             forms = idle_of(place, pp, num_microbatches, vpp)
@@ -215,7 +216,7 @@ def uneven_rounds(pp: Number, num_microbatches: Number) -> Number:
     return leaves_rest(num_microbatches, where(rounds > 1.0, rounds, 1.0))
 
 
-def held_line(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
+def held_line(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> HeldLine:
     """Return what ranks hold at most, in micro-batches times chunks, see `forms.held`.
 
     Args:
@@ -230,12 +231,14 @@ def held_line(schedule: Number, pp: Number, num_microbatches: Number, vpp: Numbe
     References:
         derived here; each schedule's file names its source.
     """
-    line = {"base": 0.0, "slope": 0.0, "rise": 0.0}
+    line: HeldLine = {"base": 0.0, "slope": 0.0, "rise": 0.0}
     for place in range(len(SCHEDULES)):
         if anywhere(schedule == place):
             own = held_of(place, pp, num_microbatches, vpp)
-            for key in ["base", "slope", "rise"]:
-                line[key] = where(schedule == place, own[key], line[key])
+            chosen = schedule == place
+            line["base"] = where(chosen, own["base"], line["base"])
+            line["slope"] = where(chosen, own["slope"], line["slope"])
+            line["rise"] = where(chosen, own["rise"], line["rise"])
     return line
 
 

@@ -5,6 +5,7 @@ each rule is in `steptime.inputs.training_step`; the layout page refuses by the 
 """
 
 from steptime.formulas.number import Number, floor, where
+from steptime.formulas.records import MendedSizes
 from steptime.formulas.schedule import entry_number, schedule_fault
 from steptime.formulas.validity import leaves_rest
 
@@ -43,7 +44,7 @@ def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: N
     return where(held == 2.0, vee, where(held == 1.0, single, rule))
 
 
-def mended_sizes(pp: Number, num_microbatches: Number) -> Number:
+def mended_sizes(pp: Number, num_microbatches: Number) -> MendedSizes:
     """Return the sizes near by at which a schedule can run, by what it asks for.
 
     Args:

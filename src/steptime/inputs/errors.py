@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 LARGEST_COUNT = 10**12
+_HELD = (tuple, dict, frozenset)
 
 
 class ConfigError(ValueError):
@@ -32,6 +33,24 @@ def check_count(name: str, value: object, *, least: int = 1, most: int = LARGEST
         shown = str(value) if abs(value) < 10**20 else "a number of over 20 digits"
         raise ConfigError(f"{name} must be {bound}, got {shown}")
     return value
+
+
+def check_counts(record: object, names: Iterable[str], *, least: int = 1, most: int) -> None:
+    """Refuse a record of which some fields are no whole numbers from ``least`` to ``most``.
+
+    Args:
+        record: Has the fields.
+        names: Of the fields.
+        least: Smallest value allowed.
+        most: Largest value allowed.
+
+    Raises:
+        ConfigError: If one is not an ``int`` (``bool`` is refused too) or out of range.
+    """
+    for name in names:
+        value = getattr(record, name)
+        if type(value) is not int or not least <= value <= most:
+            check_count(name, value, least=least, most=most)
 
 
 def check_number(name: str, value: object, *, above: float = 0.0, most: float = 1e30) -> float:
@@ -67,7 +86,8 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     Raises:
         ConfigError: If it is none of them.
     """
-    names = choices if isinstance(choices, Collection) else tuple(choices)
+    # An abstract class would take longer to ask than the rest of this.
+    names = choices if isinstance(choices, _HELD) else tuple(choices)
     if isinstance(value, str) and value in names:
         return value
     # Nobody waits for it whose names are right.

@@ -8,7 +8,7 @@ from typing import Any
 
 from steptime.formulas.schedule import SCHEDULES as SCHEDULES
 from steptime.formulas.validity import layout_fault, nearest_multiple
-from steptime.inputs.errors import ConfigError, check_choice, check_count
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_counts
 from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import PRECISIONS as PRECISIONS
@@ -18,6 +18,7 @@ from steptime.inputs.schedule_name import check_schedule_name
 RECOMPUTE = ("none", "selective", "full")
 STAGE_FIELDS = ("first_stage_layers", "last_stage_layers")
 """Layers of an end of the pipeline, where they are stated."""
+BATCH_FIELDS = ("global_batch_size", "seq_length", "micro_batch_size")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,7 @@ class Layout:
     last_stage_layers: int = 0
 
     def __post_init__(self) -> None:
-        for field in SIZES:
-            check_count(field, getattr(self, field), most=10**7)
+        check_counts(self, SIZES, most=10**7)
         check_count("zero_stage", self.zero_stage, least=0, most=3)
         if not isinstance(self.sequence_parallel, bool):
             raise ConfigError(
@@ -79,8 +79,7 @@ class Layout:
         check_choice("precision", self.precision, PRECISIONS)
         check_schedule_name(self.schedule)
         rank_order(self.order)
-        for field in STAGE_FIELDS:
-            check_count(field, getattr(self, field), least=0, most=10**7)
+        check_counts(self, STAGE_FIELDS, least=0, most=10**7)
 
     @property
     def expert_ranks(self) -> int:
@@ -113,9 +112,7 @@ class Batch:
     micro_batch_size: int = 1
 
     def __post_init__(self) -> None:
-        check_count("global_batch_size", self.global_batch_size, most=10**9)
-        check_count("seq_length", self.seq_length, most=10**9)
-        check_count("micro_batch_size", self.micro_batch_size, most=10**9)
+        check_counts(self, BATCH_FIELDS, most=10**9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +191,11 @@ RULES = (
         "cut evenly",
         short="no layer for a stage between the ends, or one left over",
     ),
+    Rule(
+        field="etp",
+        sentence="etp={etp} needs experts, and {name} is dense; use etp={nearest}",
+        short="the model is dense",
+    ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
 
@@ -257,7 +259,7 @@ def check_ranks(layout: Layout) -> None:
     counts = {
         "num_layers": layout.pp * layout.vpp,
         "num_attention_heads": layout.tp,
-        "num_experts": layout.ep if layout.ep > 1 else 0,
+        "num_experts": layout.ep if layout.ep * layout.etp > 1 else 0,
         "seq_length": layout.cp,
         "global_batch_size": layout.dp,
         "micro_batch_size": 1,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from steptime.formulas.schedule_rules import mended_sizes, schedule_rule
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES, Batch, Layout, num_microbatches
@@ -51,7 +54,7 @@ def check_schedule(layout: Layout, batch: Batch) -> None:
     code = float(SCHEDULES.index(layout.schedule))
     rule = schedule_rule(code, float(layout.pp), float(micro), float(layout.vpp))
     if rule:
-        sizes = mended_sizes(float(layout.pp), float(micro))
+        sizes: Mapping[str, Any] = mended_sizes(float(layout.pp), float(micro))
         raise ConfigError(
             SCHEDULE_FAULTS[int(rule) - 1][1].format(
                 schedule=layout.schedule,

@@ -35,6 +35,8 @@ def check_schedule_name(name: object) -> str:
     Raises:
         ConfigError: If it is none, or one that only a search makes.
     """
+    if isinstance(name, str) and name in SCHEDULES:
+        return name
     searched = searched_name(name)
     if searched:
         raise ConfigError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.constants import RooflineConstants
@@ -161,6 +162,8 @@ def explained(
         order=step.layout.order,
         predictor=predictor,
         said=step.said,
+        # A file that runs what its software does not is of a branch, or has a loop of its own.
+        beyond=tuple(ability_of(step.said).lacking(step.layout)),
         constants=constants,
     )
     result = search(question, keep=1)

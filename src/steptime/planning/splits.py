@@ -115,7 +115,7 @@ def _part(record: Job, places: np.ndarray) -> Job:
 def _of_software(question: Question, record: Job, of: Cells) -> Floats:
     """Return a value of each layout, each asked of the software that it runs on."""
     known = question.known()
-    shares: Mask = (record.zero_stage > 2.0) & (shard_ranks(record) > 1.0)
+    shares: Mask = np.asarray((record.zero_stage > 2.0) & (shard_ranks(record) > 1.0))
     out = np.empty(len(shares))
     for places, sharing in ((np.flatnonzero(~shares), False), (np.flatnonzero(shares), True)):
         if places.size:

@@ -93,5 +93,8 @@ def megatron_experts(entries: Entries, has_experts: bool) -> None:
         reading.state("etp", 1, line=line, written="moe_tp_extend_ep")
         return
     told = entries.count("etp", LONG_NAMES["etp"], "etp")
+    if (told or 1) > 1 and reading.model is not None and reading.model.experts is None:
+        reading.notes.append(f"{reading.facts.pop('etp').written} does nothing without experts")
+        return
     if told is None and (reading.value("ep", 1) > 1 or has_experts):
         cut_as_tensors(reading, "Megatron-LM's default is tp")

@@ -34,7 +34,7 @@ def idle_share(study: BubbleStudy) -> Figure:
             line = [least * (most / least) ** (i / 60) for i in range(61)]
             axes.plot(
                 line,
-                [100 * bubble_fraction(float(p), m, float(v)) for m in line],
+                [100 * float(bubble_fraction(float(p), m, float(v))) for m in line],
                 color=colour,
             )
             axes.plot(

@@ -98,9 +98,9 @@ def bubble_row(schedule: str, stages: int, micro_batches: int, chunks: int) -> B
         stages=stages,
         micro_batches=micro_batches,
         chunks=chunks,
-        formula_overhead=bubble.bubble_overhead(*sizes),
+        formula_overhead=float(bubble.bubble_overhead(*sizes)),
         simulated_overhead=found["bubble_overhead"],
-        formula_fraction=bubble.bubble_fraction(*sizes),
+        formula_fraction=float(bubble.bubble_fraction(*sizes)),
         simulated_fraction=found["bubble_fraction"],
     )
 

@@ -179,10 +179,10 @@ def work(order: str, seq_length: int, context_parallel_size: int) -> Work:
     return Work(
         order=order,
         by_step=context.pairs_by_step(order, seq_length, context_parallel_size),
-        formula=causal.contiguous_pairs(length, ranks)
+        formula=np.asarray(causal.contiguous_pairs(length, ranks))
         if contiguous
         else causal.zigzag_pairs(length, c) + 0.0 * ranks,
-        ring_formula=causal.contiguous_ring_pairs(length, c)
+        ring_formula=float(causal.contiguous_ring_pairs(length, c))
         if contiguous
-        else causal.zigzag_ring_pairs(length, c),
+        else float(causal.zigzag_ring_pairs(length, c)),
     )

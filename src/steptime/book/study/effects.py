@@ -12,6 +12,7 @@ from typing import Any
 from steptime.answer import predict
 from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.formulas.memory.total import PARTS, memory_bytes
+from steptime.formulas.number import Number
 from steptime.formulas.roofline import exchanges, experts, layer, rates
 from steptime.formulas.roofline.context import context_s
 from steptime.formulas.roofline.matmul import product_s
@@ -57,7 +58,7 @@ class Run:
         self.micro = float(answer.num_microbatches)
 
 
-def _layer_values(run: Run) -> dict[str, float]:
+def _layer_values(run: Run) -> dict[str, Number]:
     """Return milliseconds of single effects in one layer of a dense run."""
     job, facts, constants, tokens = run.job, run.facts, run.constants, run.tokens
     rate = rates.product_flop_per_s(job, facts, constants)
@@ -81,7 +82,7 @@ def _layer_values(run: Run) -> dict[str, float]:
     }
 
 
-def _long_values(run: Run) -> dict[str, float]:
+def _long_values(run: Run) -> dict[str, Number]:
     """Return milliseconds of what context parallelism sends in one layer."""
     core = layer.core_s(run.job, run.facts, run.constants, run.tokens)
     passes = context_s(run.job, run.facts, run.constants, core)
@@ -91,7 +92,7 @@ def _long_values(run: Run) -> dict[str, float]:
     }
 
 
-def _expert_values(run: Run) -> dict[str, float]:
+def _expert_values(run: Run) -> dict[str, Number]:
     """Return milliseconds of single effects in one mixture layer."""
     job, facts, constants, tokens = run.job, run.facts, run.constants, run.tokens
     rate = rates.product_flop_per_s(job, facts, constants)
@@ -156,7 +157,7 @@ def effect_values() -> dict[str, str]:
     deepseek = Run(data_table("headline_runs.toml")["deepseek-v3"]["inputs"])
     times = {**_layer_values(llama), **_long_values(long), **_expert_values(deepseek)}
     return {
-        **{name: milliseconds(float(value)) for name, value in times.items()},
+        **{name: milliseconds(value) for name, value in times.items()},
         **_step_values(llama, "ex_rl_llama"),
         **_step_values(deepseek, "ex_rl_v3"),
         **_memory_values(llama),

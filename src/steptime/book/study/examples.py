@@ -107,8 +107,8 @@ def tensor_values() -> dict[str, str]:
 def _layer_bytes(job: Job) -> float:
     """Return what a layer keeps of one sequence for its backward, without a flash kernel."""
     per_token = activations.token_bytes(job, MemoryFacts(flash=0.0, dropout=1.0))
-    kept: float = stored.layer_token_bytes(job, per_token)["dense"]
-    return kept * float(job.seq_length)
+    kept = stored.layer_token_bytes(job, per_token)["dense"]
+    return float(kept) * float(job.seq_length)
 
 
 def context_values() -> dict[str, str]:

@@ -88,7 +88,7 @@ def _zero_claims() -> Iterator[Stated]:
                 what=f"{billions:g} billion parameters, {ranks:,} copies, stage {zero}",
                 unit=_GB,
                 stated=size,
-                model=billions * state_terms(_copies(zero, ranks), _ZERO)["all"],
+                model=billions * float(state_terms(_copies(zero, ranks), _ZERO)["all"]),
                 digits=_decimals(size),
             )
 
@@ -103,7 +103,7 @@ def _megatron_claims() -> Iterator[Stated]:
                 what=f"{what}, {f'shared by {ranks}' if zero else 'each rank for itself'}",
                 unit=_BYTES,
                 stated=total,
-                model=state_terms(_copies(zero, ranks), facts)["all"],
+                model=float(state_terms(_copies(zero, ranks), facts)["all"]),
                 digits=_decimals(total),
             )
 
@@ -123,8 +123,7 @@ def _gpt(model: str, **changes: float) -> Job:
 def _layer(record: Job) -> float:
     """Return bytes a token that a layer keeps."""
     per_token = activations.token_bytes(record, _PAPER)
-    kept: float = stored.layer_token_bytes(record, per_token)["dense"]
-    return kept
+    return float(stored.layer_token_bytes(record, per_token)["dense"])
 
 
 def _activation_claims() -> Iterator[Stated]:
@@ -140,7 +139,7 @@ def _activation_claims() -> Iterator[Stated]:
             digits=0,
         )
     for model, name in _GPTS:
-        plain, full = _gpt(model), 2.0 * _gpt(model).hidden_size
+        plain, full = _gpt(model), 2.0 * float(_gpt(model).hidden_size)
         both = replace(plain, sequence_parallel=1.0, recompute_selective=1.0)
         for what, part, about in (
             ("selective recomputation and sequence parallelism keep", _layer(both), 20.0),
@@ -160,7 +159,7 @@ def _activation_claims() -> Iterator[Stated]:
         what="GPT 530B: outputs already sent, 35 micro-batches in flight",
         unit="GiB",
         stated=2.73,
-        model=boundary * 2048.0 * 35.0 / 2.0**30,
+        model=float(boundary) * 2048.0 * 35.0 / 2.0**30,
         digits=2,
     )
 

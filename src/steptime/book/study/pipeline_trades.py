@@ -43,7 +43,7 @@ def trades(pipeline: Pipeline, bandwidth_shares: Sequence[float]) -> list[Trade]
             if pipeline.most_chunks % chunks:
                 continue
             sizes = (float(pipeline.stages), float(pipeline.micro_batches), float(chunks))
-            idle = pipeline.useful_s * bubble_overhead(*sizes)
+            idle = pipeline.useful_s * float(bubble_overhead(*sizes))
             found.append(
                 Trade(
                     chunks=chunks,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from steptime.evidence.baseline import baseline_job, chapter_rows, fitted_constants
 from steptime.evidence.runs import Run, run_of
@@ -98,7 +99,8 @@ def pipeline_of(run: Run) -> Pipeline:
     """
     constants = fitted_constants()
     record = baseline_job(run)
-    parts = baseline_step(record, constants)
+    told: Mapping[str, Any] = baseline_step(record, constants)
+    parts: dict[str, float] = dict(told)
     useful = parts["compute"] + parts["tensor_parallel"] + parts["context_parallel"]
     head = parts["compute"] * logit_flop_per_token(record) / hardware_flop_per_token(record)
     return Pipeline(
@@ -108,18 +110,20 @@ def pipeline_of(run: Run) -> Pipeline:
         most_chunks=int(record.vpp),
         useful_s=useful,
         # Full recomputation runs each forward a second time in the backward.
-        forward_share=1 / (3 + record.recompute_full),
-        head_share=head / useful,
-        message_bytes=pipeline_message_bytes(
-            record.micro_batch_size,
-            record.seq_length,
-            record.cp,
-            record.hidden_size,
-            record.tp,
-            2.0,
+        forward_share=1 / (3 + float(record.recompute_full)),
+        head_share=float(head / useful),
+        message_bytes=float(
+            pipeline_message_bytes(
+                record.micro_batch_size,
+                record.seq_length,
+                record.cp,
+                record.hidden_size,
+                record.tp,
+                2.0,
+            )
         ),
-        latency_s=constants.latency_s,
-        bytes_per_s=record.network_bytes_per_s,
+        latency_s=float(constants.latency_s),
+        bytes_per_s=float(record.network_bytes_per_s),
         bubble_s=parts["bubble"],
         sends_s=parts["pipeline_sends"],
     )

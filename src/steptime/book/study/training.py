@@ -224,12 +224,12 @@ def step_checks(
     return [
         Check(
             text="GPipe: messages that a middle stage sends in a step",
-            model=pipeline_messages_per_step(m, 1.0),
+            model=float(pipeline_messages_per_step(m, 1.0)),
             compiled=float(sum(line.measured for line in sends if line.axis.startswith("pp 1→"))),
         ),
         Check(
             text="three ways: all-reduces in layers, bubble included",
-            model=useful * (1.0 + bubble_overhead(p, m, 1.0)),
+            model=float(useful * (1.0 + bubble_overhead(p, m, 1.0))),
             compiled=float(sum(line.measured for line in in_layers)),
         ),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 MISSING = "–"
 
@@ -49,20 +50,20 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def fixed(value: float | None, decimals: int = 1) -> str:
+def fixed(value: SupportsFloat | None, decimals: int = 1) -> str:
     """Return ``value`` with so many decimals, thousands set off by commas."""
     if value is None or math.isnan(value):
         return MISSING
-    text = f"{value:,.{decimals}f}"
+    text = f"{float(value):,.{decimals}f}"
     return text[1:] if text.startswith("-") and not text.strip("-0.,") else text
 
 
-def percent(fraction: float | None, decimals: int = 1) -> str:
+def percent(fraction: SupportsFloat | None, decimals: int = 1) -> str:
     """Return a share such as 0.108 as ``10.8 %``."""
     return (
         MISSING
         if fraction is None or math.isnan(fraction)
-        else f"{fixed(100 * fraction, decimals)} %"
+        else f"{fixed(100 * float(fraction), decimals)} %"
     )
 
 
@@ -125,10 +126,10 @@ def markdown_table(
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def milliseconds(seconds: float) -> str:
+def milliseconds(seconds: SupportsFloat) -> str:
     """Return a time in milliseconds, as a page prints it.
 
     Args:
         seconds: The time.
     """
-    return f"{number(1e3 * seconds, 2)} ms"
+    return f"{number(1e3 * float(seconds), 2)} ms"

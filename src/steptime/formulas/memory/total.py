@@ -206,7 +206,7 @@ def rank_memory_bytes(job: Job, facts: MemoryFacts, rank: Number) -> MemoryParts
     }
 
 
-def rank_totals(job: Job, facts: MemoryFacts) -> list[Number]:
+def rank_totals(job: Job, facts: MemoryFacts) -> list[WorstRank]:
     """Return ranks, one of which holds the most, each with its ``total`` bytes.
 
     What every layout has counted already is not counted again: without a pipeline all are one.
@@ -215,7 +215,9 @@ def rank_totals(job: Job, facts: MemoryFacts) -> list[Number]:
     whole = whole_terms(job, facts)
     ranks = candidate_ranks(job, shared)
     first, full, longer, last = ranks["first"], ranks["full"], ranks["longer"], ranks["last"]
-    totals = [{"rank": first, "total": rank_terms(job, facts, shared, whole, first)["total"]}]
+    totals: list[WorstRank] = [
+        {"rank": first, "total": rank_terms(job, facts, shared, whole, first)["total"]}
+    ]
     if anywhere(full - first != 0.0):
         totals.append({"rank": full, "total": rank_terms(job, facts, shared, whole, full)["total"]})
     if anywhere((longer - first) * (longer - full) != 0.0):

@@ -14,6 +14,7 @@ from steptime.formulas.records.constants import (
 from steptime.formulas.records.held_bytes import (
     ActivationParts,
     FlightLine,
+    HeldLine,
     LayerTokens,
     MemoryParts,
     RankEnds,
@@ -29,7 +30,7 @@ from steptime.formulas.records.held_bytes import (
 )
 from steptime.formulas.records.job import Job
 from steptime.formulas.records.memory_facts import MemoryFacts
-from steptime.formulas.records.results import DeviceFault, Fault, Message, Outcome
+from steptime.formulas.records.results import DeviceFault, Fault, MendedSizes, Message, Outcome
 from steptime.formulas.records.stage import EndSlots, StageCut, StatedSplit
 from steptime.formulas.records.step import (
     BaselineParts,
@@ -70,6 +71,7 @@ __all__ = [
     "Fault",
     "FlightLine",
     "Floors",
+    "HeldLine",
     "Interval",
     "Job",
     "LandedChunks",
@@ -81,6 +83,7 @@ __all__ = [
     "Longest",
     "MemoryFacts",
     "MemoryParts",
+    "MendedSizes",
     "Message",
     "Messages",
     "Outcome",

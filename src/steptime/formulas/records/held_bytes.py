@@ -63,6 +63,15 @@ class FlightLine(TypedDict):
     slope: Number
 
 
+class HeldLine(FlightLine):
+    """The same in micro-batches times chunks, and no more than ``rise + r``.
+
+    From `schedules.forms.held`.
+    """
+
+    rise: Number
+
+
 class WholeTerms(TypedDict):
     """Bytes per parameter of a layer held whole for a moment, and whether anything is shared.
 

@@ -12,6 +12,16 @@ class Fault(TypedDict):
     nearest: Number
 
 
+class MendedSizes(TypedDict):
+    """Sizes near by at which a schedule can run, from `schedule_rules.mended_sizes`."""
+
+    fewer: Number
+    more: Number
+    even_pp: Number
+    even: Number
+    least: Number
+
+
 class DeviceFault(TypedDict):
     """1 if the sizes do not divide the devices, and the nearest count that they do."""
 

@@ -23,7 +23,8 @@ def groups_reached(groups: Number, picks: Number) -> Number:
     References:
         derived here: groups (1 - (1 - 1/groups)^picks), the power by squaring.
     """
-    missed, left, square = 1.0, picks, 1.0 - 1.0 / groups
+    missed: Number = 1.0
+    left, square = picks, 1.0 - 1.0 / groups
     for _ in range(6):
         half = floor(left / 2.0)
         missed = missed * where(left > 2.0 * half, square, 1.0)
@@ -49,7 +50,7 @@ def reached(job: Job, groups: Number) -> Number:
     if not anywhere(job.max_groups > 0.0):
         return free
     held = maximum(job.expert_groups / groups, 1.0)
-    missed = 1.0
+    missed: Number = 1.0
     for i in range(8):
         none = maximum(job.expert_groups - job.max_groups - i, 0.0)
         factor = none / maximum(job.expert_groups - i, 1.0)

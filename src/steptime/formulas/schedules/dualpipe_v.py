@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.eight_steps import eight_steps, pair_forms
 from steptime.formulas.schedules.forms import held
 
@@ -65,7 +66,7 @@ def dualpipe_v_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return pair_forms(p - 1.0)
 
 
-def dualpipe_v_held(p: Number, m: Number, v: Number) -> Number:
+def dualpipe_v_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

@@ -6,6 +6,7 @@ chain is the step, so the idle time of a rank is the highest form.
 """
 
 from steptime.formulas.number import Number, floor, maximum
+from steptime.formulas.records import HeldLine
 
 
 def highest(
@@ -23,7 +24,7 @@ def highest(
         derived here: the longest path of the graph that `steptime.pipeline.execute` walks.
     """
     whole = forward + backward_input + backward_weight
-    best = 0.0
+    best: Number = 0.0
     for form in forms:
         # Whole actions first: a form with as many of each is that many times the sum, exactly.
         rest = (form[0] - form[2]) * forward + (form[1] - form[2]) * backward_input
@@ -45,7 +46,7 @@ def late_chunks(pp: Number, num_microbatches: Number, vpp: Number) -> Number:
     return (vpp - 1.0) * maximum(pp - num_microbatches, 0.0)
 
 
-def held(base: Number, slope: Number, rise: Number) -> Number:
+def held(base: Number, slope: Number, rise: Number) -> HeldLine:
     """Return what rank r holds at most: ``base - slope r``, no more than ``rise + r``.
 
     Args:

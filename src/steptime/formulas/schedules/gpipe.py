@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 
 GPIPE = {
@@ -63,7 +64,7 @@ def gpipe_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return [[wait, wait, wait]]
 
 
-def gpipe_held(p: Number, m: Number, v: Number) -> Number:
+def gpipe_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

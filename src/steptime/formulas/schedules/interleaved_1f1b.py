@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number, where
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.alternation import alternate, chunk_rounds
 from steptime.formulas.schedules.forms import held, late_chunks, round_size
 from steptime.formulas.schedules.one_f_one_b import one_f_one_b_order
@@ -73,7 +74,7 @@ def interleaved_1f1b_idle(p: Number, m: Number, v: Number) -> list[list[Number]]
     return [[wait, wait, wait]]
 
 
-def interleaved_1f1b_held(p: Number, m: Number, v: Number) -> Number:
+def interleaved_1f1b_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number, maximum, minimum, where
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.alternation import alternate_split, chunk_rounds
 from steptime.formulas.schedules.forms import held, late_chunks, round_size
 
@@ -84,7 +85,7 @@ def interleaved_zb_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     ]
 
 
-def interleaved_zb_held(p: Number, m: Number, v: Number) -> Number:
+def interleaved_zb_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.alternation import alternate
 from steptime.formulas.schedules.forms import held
 
@@ -67,7 +68,7 @@ def one_f_one_b_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return [[wait, wait, wait]]
 
 
-def one_f_one_b_held(p: Number, m: Number, v: Number) -> Number:
+def one_f_one_b_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

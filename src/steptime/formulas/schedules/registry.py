@@ -22,6 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.formulas.number import Number
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.dualpipe import (
     DUALPIPE,
     dualpipe_held,
@@ -179,7 +180,7 @@ def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
     return dualpipe_v_idle(p, m, v)
 
 
-def held_of(place: int, p: Number, m: Number, v: Number) -> Number:
+def held_of(place: int, p: Number, m: Number, v: Number) -> HeldLine:
     """Return what ranks hold, see `forms.held`.
 
     Args:

@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number, floor
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 from steptime.formulas.schedules.v_block import block_orders
 from steptime.formulas.schedules.v_forms import table_forms
@@ -66,7 +67,7 @@ def v_half_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     return table_forms(p, m, V_HALF_FORMS, 1.5, 2.0)
 
 
-def v_half_held(p: Number, m: Number, v: Number) -> Number:
+def v_half_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number, minimum
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 from steptime.formulas.schedules.interleaved_zb import interleaved_zb_order
 
@@ -67,7 +68,7 @@ def zb_h1_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     ]
 
 
-def zb_h1_held(p: Number, m: Number, v: Number) -> Number:
+def zb_h1_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

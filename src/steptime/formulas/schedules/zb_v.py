@@ -6,6 +6,7 @@ Also turned into JavaScript, and its formulas run on arrays.
 from __future__ import annotations
 
 from steptime.formulas.number import Number, maximum, minimum
+from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 
 ZB_V = {
@@ -83,7 +84,7 @@ def zb_v_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     ]
 
 
-def zb_v_held(p: Number, m: Number, v: Number) -> Number:
+def zb_v_held(p: Number, m: Number, v: Number) -> HeldLine:
     """Return the micro-batches times chunks that ranks hold, see `forms`.
 
     Args:

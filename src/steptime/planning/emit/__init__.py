@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from steptime.inputs.ability import ability_of, check_run
 from steptime.inputs.errors import check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.said import Said
 
 Writer = Callable[[ModelShape, Layout, Batch, Mapping[str, Any], int], str]
 
@@ -63,6 +65,7 @@ def emitted(
     from steptime.planning.emit.words import unsaid, words_for
 
     check_choice("format", kind, FORMATS)
+    check_run(kind, ability_of(Said(stack=kind)), layout)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})

@@ -8,6 +8,7 @@ from typing import Any
 from steptime.answer.answer import Prediction
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.generation import generations
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.read_back import said_otherwise
@@ -57,6 +58,9 @@ def emission(
     Raises:
         ConfigError: If the framework cannot run the layout, or none of them.
     """
+    _check_device(kind, result.question.accelerator)
+    if not result.best:
+        raise ConfigError(f"{kind} can run no layout of the ranking: none fits; give more GPUs")
     found = _chosen(kind, result, choice)
     if tokens is None:
         return found
@@ -86,6 +90,16 @@ def _chosen(kind: str, result: SearchResult, choice: int | None) -> Emission:
     # The last is of a layout that came further than the first.
     told = dict.fromkeys((reasons[0], reasons[-1]))
     raise ConfigError(f"{kind} can run no layout of the ranking: {'; '.join(told)}")
+
+
+def _check_device(kind: str, device: Accelerator) -> None:
+    """Refuse a device on which the framework does not start."""
+    known = generations().get(device.generation)
+    if known is None or known.written_for is None or kind in known.written_for:
+        return
+    own = " or ".join(known.written_for)
+    instead = f"emit {own}, or for" if own else "emit for"
+    raise ConfigError(f"{kind} does not run on {device.name}; {instead} a GPU, such as -a h100")
 
 
 def _of(kind: str, result: SearchResult, place: int) -> Emission:
