@@ -65,8 +65,8 @@ def maximum(a: Number, b: Number) -> Number:
         return a
     if larger is False:
         return b
-    found: Number = larger.__array_namespace__().maximum(a, b)
-    return found
+    chosen: Number = larger.__array_namespace__().maximum(a, b)
+    return chosen
 
 
 def minimum(a: Number, b: Number) -> Number:
@@ -76,8 +76,8 @@ def minimum(a: Number, b: Number) -> Number:
         return a
     if smaller is False:
         return b
-    found: Number = smaller.__array_namespace__().minimum(a, b)
-    return found
+    chosen: Number = smaller.__array_namespace__().minimum(a, b)
+    return chosen
 
 
 def floor(a: Number) -> Number:
