@@ -12,7 +12,7 @@ from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
-from steptime.readers.shared_out import copies_of
+from steptime.readers.shared_out import copies_of, experts_cut
 from steptime.readers.stage_layers import stage_ends
 
 LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
@@ -38,8 +38,7 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     """
     whole = _Numbers(reading, given)
     _check_gaps(reading, given)
-    sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
-    sizes["etp"] = _experts_cut(reading, sizes["etp"])
+    sizes = experts_cut(reading, {name: whole.need(name, 1) for name in LAYOUT_FIELDS})
     each = reading.value("layers_per_stage")
     if each is not None and reading.model is not None:
         sizes["vpp"] = max(1, -(-reading.model.num_layers // (sizes["pp"] * int(each))))
@@ -59,19 +58,6 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     check_framework(reading, layout, batch)
     return layout, batch
-
-
-def _experts_cut(reading: Reading, etp: int) -> int:
-    """Return the size by which experts are cut; a file may state one for a model without any.
-
-    The software makes groups of ranks that nothing uses then: the line counts for nothing.
-    """
-    if reading.model is None or reading.model.experts is not None:
-        return etp
-    if etp > 1 and "etp" in reading.facts:
-        note = f"etp = {etp} counts for nothing: the model has no experts"
-        reading.notes[:] = dict.fromkeys((*reading.notes, note))
-    return 1
 
 
 def _choices(reading: Reading, given: Mapping[str, Value]) -> dict[str, Value]:
