@@ -138,7 +138,7 @@ def test_unknown_stacks_are_refused_where_facts_are_listed(steptime: Call) -> No
     assert "did you mean 'megatron-core'" in err
 
 
-@pytest.mark.parametrize("command", ["models", "schedules", "schedule", "accelerators", "place"])
+@pytest.mark.parametrize("command", ["models", "schedules", "schedule", "accelerators"])
 def test_options_before_a_command_that_does_not_take_them_are_refused(
     command: str, steptime: Call
 ) -> None:

@@ -54,6 +54,13 @@ def test_svg_draws_every_gpu_once(capsys: pytest.CaptureFixture[str]) -> None:
         (["--tp", "8", "--dp", "3", "--ep", "9"], "the largest below that does is 8"),
         (["--tp", "0"], "tp must be >= 1"),
         (["--accelerator", "h1000"], "did you mean"),
+        (["--stack", "megatron"], "--stack changes no count of groups; add --model"),
+        (["--network-gbit", "400"], "--network-gbit changes no count of groups; add --model"),
+        (["--predictor", "baseline"], "--predictor changes no count of groups; add --model"),
+        (["--zero", "1"], "--zero changes no count of groups; add --model"),
+        (["-m", "llama3-8b"], "the time of a step needs --accelerator beside --model"),
+        (["-m", "llama3-8b", "-a", "h100"], "the time of a step needs --seq-length"),
+        (["-m", "llama3-8b", "--svg"], "no time of a step; leave out --model"),
     ],
 )
 def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,3 +81,50 @@ def test_idle_gpus_are_not_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["place", "--tp", "7", "--domain", "72", "--json"]) == 0
     (placement,) = json.loads(capsys.readouterr().out)
     assert placement["used_per_domain"] + placement["left_over_gpus"] == 72
+
+
+# ---- the time of a step
+
+STEP = ("-m", "llama3-70b", "-a", "gb200", "-s", "8192", "-B", "288")
+SIZES = ("--tp", "8", "--pp", "2", "--dp", "9")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        (),
+        ("--stack", "nemo", "--date", "2025-10"),
+        ("--network-gbit", "200", "--fact", "overlap_dp=0"),
+        ("--predictor", "baseline", "--zero", "0"),
+    ],
+)
+@pytest.mark.parametrize(("spares", "used"), [(0, 72), (8, 64)])
+def test_a_step_is_answered_as_predict_answers_in_each_domain(
+    how: tuple[str, ...], spares: int, used: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [*SIZES, *STEP, *how]
+    domains = ["--domain", "72", "--domain", "8", "--json"]
+    if spares:
+        domains = ["--domain", "72", "--spares", str(spares), "--json"]
+    assert run(["place", *asked, *domains]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for placement, domain in zip(found, (used, 8), strict=False):
+        assert run(["predict", *asked, "--nvlink-domain", str(domain), "--json"]) == 0
+        assert placement["step"] == json.loads(capsys.readouterr().out)
+
+
+def test_options_before_the_name_count_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--stack", "nemo", "place", *SIZES, *STEP, "--json"]) == 0
+    (before,) = json.loads(capsys.readouterr().out)
+    assert run(["place", *SIZES, *STEP, "--stack", "nemo", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [before]
+    assert before["step"]["software"].startswith(("nemo", "megatron"))
+
+
+def test_the_table_says_the_step_of_each_domain(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["place", *SIZES, *STEP, "--domain", "72", "--domain", "8"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    for size in ("72", "8"):
+        assert f"domain of {size}: Llama 3 70B on 144 x gb200: " in out
+    assert run(["place", *SIZES, "--json"]) == 0
+    assert [one["step"] for one in json.loads(capsys.readouterr().out)] == [None, None]

@@ -113,7 +113,7 @@ def test_a_slow_cluster_is_no_impossible_run(told: Callable[..., Any]) -> None:
 # ---- words
 
 
-@pytest.mark.parametrize("stage", ["7", "4", "1.5"])
+@pytest.mark.parametrize("stage", ["7", "4", "1.5", "-1", "\N{MINUS SIGN}2"])
 def test_a_number_that_is_no_stage_of_zero_is_refused(told: Callable[..., Any], stage: str) -> None:
     _, found, _, _ = told({}, {"zero": stage})
     assert [row["id"] for row in found["rows"]] == ["r0"]

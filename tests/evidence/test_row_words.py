@@ -123,6 +123,13 @@ def test_what_says_nothing_is_blank_and_no_word(text: str) -> None:
     assert all(word_of(column, text) is None for column in VALUES)
 
 
+@pytest.mark.parametrize("text", ["-1", "zero -1", "\N{MINUS SIGN}1", "\N{EN DASH} 2 or -3"])
+def test_a_number_below_zero_is_no_word_of_one_above(text: str) -> None:
+    assert word_of("zero", text) is None
+    assert network_gbit(f"{text} Gb/s per GPU") is None
+    assert word_of("zero", "ZeRO-1") is word_of("zero", "1")
+
+
 def test_cells_are_cut_into_numbers_and_letters() -> None:
     assert pieces("8x HDR, 3.2Tb/s", "/") == ("8", "x", "HDR", "3.2", "Tb/s")
     known, unknown = list_of("overlap", "tp dp; async-tp+p2p, zigzag tp")

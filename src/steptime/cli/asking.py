@@ -53,28 +53,42 @@ def takes_step(command: Callable[..., None]) -> Callable[..., None]:
     return opt.takes_how(of_step)
 
 
+OF_DEVICE = ("accelerator", "nvlink_domain")
+
+
 def takes_sizes(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options of a layout's sizes before its own.
 
+    The rest of a training step may be stated too, all of it or nothing.
+
     Args:
-        command: Takes ``sizes``, rank order and devices among them, by name; then its own options.
+        command: Takes ``sizes``, rank order and devices among them, ``rest``, what else is stated
+            of the step, both by name, and ``how``; then its own options.
     """
     asked = inspect.signature(training_step).parameters
-    shared = [
-        asked[name].replace(annotation=opt.field(name)) for name in (*SIZES, "order", "num_gpus")
+    sizes = (*SIZES, "order", "num_gpus")
+    more = [name for name in asked if name not in (*sizes, *OF_DEVICE, *opt.HOW)]
+    shared = [asked[name].replace(annotation=opt.field(name)) for name in sizes]
+    shared += [
+        asked[name].replace(
+            annotation=opt.optional(name), default=None, kind=inspect.Parameter.KEYWORD_ONLY
+        )
+        for name in more
     ]
     own = [
         one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in inspect.signature(command, eval_str=True).parameters.values()
-        if one.name != "sizes"
+        if one.name not in ("sizes", "rest", "how")
     ]
 
-    def of_sizes(**given: Any) -> None:
-        command(sizes={one.name: given.pop(one.name) for one in shared}, **given)
+    def of_sizes(how: opt.How, **given: Any) -> None:
+        found = {name: given.pop(name) for name in (*sizes, *more)}
+        rest = {name: found[name] for name in more if found[name] is not None}
+        command(sizes={name: found[name] for name in sizes}, rest=rest, how=how, **given)
 
     of_sizes.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]
     of_sizes.__doc__, of_sizes.__name__ = command.__doc__, command.__name__
-    return of_sizes
+    return opt.takes_how(of_sizes)
 
 
 Nodes = Annotated[

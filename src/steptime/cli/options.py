@@ -133,10 +133,6 @@ Constants = Annotated[
     ),
 ]
 GPUS = option(BY_NAME["num_gpus"], kind=int)
-Nodes = Annotated[
-    int | None,
-    alone("--nodes", help="Servers or racks, in place of --gpus.", panel=PANELS["device"]),
-]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 
 
@@ -155,6 +151,16 @@ class How:
     network_gbit: float | None
     predictor: str | None
     constants: RooflineConstants | None
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Return what was told as inputs of `steptime.predict`; empty where nothing was."""
+        told = {
+            **{"stack": self.said.stack, "date": self.said.date, "facts": dict(self.said.facts)},
+            **{"network_gbit": self.network_gbit, "predictor": self.predictor},
+            "constants": self.constants,
+        }
+        return {name: value for name, value in told.items() if value not in (None, {})}
 
     def device(self, name: str, nvlink_domain: int | None = None) -> Accelerator:
         """Return an accelerator with the network that was stated.
@@ -216,6 +222,16 @@ def field(name: str) -> Any:
         name: Of the field.
     """
     return STEP[name]
+
+
+def optional(name: str) -> Any:
+    """Return the annotation of a field's option in a command that answers without it too.
+
+    Args:
+        name: Of the field.
+    """
+    kind = _TEXT.get(name, _ASKED[name].annotation)
+    return Annotated[kind | None, option(BY_NAME[name], kind=_ASKED[name].annotation)]
 
 
 def how_parameters() -> list[inspect.Parameter]:

@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from steptime.answer import Prediction, predict
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_sizes
 from steptime.cli.output import console, print_json, print_table
+from steptime.cli.predict import as_dict as step_as_dict
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.fields import SIZES
+from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.planning.asked_place import placed_layout
 from steptime.planning.placement import Placement, in_use, place, rest_words
@@ -22,6 +24,8 @@ Examples:
 - `steptime place --tp 8 --pp 16 --gpus 1152`
 
 - `steptime place --tp 8 --pp 16 --dp 64 --domain 8 --order llama3 --json`
+
+- `steptime place --tp 8 --pp 16 --dp 9 -a gb200 -m llama3-405b -s 8192 -B 1152 --stack megatron`
 
 - `steptime place --tp 8 --cp 2 --pp 4 --domain 72 --svg > racks.svg`
 """
@@ -36,11 +40,53 @@ def register(app: typer.Typer) -> None:
     app.command("place", epilog=EXAMPLES)(place_command)
 
 
-def as_dict(placement: Placement) -> dict[str, Any]:
+def steps(
+    placements: list[Placement],
+    sizes: dict[str, Any],
+    rest: dict[str, Any],
+    how: opt.How,
+    accelerator: str | None,
+) -> list[Prediction | None]:
+    """Return the step in each kind of domain; None where nobody names a model.
+
+    A domain counts with the devices of it that the job works on.
+
+    Args:
+        placements: One for each kind of domain.
+        sizes: Of the layout.
+        rest: What else is stated of the step.
+        how: What is told of software, network and model of the time.
+        accelerator: The device.
+
+    Raises:
+        ConfigError: If something is stated that changes no count, or a step lacks something.
+    """
+    if "model" not in rest:
+        for name in (*rest, *how.inputs):
+            flag = BY_NAME[name].flags[0] if name in BY_NAME else f"--{name}"
+            raise ConfigError(
+                f"{flag} changes no count of groups; add --model, -a, -s and -B for the time of a "
+                "step, or leave it out"
+            )
+        return [None] * len(placements)
+    stated = rest | {"accelerator": accelerator}
+    for name in ("accelerator", "seq_length", "global_batch_size"):
+        if stated.get(name) is None:
+            raise ConfigError(f"the time of a step needs {BY_NAME[name].flags[0]} beside --model")
+    device = how.device(str(accelerator))
+    told = {name: value for name, value in how.inputs.items() if name != "network_gbit"}
+    return [
+        predict(**sizes | rest | told, accelerator=device, nvlink_domain=placement.used_per_domain)
+        for placement in placements
+    ]
+
+
+def as_dict(placement: Placement, step: Prediction | None = None) -> dict[str, Any]:
     """Return a placement as JSON holds it.
 
     Args:
         placement: The placement.
+        step: On it, if it was asked for.
     """
     layout = placement.layout
     return {
@@ -63,14 +109,16 @@ def as_dict(placement: Placement) -> dict[str, Any]:
         ],
         "hops_inside": placement.hops_inside,
         "hops_crossing": placement.hops_crossing,
+        "step": None if step is None else step_as_dict(step),
     }
 
 
-def print_placements(placements: list[Placement]) -> None:
+def print_placements(placements: list[Placement], answers: list[Prediction | None]) -> None:
     """Print placements of one layout as one table.
 
     Args:
         placements: One for each kind of domain.
+        answers: The step in each, if it was asked for.
     """
     layout = placements[0].layout
     columns = [("groups", "left"), ("size", "right")]
@@ -96,11 +144,16 @@ def print_placements(placements: list[Placement]) -> None:
             f"{in_use(placement.used_per_domain, placement.num_domains, layout.num_devices)}, "
             f"{rest_words(placement.left_over, placement.num_domains)}"
         )
+    for placement, step in zip(placements, answers, strict=True):
+        if step is not None:
+            out.print(f"domain of {placement.domain_size}: {step.title()}")
 
 
 @takes_sizes
 def place_command(
     sizes: dict[str, Any],
+    rest: dict[str, Any],
+    how: opt.How,
     domain: Annotated[
         list[int] | None,
         typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),
@@ -117,16 +170,20 @@ def place_command(
     """Place a job on racks or servers: which groups stay inside NVLink, which cross."""
     if as_json and as_svg:
         raise ConfigError("--json and --svg exclude each other; give one")
-    order = sizes.pop("order")
-    layout = placed_layout(**sizes)
+    if as_svg and rest:
+        raise ConfigError("--svg draws ranks, and no time of a step; leave out --model")
+    order = sizes["order"]
+    layout = placed_layout(**{name: size for name, size in sizes.items() if name != "order"})
     built = [accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8]
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares)
         for size in domain or built
     ]
+    found = steps(placements, sizes, rest, how, accelerator)
     if as_svg:
         typer.echo(racks_svg(placements[0]), nl=False)
     elif as_json:
-        print_json([as_dict(placement) for placement in placements])
+        pairs = zip(placements, found, strict=True)
+        print_json([as_dict(placement, step) for placement, step in pairs])
     else:
-        print_placements(placements)
+        print_placements(placements, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steptime.evidence.row_words import entries, pieces, word_of
+from steptime.evidence.row_words import below_zero, entries, pieces, word_of
 
 
 @dataclass(slots=True)
@@ -63,6 +63,8 @@ def network_gbit(text: str, gpus_per_node: int = 8) -> float | None:
             ``4x HDR``: adapters are a node's.
         gpus_per_node: Where a node is named and its GPUs are not.
     """
+    if below_zero(text):
+        return None
     parts = pieces(text, "/")
     if len(parts) == 1 and _number(parts[0]):
         return _number(parts[0])

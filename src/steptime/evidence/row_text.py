@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steptime.evidence.row_words import Word, folded, is_blank, pieces, word_of
+from steptime.evidence.row_words import MINUS, Word, below_zero, folded, is_blank, pieces, word_of
 from steptime.evidence.schema import Unknown
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedule_rules import chunks_held
@@ -54,6 +54,8 @@ def _some_layers(text: str, layers: float) -> Recomputed | None:
     """Return the mode nearest to ``block-3`` or ``uniform-2``, None if the cell is no such."""
     parts = pieces(text.casefold())
     if len(parts) != 2 or parts[0] not in ("block", "uniform") or not parts[1].isdecimal():
+        return None
+    if below_zero(text):
         return None
     count = float(parts[1])
     if parts[0] == "uniform" or layers <= 0.0 or count >= layers:
@@ -122,7 +124,8 @@ def zero_stage(text: str) -> tuple[int, Assumed | None]:
         Unknown: If it is a number, and no stage.
     """
     word, record = choice("zero", text, "0")
-    if record is not None and record.word and text.strip().lstrip("+-").replace(".", "").isdigit():
+    digits = text.strip().lstrip(f"+{MINUS}").replace(".", "")
+    if record is not None and record.word and digits.isdigit():
         raise Unknown(f"zero {text[:40]!r} is no stage: 0, 1, 2 and 3 are")
     return (0 if word is None else int(word.value)), record
 

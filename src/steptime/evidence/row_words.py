@@ -10,6 +10,7 @@ from typing import Any
 from steptime.inputs.datafiles import data_table
 
 _FILE = "run_words.toml"
+MINUS = "-\N{MINUS SIGN}\N{EN DASH}\N{EM DASH}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +33,25 @@ class Word:
 
 
 def folded(text: str) -> str:
-    """Return a cell as words are compared: small letters and digits alone.
+    """Return a cell as words are compared: small letters, digits, and a minus before a number.
 
     Args:
         text: The cell.
     """
-    return "".join(character for character in text.casefold() if character.isalnum())
+    found = "".join(character for character in text.casefold() if character.isalnum())
+    return f"-{found}" if below_zero(text) else found
+
+
+def below_zero(text: str) -> bool:
+    """Return whether a cell holds a number with a minus before it; "ZeRO-1" holds none.
+
+    Args:
+        text: The cell.
+    """
+    signs = (place for place, mark in enumerate(text[:-1]) if mark in MINUS)
+    return any(
+        text[place + 1].isdecimal() and not (place and text[place - 1].isalnum()) for place in signs
+    )
 
 
 def pieces(text: str, kept: str = "") -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.script import ARGUMENTS
-from steptime.readers.shared_out import copies_of
+from steptime.readers.shared_out import copies_of, experts_cut
 from steptime.readers.stage_layers import counted_chunks, stage_ends
 
 LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
@@ -39,7 +39,7 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     """
     whole = _Numbers(reading, given)
     _check_gaps(reading, given)
-    sizes = {name: whole.need(name, 1) for name in LAYOUT_FIELDS}
+    sizes = experts_cut(reading, {name: whole.need(name, 1) for name in LAYOUT_FIELDS})
     sizes["vpp"] = counted_chunks(reading, sizes["pp"]) or sizes["vpp"]
     asked = any(gap.split(":")[0] == "micro_batch_size" for gap in reading.missing)
     micro = whole.need("micro_batch_size", None if asked else 1)

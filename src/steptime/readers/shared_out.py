@@ -63,6 +63,23 @@ def copies_of(sizes: dict[str, int], zero_stage: Any) -> dict[str, int]:
     return sizes if zero_stage else sizes | {COPIES: 1}
 
 
+def experts_cut(reading: Reading, sizes: dict[str, int]) -> dict[str, int]:
+    """Return sizes that cut no experts of a model without any, which a file may ask for.
+
+    The software makes groups of ranks that nothing uses then: the line counts for nothing.
+
+    Args:
+        reading: Of the file; it gets a note.
+        sizes: Of the layout, by name.
+    """
+    if reading.model is None or reading.model.experts is not None:
+        return sizes
+    if sizes["etp"] > 1 and "etp" in reading.facts:
+        note = f"etp = {sizes['etp']} counts for nothing: the model has no experts"
+        reading.notes[:] = dict.fromkeys((*reading.notes, note))
+    return sizes | {"etp": 1}
+
+
 def cut_as_tensors(reading: Reading, why: str) -> None:
     """Take experts to be cut as all else is, over the tensor ranks.
 
