@@ -58,6 +58,9 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
         named = parts.makeNamed(parts.tables, data, formulas);
         machine.learn(named);
         panel.learn(parts.makeHow, named, machine.softwareNow);
+        const assumed = parts.makeAssumed(named, data, formulas);
+        const ranked = parts.makeRanked(named, machine);
+        view.tell(parts.makeTold(element.id, { assumed, ranked, state: panel.open }));
         return parts;
       },
       (error) => {

@@ -91,7 +91,13 @@ export function makePanel(root, data, actions) {
     runsOn.append(stated.element);
     if (root.shown) stated.update(root.shown);
   }
-  return { element, update, learn };
+
+  /** Open the place where something of software or network is stated. */
+  function open(key) {
+    runsOn.open = true;
+    runsOn.querySelector(`[data-control="${key}"] :is(select, input)`).focus();
+  }
+  return { element, update, learn, open };
 }
 
 /** What is stated of software and network, in a line. */
