@@ -212,14 +212,14 @@ def heads_rule(question: Question, record: Job) -> Number:
     return HEADS_LEFT * heads_left_over(record, facts)
 
 
-def software_runs(limits: Iterable[Limit], record: Job) -> Number:
+def software_runs(limits: Iterable[Limit], record: Job) -> NDArray[np.bool_]:
     """Return which layouts the named software runs beside their sizes, as a mask.
 
     Args:
         limits: Of `Question.limits_beside`.
         record: Rows or a grid against switches.
     """
-    found: Number = True
+    found: NDArray[np.bool_] = np.ones((), dtype=np.bool_)
     for limit in limits:
         value, size = getattr(record, limit.of), getattr(record, limit.where)
         least = -np.inf if limit.least is None else limit.least
