@@ -1,4 +1,4 @@
-/** What an answer takes for granted and leaves open, in lists that can be opened. */
+/** What an answer takes for granted and leaves open, in lists that open together. */
 
 import { fill, h, text } from "./dom.js";
 import { gb, seconds } from "./format.js";
@@ -13,57 +13,49 @@ const WORTH_TELLING = 0.005;
 const PLACES = { stack: "stack", date: "date", network_gbit: "net" };
 
 /** Make the lists; `show(answer)` follows the answer. */
-export function makeTold(id, { assumed, ranked, state }) {
-  const sentence = h("span", { "data-told": "narrow" });
-  const way = h("button", { type: "button", class: "link", hidden: true }, "state it");
+export function makeTold({ assumed, ranked, state }) {
+  const sentence = h("p", { class: "narrow", "data-told": "narrow" });
+  const way = h("button", { type: "button", class: "link", "aria-label": "State what you know, under More" }, "State what you know");
+  const summary = h("summary", {}, "What was assumed");
   const lists = {
-    assumed: folded("What was assumed", "assumed"),
-    time: folded("What is open, by how far it could move the step", "open"),
-    memory: folded("What is open, by how far it could move the memory", "open-memory"),
+    assumed: list("Assumed", "assumed"),
+    time: list("Open, by how far it could move the step", "open"),
+    memory: list("Open, by how far it could move the memory", "open-memory"),
   };
-  const element = h("section", { "aria-label": "What the answer rests on" }, [
-    h("p", { class: "narrow" }, sentence, " ", way),
-    Object.values(lists).map((one) => one.element),
-  ]);
+  const parts = Object.values(lists).map((one) => one.element);
+  const details = h("details", {}, summary, parts, way);
+  const element = h("section", { "aria-label": "What the answer rests on" }, sentence, details);
   let answer = null;
   let waiting = 0;
-  lists.memory.element.addEventListener("toggle", rank);
+  details.addEventListener("toggle", rank);
 
   function show(next) {
     answer = next;
-    const records = assumed(answer);
-    lists.assumed.show(records.length, records.map(recordItem));
     clearTimeout(waiting);
     waiting = setTimeout(rank, PAUSE_MS);
   }
 
   /** Ask for every choice of what is open; of the memory only where somebody looks. */
   function rank() {
-    const spans = ranked(answer);
+    const [records, spans] = [assumed(answer), ranked(answer)];
     const [most] = spans;
     text(sentence, `${interval(answer.chosen)} ${most ? narrowest(most, seconds) : "Nothing is open that would move the step."}`);
-    way.hidden = !most;
-    way.onclick = () => state(PLACES[most.what] ?? "facts");
-    lists.time.show(spans.length, openItems(spans, seconds));
-    if (!lists.memory.element.open) return;
-    const peaks = ranked(answer, "memory");
-    lists.memory.show(peaks.length, openItems(peaks, inGb));
+    text(summary, `What was assumed (${records.length}), and what is open (${spans.length})`);
+    way.onclick = () => state(PLACES[most?.what] ?? "facts");
+    if (!details.open) return;
+    lists.assumed.show(records.map(recordItem));
+    lists.time.show(openItems(spans, seconds));
+    lists.memory.show(openItems(ranked(answer, "memory"), inGb));
   }
   return { element, show };
 }
 
 const inGb = (bytes) => `${gb(bytes)} GB`;
 
-/** A list that is folded away; its summary counts it once it was filled. */
-function folded(title, key) {
-  const summary = h("summary", {}, title);
-  const list = h("ul", { class: "told-list" });
-  const element = h("details", { "data-told": key }, summary, list);
-  function show(count, items) {
-    text(summary, `${title} (${count})`);
-    fill(list, items);
-  }
-  return { element, show };
+/** A list under its title. */
+function list(title, key) {
+  const items = h("ul", { class: "told-list", "data-told": key });
+  return { element: [h("h3", {}, title), items], show: (found) => fill(items, found) };
 }
 
 /** A record as Python prints it, with the option that states it. */
@@ -78,7 +70,7 @@ const interval = ({ low, high }) =>
 const reach = ({ low, high, least, most }, unit) => `${unit(low)} (${least}) to ${unit(high)} (${most})`;
 
 function narrowest(one, unit) {
-  return `Naming ${one.says} would narrow this most: ${reach(one, unit)};`;
+  return `Naming ${one.says} would narrow this most: ${reach(one, unit)}.`;
 }
 
 /** The wide ones in full, the others by their names. */

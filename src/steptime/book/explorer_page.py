@@ -122,6 +122,8 @@ KINDS = ("models", "accelerators")
 """What the data holds many records of."""
 NAMES = ("key", "name", "group")
 """What a list to choose from shows of them."""
+WORDS = ("faults", "schedule_faults", "precision_faults", "device_fault", "fields")
+"""What a refusal is worded with: the first answer is none."""
 PACKED = (*KINDS, "software", "schedules")
 
 
@@ -152,6 +154,7 @@ def data_texts() -> tuple[str, str]:
         return [{k: v for k, v in one.items() if (k in NAMES) is named} for one in rows]
 
     rest = {kind: packed_rows(part(data[kind], named=False)) for kind in KINDS}
+    rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)

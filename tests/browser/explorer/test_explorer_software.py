@@ -68,19 +68,19 @@ def test_what_was_assumed_and_what_is_open_are_pythons(open_explorer: Open) -> N
     page = seen.page
     # It is fetched when a reader comes near.
     page.locator(".told").scroll_into_view_if_needed()
-    page.wait_for_selector(".told-list", state="attached")
+    seen.until("document.querySelector('[data-told=narrow]')?.textContent")
     found = predict(**CUT)
     seen.open_details()
+    seen.until("document.querySelector('[data-told=open-memory] li')")
     records = page.locator("[data-told=assumed] li").all_inner_texts()
     assert [one.partition(":")[0] for one in records] == [one.what for one in found.assumed]
-    assert f"({len(records)})" in page.inner_text("[data-told=assumed] summary")
-    seen.until("document.querySelector('[data-told=open] li')")
+    counts = f"({len(records)}), and what is open ({len(found.unstated)})"
+    assert counts in page.inner_text(".told summary")
     most = found.unstated[0]
     assert f"Naming {most.says} would narrow this most" in page.inner_text("[data-told=narrow]")
-    assert f"({len(found.unstated)})" in page.inner_text("[data-told=open] summary")
-    peaks = page.inner_text("[data-told=open-memory] summary")
-    assert f"({len(found.unstated_of_memory)})" in peaks
-    page.click(".narrow button")
+    peaks = page.inner_text("[data-told=open-memory] li >> nth=0")
+    assert peaks.startswith(found.unstated_of_memory[0].says)
+    page.click(".told button")
     assert page.evaluate("document.activeElement.closest('[data-control]').dataset.control") == (
         "stack" if most.what == "stack" else "net"
     )
