@@ -3,10 +3,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { data } from "./explorer/data.js";
 import * as formulas from "./explorer/formulas.js";
 import { makeAnswer } from "./explorer/answer.js";
+import { makeAssumed } from "./explorer/assumed.js";
+import { makeRanked } from "./explorer/ranked.js";
 import { makeNamed } from "./explorer/named.js";
 import { tables } from "./explorer/tables-of-software.js";
 const machine = makeAnswer(data, formulas);
-machine.learn(makeNamed(tables, data, formulas));
+const named = makeNamed(tables, data, formulas);
+machine.learn(named);
+const assumed = makeAssumed(named, data, formulas);
+const ranked = makeRanked(named, machine);
+const spans = (answer, of) => ranked(answer, of).map((one) => ({ ...one, low: bits(one.low), high: bits(one.high) }));
 const view = new DataView(new ArrayBuffer(8));
 const bits = (value) => {
   view.setFloat64(0, value);
@@ -35,6 +41,8 @@ const out = JSON.parse(readFileSync("states.json", "utf8")).map((state) => {
       seconds: quick.seconds,
     }),
     software: answer.software.name,
+    assumed: assumed(answer),
+    ...(state.ranks ? { open: spans(answer, "time"), open_of_memory: spans(answer, "memory") } : {}),
     verdict: memory.verdict,
     outlook: memory.outlook,
     chance: memory.chance === null ? null : bits(memory.chance),

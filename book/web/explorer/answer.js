@@ -66,7 +66,7 @@ export function precisionRefusal(state, job, data) {
   const refuse = (kind, value) => ({
     field: "precision",
     value,
-    text: sentence(data.precision_faults[kind], values),
+    text: sentence(data.precision_faults?.[kind], values),
   });
   if (needs && !job.peak_fp8_flop_per_s) return refuse("eight", gpu.sixteen);
   return needs === "blocks" && !gpu.blocks ? refuse("blocks", "fp8") : null;
@@ -90,14 +90,14 @@ export function refusal(state, job, data, formulas, named = null) {
   const unfit = rule === 1 ? null : scheduleRefusal(state, job, data, formulas);
   if (unfit || !rule) return unfit;
   const fault = formulas.layout_fault(job);
-  const [field, template] = data.faults[rule - 1];
+  const [field, template] = data.faults?.[rule - 1] ?? [];
   const values = {
     ...job,
     name: modelName(state, data),
     group: job.tp * job.cp * job.dp,
     nearest: fault.nearest,
   };
-  return { field: data.fields[field], value: fault.nearest, text: sentence(template, values) };
+  return { field: data.fields?.[field], value: fault.nearest, text: sentence(template, values) };
 }
 
 /** Why the pipeline schedule cannot run at these sizes, or null. */
@@ -106,7 +106,7 @@ function scheduleRefusal(state, job, data, formulas) {
   const rule = formulas.schedule_rule(job.schedule, job.pp, micro, job.vpp);
   if (!rule) return null;
   const near = formulas.mended_sizes(job.pp, micro);
-  const [, template, instead] = data.schedule_faults[rule - 1];
+  const [, template, instead] = data.schedule_faults?.[rule - 1] ?? [];
   const text = sentence(template, { ...state, micro, instead, ...near });
   if (rule < 3) return { field: "vpp", value: 3 - rule, text };
   if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: instead, text };
@@ -116,7 +116,8 @@ function scheduleRefusal(state, job, data, formulas) {
   return { field: "batch", value: batch, text };
 }
 
-export function sentence(template, values) {
+/** A sentence with values put in; none while its words are still on their way. */
+export function sentence(template = "", values) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 

@@ -23,7 +23,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   let address = null;
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
-  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more, software, given: loadGiven };
+  const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more, software, given };
   const panel = makePanel(element, data, actions);
   const view = makeView(element, data, machine, panel, actions, loadTexts);
 
@@ -51,13 +51,22 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     return later;
   }
 
+  /** Fetch what writes a layout in another form. */
+  async function given() {
+    const [parts] = await Promise.all([loadGiven(), more()]);
+    return parts;
+  }
+
   /** Fetch what is known of software, once. */
   function software() {
-    naming ??= loadSoftware().then(
-      (parts) => {
+    naming ??= Promise.all([loadSoftware(), more()]).then(
+      ([parts]) => {
         named = parts.makeNamed(parts.tables, data, formulas);
         machine.learn(named);
         panel.learn(parts.makeHow, named, machine.softwareNow);
+        const assumed = parts.makeAssumed(named, data, formulas);
+        const ranked = parts.makeRanked(named, machine);
+        view.tell(parts.makeTold({ assumed, ranked, state: panel.open }));
         return parts;
       },
       (error) => {
@@ -68,6 +77,9 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     );
     return naming;
   }
+  /** Whether the words of what a state may be refused for are still to come. */
+  const wordless = (one) =>
+    one && !data.faults && (saysHow(one) || awaits(one) || unknown(one) || Boolean(machine.quick(one).refused));
   const unnamed = (one) => one && saysHow(one) && !named;
 
   /** Leave out of a state what no table knows, and say so. */
@@ -82,7 +94,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   function whenReady(states, then) {
     const needed = [
       states.some(awaits) && loadTables().then(() => (tables = true)),
-      states.some(unknown) && more(),
+      states.some(wordless) && more(),
       states.some(unnamed) && software(),
     ];
     if (!needed.some(Boolean)) return then();
@@ -248,6 +260,6 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   new ResizeObserver(() => view.resize()).observe(element);
   start();
   /** Whether all is here that the answer of the state reads. */
-  const ready = () => !unknown(state) && !awaits(state) && !unnamed(state);
+  const ready = () => !wordless(state) && !unknown(state) && !awaits(state) && !unnamed(state);
   return { state: () => state, ready, answer: () => machine.answer(state) };
 }

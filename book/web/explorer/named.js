@@ -86,24 +86,28 @@ export function makeNamed(tables, data, formulas) {
     };
   }
 
-  /** Why the software cannot run a layout that can be cut, or null. */
-  function refusal(state, job) {
+  /** Why there is no such software for a model in a precision, or null. */
+  function unable(state, sharing, job) {
     const values = valuesOf(state, job);
-    const { era } = eraOf(state, values);
-    const date = state.date;
-    const found = (said) => said.no && { field: "date", value: "", text: sentence(said.no, { date }) };
+    const { date } = state;
     const layers = layersRefusal(state, job);
     if (layers) return layers;
-    const early = date && found(ask("early", { ...values, date }));
-    for (const sharing of state.stack ? [0] : [0, 1]) {
-      const stack = stackAt(values, era, sharing);
-      const bits = early || found(ask("bits", { ...values, stack, date }));
-      if (bits) return early || { ...bits, field: "precision", value: "bf16" };
-      const kernel = softwareOf(state, sharing, job).lines[tables.words.kernel];
-      const fault = tables.kernel_faults[values.generation]?.[kernel];
-      if (fault && tables.devices[state.gpu].kernels) return { field: "facts", value: "", text: fault };
-    }
-    return headsRefusal(job, softwareOf(state, formulas.shares_weights(job), job));
+    const found = (said, field, value) => said.no && { field, value, text: sentence(said.no, { date }) };
+    const early = date && found(ask("early", { ...values, date }), "date", "");
+    if (early) return early;
+    const stack = stackAt(values, eraOf(state, values).era, sharing);
+    const bits = found(ask("bits", { ...values, stack, date }), "precision", "bf16");
+    if (bits) return bits;
+    const kernel = softwareOf(state, sharing, job).lines[tables.words.kernel];
+    const fault = tables.kernel_faults[values.generation]?.[kernel];
+    return fault && tables.devices[state.gpu].kernels ? { field: "facts", value: "", text: fault } : null;
+  }
+
+  /** Why the software cannot run a layout that can be cut, or null. */
+  function refusal(state, job) {
+    const kinds = state.stack ? [0] : [0, 1];
+    const lacking = kinds.map((sharing) => unable(state, sharing, job)).find(Boolean);
+    return lacking ?? headsRefusal(job, softwareOf(state, formulas.shares_weights(job), job));
   }
 
   /** Why a fact speaks of more layers than there are, or null. */
@@ -170,5 +174,5 @@ export function makeNamed(tables, data, formulas) {
     return [tables.widths[level], bases];
   }
 
-  return { tables, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, widthsOf, knowledgeOf, unread, factHolds };
+  return { tables, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, unable, widthsOf, knowledgeOf, unread, factHolds };
 }

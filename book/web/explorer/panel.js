@@ -33,8 +33,15 @@ export function makePanel(root, data, actions) {
   const idea = h("p", { class: "idea", "data-out": "idea" });
   radios.find((one) => one.element.dataset.control === "schedule").element.append(idea);
   const tokens = numberField(["tokens", "", "Tokens to train on", "tokens"], id, change);
-  const runsOn = h("details", { class: "more how" }, h("summary", {}, "Runs on: ", h("span", { "data-out": "how" })));
-  runsOn.addEventListener("toggle", () => runsOn.open && actions.software().catch(() => (runsOn.open = false)));
+  const rest = h(
+    "details",
+    { class: "more how" },
+    h("summary", {}, "More: software, network, other schedules, chunks, micro-batch, precision, tokens; runs on ", h("span", { "data-out": "how" })),
+    more.map((one) => one.element),
+    h("div", { class: "numbers" }, tokens.element),
+  );
+  // What can be stated of software and network is fetched when somebody looks.
+  rest.addEventListener("toggle", () => rest.open && actions.software().catch(() => {}));
   let stated = null;
   const own = ownModel(id, change);
   const number = (name) => h("b", { "data-out": name });
@@ -62,14 +69,7 @@ export function makePanel(root, data, actions) {
       h("span", { class: "key-never" }, "8"),
       " not possible",
     ),
-    h(
-      "details",
-      { class: "more" },
-      h("summary", {}, "More: other schedules, chunks, micro-batch, precision, tokens"),
-      more.map((one) => one.element),
-      h("div", { class: "numbers" }, tokens.element),
-    ),
-    runsOn,
+    rest,
   );
 
   function update(state, check, experts) {
@@ -82,16 +82,22 @@ export function makePanel(root, data, actions) {
     text(idea, state.pp > 1 ? `${title}: ${said}` : "With one stage all schedules take the same time.");
     own.update(state);
     stated?.update(state);
-    text(runsOn.querySelector("[data-out]"), howWords(state));
+    text(rest.querySelector("[data-out]"), howWords(state));
   }
 
   /** Put in the controls of software, once what they need is here. */
   function learn(makeHow, named, softwareNow) {
     stated = makeHow(id, change, data, named, softwareNow);
-    runsOn.append(stated.element);
+    rest.append(stated.element);
     if (root.shown) stated.update(root.shown);
   }
-  return { element, update, learn };
+
+  /** Open the place where something of software or network is stated. */
+  function open(key) {
+    rest.open = true;
+    rest.querySelector(`[data-control="${key}"] :is(select, input)`).focus();
+  }
+  return { element, update, learn, open };
 }
 
 /** What is stated of software and network, in a line. */

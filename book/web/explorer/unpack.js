@@ -16,6 +16,7 @@ function rows({ rows: count, columns }) {
 
 /** Put what is known of models and accelerators to their names: both lists have one order. */
 export function filled(data, more) {
+  Object.assign(data, more.words);
   for (const kind of KINDS) rows(more[kind]).forEach((row, at) => Object.assign(data[kind][at], row));
 }
 

@@ -40,6 +40,8 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   const later = h("div", { class: "later" });
   let map = null;
   let tables = null;
+  let place = null;
+  let told = null;
   const live = liveRegion();
   live.element.classList.add("hidden-text");
   const parts = pictureParts(id, actions.change);
@@ -63,14 +65,23 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   });
 
   /** Put in what was fetched after the first answer. */
-  function complete({ makeMap, makeTables }) {
+  function complete({ makeMap, makePlace, makeTables }) {
+    place = makePlace(() => actions.software().catch(() => {}));
+    if (told) place.append(told.element);
     map = makeMap(id, machine, actions.take, data);
     tables = makeTables();
-    later.append(map.element, tables.element, assumptions);
+    later.append(map.element, tables.element, assumptions, place);
     if (!current?.good) return;
     tables.show(current.good, current.numbers, current.pinned && outs(current.pinned));
     write();
     map.show(current.answer);
+  }
+
+  /** Put in the lists of what was assumed and what is open. */
+  function tell(made) {
+    told = made;
+    place?.append(told.element);
+    if (current?.good) told.show(current.good);
   }
 
   /** On a phone the stories come before the numbers, beside the controls elsewhere. */
@@ -107,6 +118,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       tables?.show(good, numbers, against);
       write();
       stories.show(story, storyOf(answer.state) === story, numbers, against);
+      told?.show(good);
       text(assumptions, `${assumed(good)} ${memoryError(data.memory)} ${sources(good.state, data)}`);
     }
     tools.show({ ...next, good });
@@ -146,6 +158,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
     resize,
     showWay: verdict.showWay,
     complete,
+    tell,
     showMap: (answer) => map?.show(answer),
     note: verdict.note,
   };
@@ -160,8 +173,7 @@ function assumed(answer) {
   const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
   return (
     `An estimate, not a measurement. Assumed: ${answer.software.title}; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
-    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)} ` +
-    "Run as a command, the same question also ranks what would narrow the step most if you named it."
+    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
   );
 }
 

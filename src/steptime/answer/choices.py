@@ -77,8 +77,13 @@ def _layout_choices(step: TrainingStep) -> Iterator[tuple[str, tuple[Choice, ...
         yield name, _field(name, tried[name])
 
 
-def _months(said: Said, generation: str) -> list[str]:
-    """Return the months at which software of a family changed while a generation was in use."""
+def months_of(said: Said, generation: str) -> list[str]:
+    """Return the months at which software of a family changed while a generation was in use.
+
+    Args:
+        said: Names the family, or nothing.
+        generation: Of the device.
+    """
     first, last = dates_seen(generation)
     family = chosen_stack(said, sharded=False).family
     members = [one for one in stacks().values() if one.family == family and not one.of]
@@ -94,7 +99,7 @@ def _software_choices(step: TrainingStep) -> Iterator[tuple[str, tuple[Choice, .
     if said.stack is None:
         yield "stack", _field("stack", families_seen(step.layout))
     if said.date is None:
-        months = _months(in_its_time(said, step.accelerator), step.accelerator.generation)
+        months = months_of(in_its_time(said, step.accelerator), step.accelerator.generation)
         yield "date", _field("date", months)
 
 
@@ -104,7 +109,7 @@ def _likely(step: TrainingStep) -> Iterator[Said]:
     families = families_seen(step.layout) if said.stack is None else (said.stack,)
     for family in families:
         named = replace(said, stack=family)
-        for month in [said.date] if said.date else _months(named, generation):
+        for month in [said.date] if said.date else months_of(named, generation):
             yield replace(named, date=month)
 
 

@@ -20,6 +20,17 @@ MOST_ATTENTION = 0.5
 
 Beyond, a run tells which attention kernel it took, and little else."""
 
+UNSEEN_DEVICE = "no run on this device was compared, only on its kin"
+UNSEEN_CELL = "no run of {cell} on its generation was compared"
+MORE_DEVICES = "no run on more than {most:,} devices of its generation was compared"
+MORE_PARAMETERS = "no model of over {most:,.0f}B parameters on its generation was compared"
+NO_GENERATION = "no run on a device of generation {generation} was compared"
+LONGER = "no run of sequences over {most:,} tokens was compared"
+MOSTLY_ATTENTION = (
+    "its kernel alone can change the step twofold, and no such run counts in the interval"
+)
+"""The layout page says the same sentences."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
@@ -117,6 +128,11 @@ def dates_seen(generation: str) -> tuple[str, str]:
     return min(one.dates[0] for one in chosen), max(one.dates[1] for one in chosen)
 
 
+def longest_seen() -> int:
+    """Return the tokens of the longest sequence of a compared run."""
+    return int(data_table("reach.toml")["longest_sequence"])
+
+
 def _record(value: str, why: str, how: str = "") -> Assumed:
     return Assumed(what=BEYOND, value=value, why=why, how=how)
 
@@ -125,16 +141,16 @@ def _unseen(reach: Reach, matmul_flop_per_s: float, cell: str, record: Job) -> l
     """Return what of a question no run on its generation of devices was like."""
     found = []
     if matmul_flop_per_s not in reach.rates:
-        found.append(_record("device", "no run on this device was compared, only on its kin"))
+        found.append(_record("device", UNSEEN_DEVICE))
     if cell not in reach.cells:
-        found.append(_record(cell, f"no run of {cell} on its generation was compared"))
+        found.append(_record(cell, UNSEEN_CELL.format(cell=cell)))
     devices, parameters = num_devices(record), num_parameters(record)
     if devices > reach.most_devices:
-        most = f"no run on more than {reach.most_devices:,} devices of its generation was compared"
+        most = MORE_DEVICES.format(most=reach.most_devices)
         found.append(_record(f"{devices:,.0f} devices", most))
     if parameters > reach.most_parameters:
-        most = f"no model of over {reach.most_parameters / 1e9:,.0f}B parameters on its generation"
-        found.append(_record(f"{parameters / 1e9:,.0f}B parameters", f"{most} was compared"))
+        most = MORE_PARAMETERS.format(most=reach.most_parameters / 1e9)
+        found.append(_record(f"{parameters / 1e9:,.0f}B parameters", most))
     return found
 
 
@@ -151,15 +167,14 @@ def beyond(
     """
     reach = reaches().get(generation)
     if reach is None:
-        why = f"no run on a device of generation {generation} was compared"
+        why = NO_GENERATION.format(generation=generation)
         found = [_record(generation, why)]
     else:
         found = _unseen(reach, matmul_flop_per_s, cell, record)
-    longest = int(data_table("reach.toml")["longest_sequence"])
+    longest = longest_seen()
     if record.seq_length > longest:
-        why = f"no run of sequences over {longest:,} tokens was compared"
+        why = LONGER.format(most=longest)
         found.append(_record(f"{record.seq_length:,.0f} tokens", why))
     if attention_share(record) > MOST_ATTENTION:
-        why = "its kernel alone can change the step twofold, and no such run counts in the interval"
-        found.append(_record("mostly attention", why, "--fact kernel=NAME"))
+        found.append(_record("mostly attention", MOSTLY_ATTENTION, "--fact kernel=NAME"))
     return tuple(found)

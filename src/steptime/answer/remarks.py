@@ -18,6 +18,7 @@ from steptime.inputs.software import Software
 
 SHARDING = "sharding"
 """The name of the record of a layout that would hold less if its ranks shared less."""
+HOLDS_MORE = "ZeRO-{stage} holds {more:,.2f} GB more than ZeRO-{best} would: {reason}"
 WHOLE_LAYER = "what is whole for a moment, a layer or a matrix, outweighs what ranks share"
 OTHER_SOFTWARE = "it is taken to run on other software, {name}"
 SEQUENCE = "sequence"
@@ -110,8 +111,8 @@ def sharding_holds_more(
         return ()
     same = memory_total_bytes(replace(record, zero_stage=float(best)), one.memory)
     reason = WHOLE_LAYER if same < total_bytes else OTHER_SOFTWARE.format(name=one.stack.name)
-    more = f"{(total_bytes - held[best]) / 1e9:,.2f} GB more than ZeRO-{best} would"
-    why = f"ZeRO-{stage} holds {more}: {reason}"
+    more = (total_bytes - held[best]) / 1e9
+    why = HOLDS_MORE.format(stage=stage, more=float(more), best=best, reason=reason)
     return (Assumed(what=SHARDING, value=str(stage), why=why, how=f"--zero {best}"),)
 
 

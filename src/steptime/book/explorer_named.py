@@ -11,14 +11,17 @@ from steptime.answer.heads import HEADS_LEFT
 from steptime.answer.known import doubtful_share
 from steptime.answer.width import KEYS, KINDS, kept_width, widened
 from steptime.book.decided import Decisions, Input
+from steptime.book.explorer_assumed import assumed_data
 from steptime.book.explorer_software import (
     GENERATION,
     KIND,
     LATENT,
+    MAYBE,
     NAME,
     NOBODY,
     PRECISION,
     SHARDED,
+    STATED,
     ZERO,
     bits_refused,
     date_refused,
@@ -45,9 +48,6 @@ from steptime.inputs.software import TOO_MANY_LAYERS, knows, power_scale, relati
 from steptime.inputs.software_taken import MIXTURES
 from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, families, months, stacks
 
-STATED = Input(name="date", options=known_months(), ordered=True)
-MAYBE = Input(name="date", options=(NOBODY, *known_months()), ordered=True)
-"""A month that may be left open: nothing comes before all months."""
 TRAINED = Input(
     name="model", options=(NOBODY, *(one for one in model_names() if model(one).trained_with))
 )
@@ -79,7 +79,7 @@ def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
         "title": stack.title,
         "family": stack.family,
         "since": stack.since,
-        "zero": sorted(stack.zero_stages),
+        "zero": list(stack.zero_stages),
         "new": tables.add(inputs, lambda own: facts_of_stack({**settled, "date": NOBODY, **own})),
         "dated": tables.add([date, *inputs], lambda own: facts_of_stack({**settled, **own})),
     }
@@ -119,6 +119,7 @@ def _device(device: Accelerator) -> dict[str, Any]:
     known = knows(device)
     return {
         "generation": device.generation if device.generation in generations() else NOBODY,
+        "kin": device.generation,
         "power_scale": power_scale(device) if known else None,
         "kernels": _kernels(device),
     }
@@ -230,6 +231,7 @@ def named_data() -> dict[str, Any]:
             "trained": tables.add([TRAINED, MAYBE, PRECISION, GENERATION], facts_trained),
             **_assumed_places(tables),
         },
+        **assumed_data(tables),
         "nodes": tables.nodes,
         "devices": {name: _device(accelerator(name)) for name in accelerator_names()},
         "months": months(),

@@ -54,6 +54,10 @@ ROOTS = (
     "steptime.formulas.judgement:fit_probability",
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
+    "steptime.formulas.roofline.context:key_heads",
+    "steptime.formulas.ranks:sharding_stage",
+    "steptime.formulas.flops:attention_share",
+    "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",
     "steptime.formulas.schedule_rules:schedule_rule",
     "steptime.formulas.schedule_rules:mended_sizes",
@@ -118,6 +122,8 @@ KINDS = ("models", "accelerators")
 """What the data holds many records of."""
 NAMES = ("key", "name", "group")
 """What a list to choose from shows of them."""
+WORDS = ("faults", "schedule_faults", "precision_faults", "device_fault", "fields")
+"""What a refusal is worded with: the first answer is none."""
 PACKED = (*KINDS, "software", "schedules")
 
 
@@ -148,6 +154,7 @@ def data_texts() -> tuple[str, str]:
         return [{k: v for k, v in one.items() if (k in NAMES) is named} for one in rows]
 
     rest = {kind: packed_rows(part(data[kind], named=False)) for kind in KINDS}
+    rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)

@@ -17,6 +17,7 @@ from steptime.book.decided import Input, Values
 from steptime.book.explorer_facts import MIXTURE
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.context_kind import context_facts
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import generations
 from steptime.inputs.habits import check_bits, check_date_of, chosen_stack, sharding
@@ -77,7 +78,14 @@ def known_months() -> tuple[str, ...]:
     for one in stacks().values():
         found |= {one.since, *(fact.before for fact in one.facts if fact.before)}
     found |= {one.since for one in precisions().values() if one.since}
+    limits = (line for entry in data_table("abilities.toml").values() for line in entry["limits"])
+    found |= {line["before"] for line in limits if "before" in line}
     return tuple(sorted(found | {one.usual_date for one in generations().values()}))
+
+
+STATED = Input(name="date", options=known_months(), ordered=True)
+MAYBE = Input(name="date", options=(NOBODY, *known_months()), ordered=True)
+"""A month that may be left open: nothing comes before all months."""
 
 
 def said_of(values: Values) -> Said:
@@ -174,10 +182,12 @@ def records_assumed(values: Values) -> dict[str, Any]:
     conditions = conditions_of(said, device_of(NOBODY), shape, values["precision"])
     stack = chosen_stack(era, values["sharded"] == "1")
     found = assumed_of(said, replace(era, shards=learnt), stack, shape, conditions)
+
+    def undated(text: str) -> str:
+        return text.replace(era.date, "{era}") if era.date else text
+
     return {
         "records": [
-            [text.replace(era.date or " ", "{era}") for text in (one.what, one.value, one.why)]
-            + [one.how]
-            for one in found
+            [undated(one.what), undated(one.value), undated(one.why), one.how] for one in found
         ]
     }

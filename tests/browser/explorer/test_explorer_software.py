@@ -13,7 +13,8 @@ from steptime.book.study.memory_cases import GPT3_SERVER
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Any]
-CUT = GPT3_SERVER | {"pp": 8, "predictor": "roofline"}
+CUT = GPT3_SERVER | {"pp": 8, "vpp": 1, "schedule": "1f1b", "micro_batch_size": 1, "etp": 1}
+CUT |= {"predictor": "roofline"}
 QUERY = "?l.pp=8&l.n=64"
 
 
@@ -60,6 +61,31 @@ def test_nothing_of_software_is_fetched_before_it_is_asked_for(open_explorer: Op
     assert "software.js" not in page.evaluate(names)
     state_how(page)
     assert "software.js" in page.evaluate(names)
+
+
+def test_what_was_assumed_and_what_is_open_are_pythons(open_explorer: Open) -> None:
+    seen = open_explorer(QUERY)
+    page = seen.page
+    # It is fetched when a reader comes near.
+    page.locator(".told").scroll_into_view_if_needed()
+    seen.until("document.querySelector('[data-told=narrow]')?.textContent")
+    found = predict(**CUT)
+    seen.open_details()
+    seen.until("document.querySelector('[data-told=open-memory] li')")
+    records = page.locator("[data-told=assumed] li").all_inner_texts()
+    assert [one.partition(":")[0] for one in records] == [one.what for one in found.assumed]
+    counts = f"({len(records)}), and what is open ({len(found.unstated)})"
+    assert counts in page.inner_text(".told summary")
+    most = found.unstated[0]
+    assert f"Naming {most.says} would narrow this most" in page.inner_text("[data-told=narrow]")
+    peaks = page.inner_text("[data-told=open-memory] li >> nth=0")
+    assert peaks.startswith(found.unstated_of_memory[0].says)
+    page.click(".told button")
+    assert page.evaluate("document.activeElement.closest('[data-control]').dataset.control") == (
+        "stack" if most.what == "stack" else "net"
+    )
+    assert seen.violations() == []
+    seen.assert_clean()
 
 
 # --- refusal

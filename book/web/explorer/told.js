@@ -1,0 +1,85 @@
+/** What an answer takes for granted and leaves open, in lists that open together. */
+
+import { fill, h, text } from "./dom.js";
+import { gb, seconds } from "./format.js";
+
+/** Milliseconds without a change after which all that is open is asked. */
+const PAUSE_MS = 200;
+
+/** Change from which on a thing gets a line of its own. */
+const WORTH_TELLING = 0.005;
+
+/** Where the form asks for what is open; single facts have one place. */
+const PLACES = { stack: "stack", date: "date", network_gbit: "net" };
+
+/** Make the lists; `show(answer)` follows the answer. */
+export function makeTold({ assumed, ranked, state }) {
+  const sentence = h("p", { class: "narrow", "data-told": "narrow" });
+  const way = h("button", { type: "button", class: "link", "aria-label": "State what you know, under More" }, "State what you know");
+  const summary = h("summary", {}, "What was assumed");
+  const lists = {
+    assumed: list("Assumed", "assumed"),
+    time: list("Open, by how far it could move the step", "open"),
+    memory: list("Open, by how far it could move the memory", "open-memory"),
+  };
+  const parts = Object.values(lists).map((one) => one.element);
+  const details = h("details", {}, summary, parts, way);
+  const element = h("section", { "aria-label": "What the answer rests on" }, sentence, details);
+  let answer = null;
+  let waiting = 0;
+  details.addEventListener("toggle", rank);
+
+  function show(next) {
+    answer = next;
+    clearTimeout(waiting);
+    waiting = setTimeout(rank, PAUSE_MS);
+  }
+
+  /** Ask for every choice of what is open; of the memory only where somebody looks. */
+  function rank() {
+    const [records, spans] = [assumed(answer), ranked(answer)];
+    const [most] = spans;
+    text(sentence, `${interval(answer.chosen)} ${most ? narrowest(most, seconds) : "Nothing is open that would move the step."}`);
+    text(summary, `What was assumed (${records.length}), and what is open (${spans.length})`);
+    way.onclick = () => state(PLACES[most?.what] ?? "facts");
+    if (!details.open) return;
+    lists.assumed.show(records.map(recordItem));
+    lists.time.show(openItems(spans, seconds));
+    lists.memory.show(openItems(ranked(answer, "memory"), inGb));
+  }
+  return { element, show };
+}
+
+const inGb = (bytes) => `${gb(bytes)} GB`;
+
+/** A list under its title. */
+function list(title, key) {
+  const items = h("ul", { class: "told-list", "data-told": key });
+  return { element: [h("h3", {}, title), items], show: (found) => fill(items, found) };
+}
+
+/** A record as Python prints it, with the option that states it. */
+function recordItem({ what, value, why, how }) {
+  const told = why.includes(value) ? why : `${value}: ${why}`;
+  return h("li", {}, h("b", {}, what), `: ${told}`, how && [" ", h("code", {}, how)]);
+}
+
+const interval = ({ low, high }) =>
+  low === null ? "There is no interval here." : `Nine in ten: ${seconds(low)} to ${seconds(high)}.`;
+
+const reach = ({ low, high, least, most }, unit) => `${unit(low)} (${least}) to ${unit(high)} (${most})`;
+
+function narrowest(one, unit) {
+  return `Naming ${one.says} would narrow this most: ${reach(one, unit)}.`;
+}
+
+/** The wide ones in full, the others by their names. */
+function openItems(spans, unit) {
+  const wide = spans.filter((one) => one.change >= WORTH_TELLING);
+  const rest = spans.slice(wide.length).map((one) => one.says);
+  const items = wide.map((one, place) => {
+    const most = place ? "" : " would narrow this most";
+    return h("li", {}, h("b", {}, one.says), `${most}: ${reach(one, unit)} `, h("code", {}, one.how));
+  });
+  return [...items, rest.length && h("li", {}, `under 0.5 % each: ${rest.join(", ")}`)];
+}

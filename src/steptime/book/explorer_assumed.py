@@ -1,0 +1,177 @@
+"""What the page knows of what an answer takes for granted, and of what a question leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from types import SimpleNamespace
+from typing import Any, cast
+
+from steptime.answer import reach, remarks
+from steptime.answer.choices import months_of
+from steptime.answer.known import known_of
+from steptime.answer.limits import NOT_MODELLED, limits
+from steptime.answer.predictor import PREDICTORS
+from steptime.book.decided import Decisions, Input, Values
+from steptime.book.explorer_software import GENERATION, MAYBE, NAME, said_of
+from steptime.inputs import ability
+from steptime.inputs.assumed import Assumed
+from steptime.inputs.context_kind import CONTEXT_KIND, context_kinds, windows_refused
+from steptime.inputs.datafiles import data_table
+from steptime.inputs.errors import ConfigError
+from steptime.inputs.fact import Fact
+from steptime.inputs.fields import BY_NAME
+from steptime.inputs.layout import Layout
+from steptime.inputs.precision import precisions
+from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.said import NOTHING_SAID
+from steptime.inputs.usual import network_taken
+
+DEVICE = Input(name="gpu", options=tuple(accelerator_names()))
+PAGE_MODELS = tuple(name for name, one in PREDICTORS.items() if not one.most_chunks)
+BY = Input(name="by", options=PAGE_MODELS)
+BITS = Input(name="precision", options=tuple(precisions()))
+_FORMATS = (":,.2f", ":,.0f", ":,")
+"""How Python writes numbers into sentences; the page does so itself."""
+
+
+def as_lists(records: Sequence[Assumed]) -> list[list[str]]:
+    """Return records as the page has them: what, value, why, how.
+
+    Args:
+        records: Of an answer.
+    """
+    return [[one.what, one.value, one.why, one.how] for one in records]
+
+
+def _plain(sentence: str) -> str:
+    for one in _FORMATS:
+        sentence = sentence.replace(one, "")
+    return sentence
+
+
+def _device_records(values: Values) -> dict[str, Any]:
+    """Return what is taken of a device, by one predictor; nothing where it says nothing of it."""
+    device, shape = accelerator(values["gpu"]), model("llama3-8b")
+    try:
+        known = known_of(shape, device, values["precision"], NOTHING_SAID, values["by"])
+    except ConfigError:
+        return {}
+    return {"records": as_lists(known.assumed)}
+
+
+def _reaches() -> dict[str, Any]:
+    """Return by generation what published runs on it were, with the sentence beyond each."""
+    cells = {
+        reach.cell_of(mixed, name): reach.UNSEEN_CELL.format(cell=reach.cell_of(mixed, name))
+        for mixed in (False, True)
+        for name in precisions()
+    }
+    return {
+        "cells": cells,
+        "cell_of": [{name: reach.cell_of(m, name) for name in precisions()} for m in (False, True)],
+        "generations": {
+            name: {
+                "rates": one.rates,
+                "cells": one.cells,
+                "most_devices": one.most_devices,
+                "more_devices": reach.MORE_DEVICES.format(most=one.most_devices),
+                "most_parameters": one.most_parameters,
+                "more_parameters": reach.MORE_PARAMETERS.format(most=one.most_parameters / 1e9),
+            }
+            for name, one in reach.reaches().items()
+        },
+        "unseen_device": reach.UNSEEN_DEVICE,
+        "no_generation": reach.NO_GENERATION,
+        "longest": reach.longest_seen(),
+        "longer": reach.LONGER.format(most=reach.longest_seen()),
+        "most_attention": reach.MOST_ATTENTION,
+        "mostly_attention": reach.MOSTLY_ATTENTION,
+        "what": reach.BEYOND,
+    }
+
+
+def _abilities(tables: Decisions) -> dict[str, Any]:
+    """Return every limit of what software runs, and where it is told which hold."""
+    every: list[ability.Limit] = []
+
+    def held(values: Values) -> dict[str, Any]:
+        found = ability.ability_of(said_of(values)).limits
+        every.extend(one for one in found if one not in every)
+        return {"limits": [every.index(one) for one in found]}
+
+    place = tables.add([NAME, MAYBE], held)
+    return {"what": ability.NOT_RUN, "place": place, "limits": [_limit(one) for one in every]}
+
+
+def _limit(one: ability.Limit) -> dict[str, Any]:
+    """Return a limit with its sentence, in which the page puts software and values."""
+    stand_in = cast(Layout, SimpleNamespace(**{one.of: "{value}", one.where or "_": "{beside}"}))
+    return asdict(one) | {
+        "above": one.above if one.where else 0,
+        "text": one.sentence("{stack}", stand_in),
+        "how": f"{BY_NAME[one.of].flags[0].partition('/')[0]}: {one.instead}",
+    }
+
+
+def _windows() -> list[str]:
+    """Return the ways to share context whose software refuses sliding windows."""
+    lines = {
+        kind: {CONTEXT_KIND: Fact(name=CONTEXT_KIND, value=kind, kind="stated", source="")}
+        for kind in context_kinds()
+    }
+    return [kind for kind, line in lines.items() if windows_refused(line)]
+
+
+def _months(values: Values) -> dict[str, Any]:
+    """Return the months that are tried of software that is not stated exactly."""
+    said = said_of(values)
+    return {"months": [] if said.exact else months_of(said, values["generation"])}
+
+
+def _networks() -> dict[str, dict[str, Any]]:
+    """Return for each device the network that is taken, as the answer says it, and those tried."""
+    found = {}
+    for name in accelerator_names():
+        device = accelerator(name)
+        taken = network_taken(device, device.nvlink_domain + 1)
+        own_gbit = device.network_bytes_per_s * 8.0 / 1e9
+        seen = reach.networks_seen(device.generation, own_gbit)
+        found[name] = {"records": as_lists(taken), "tried": seen}
+    return found
+
+
+def assumed_data(tables: Decisions) -> dict[str, Any]:
+    """Return what the lists of what was assumed and of what is open are made of.
+
+    Args:
+        tables: Gets what is looked up.
+    """
+    shapes = {name: model(name) for name in model_names()}
+    fields = {one.name for one in limits() if one.place == "model"}
+    words = data_table("open_things.toml")
+    return {
+        "device_records": tables.add([DEVICE, BY, BITS], _device_records),
+        "networks": _networks(),
+        "reach": _reaches(),
+        "abilities": _abilities(tables),
+        "positions": {name: one.max_positions for name, one in shapes.items() if one.max_positions},
+        "shapes": {
+            name: {field: getattr(one, field) for field in fields}
+            for name, one in shapes.items()
+            if any(getattr(one, field) for field in fields)
+        },
+        "limits": [asdict(one) | {"value": NOT_MODELLED} for one in limits() if one.place],
+        "windows": _windows(),
+        "remarks": {
+            name.lower(): _plain(getattr(remarks, name))
+            for name in (
+                *("UNUSED_LAYERS", "ONE_RANK", "NO_WINDOWS", "TOO_LONG", "HOLDS_MORE"),
+                *("WHOLE_LAYER", "OTHER_SOFTWARE", "SHARDING", "SEQUENCE"),
+            )
+        },
+        "open": {name: words[name] for name in ("fields", "facts", "memory")},
+        "how": {name: BY_NAME[name].typed for name in ("stack", "date", "network_gbit")},
+        "seen": data_table("reach.toml")["families"],
+        "tried_months": tables.add([NAME, GENERATION], _months, date=""),
+    }
