@@ -13,10 +13,12 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.pipeline.build import fixed_chunks
+from steptime.planning.causes import Asker, causes_known
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
 from steptime.planning.faster import _pipeline
 from steptime.planning.measured import compared, measured
+from steptime.planning.placement import in_use
 
 BATCH = Batch(global_batch_size=64, seq_length=8192)
 
@@ -82,3 +84,25 @@ def test_the_ends_of_an_interval_are_inside_it() -> None:
     beyond = (low * (1.0 - 1e-12), high * (1.0 + 1e-12))
     for time_s, inside in ((low, True), (high, True), *((one, False) for one in beyond)):
         assert compared(replace(found, step_time_s=time_s), own).inside is inside
+
+
+@pytest.mark.parametrize(
+    ("used", "domains", "devices", "words"),
+    [
+        (8, 1, 8, "8 GPUs in use"),
+        (8, 2, 16, "8 GPUs in use in each"),
+        (8, 2, 12, "8 GPUs in use in each, 4 in the last"),
+    ],
+)
+def test_devices_in_use_by_hand(used: int, domains: int, devices: int, words: str) -> None:
+    assert in_use(used, domains, devices) == words
+
+
+def test_the_one_flag_saves_the_most_of_all() -> None:
+    loose = {"flash": 0.0, "overlap_dp": 0.0, "eager": 1.0}
+    slow = step(tp=8, dp=2, stack="megatron-core", recompute="none", facts=loose)
+    asker = Asker(own=answer(Question(step=slow)), software="megatron")
+    ways = [asker.without_cause(entry) for entry in causes_known().values()]
+    saved = [1.0 - one.step_time_s / asker.own.step_time_s for one in ways if one and one.fits]
+    assert len({one for one in saved if one > 0.01}) > 1
+    assert asker.best_change()[1] == max(saved)
