@@ -13,10 +13,14 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.pipeline.build import fixed_chunks
+from steptime.planning.asked import search_question
+from steptime.planning.causes import Asker, causes_known
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
 from steptime.planning.faster import _pipeline
 from steptime.planning.measured import compared, measured
+from steptime.planning.placement import in_use
+from steptime.planning.search import search
 
 BATCH = Batch(global_batch_size=64, seq_length=8192)
 
@@ -82,3 +86,44 @@ def test_the_ends_of_an_interval_are_inside_it() -> None:
     beyond = (low * (1.0 - 1e-12), high * (1.0 + 1e-12))
     for time_s, inside in ((low, True), (high, True), *((one, False) for one in beyond)):
         assert compared(replace(found, step_time_s=time_s), own).inside is inside
+
+
+@pytest.mark.parametrize(
+    ("used", "domains", "devices", "words"),
+    [
+        (8, 1, 8, "8 GPUs in use"),
+        (8, 2, 16, "8 GPUs in use in each"),
+        (8, 2, 12, "8 GPUs in use in each, 4 in the last"),
+    ],
+)
+def test_devices_in_use_by_hand(used: int, domains: int, devices: int, words: str) -> None:
+    assert in_use(used, domains, devices) == words
+
+
+def test_the_one_flag_saves_the_most_of_all() -> None:
+    loose = {"flash": 0.0, "overlap_dp": 0.0, "eager": 1.0}
+    slow = step(tp=8, dp=2, stack="megatron-core", recompute="none", facts=loose)
+    asker = Asker(own=answer(Question(step=slow)), software="megatron")
+    ways = [asker.without_cause(entry) for entry in causes_known().values()]
+    saved = [1.0 - one.step_time_s / asker.own.step_time_s for one in ways if one and one.fits]
+    assert len({one for one in saved if one > 0.01}) > 1
+    assert asker.best_change()[1] == max(saved)
+
+
+def test_between_the_best_and_the_fastest_stands_the_first_that_is_halfway_as_sure() -> None:
+    asked = search_question(
+        model="llama3-8b", accelerator="h100", num_gpus=8, global_batch_size=64, seq_length=4096
+    )
+    one = search(asked).best[0]
+    sized = [
+        replace(one, step_time_s=time_s, fit_probability=chance)
+        for time_s, chance in ((1.0, 0.0), (2.0, 0.3), (3.0, 0.4), (4.0, 0.8))
+    ]
+    for place, each in enumerate(sized, 1):
+        sized[place - 1] = replace(each, batch=replace(BATCH, global_batch_size=64 * place))
+    found = replace(search(asked), best=(sized[3],), front=tuple(sized), num_fitting=0)
+    # Half of 0 and 0.8 is 0.4.
+    assert found.trade_off == (sized[3], sized[2], sized[0])
+    # Where it is not known how sure one fits, it counts as not at all.
+    unknown = (replace(sized[0], fit_probability=None), *sized[1:])
+    assert replace(found, front=unknown).trade_off == (sized[3], sized[2], unknown[0])

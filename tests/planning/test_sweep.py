@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -127,26 +128,35 @@ def test_dask_finishes_although_each_worker_is_killed(tmp_path: Path) -> None:
 
 
 class Broken(ThreadPoolExecutor):
-    """An executor whose workers are lost after the second question."""
+    """An executor whose workers are lost once the second question is answered."""
 
     count = 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         self.count += 1
         if self.count > 2:
-            future: Future[Any] = Future()
-            future.set_exception(RuntimeError("worker died"))
-            return future
+            return self.open.setdefault(self.count, Future())
         return super().submit(fn, *args, **kwargs)
+
+    @functools.cached_property
+    def open(self) -> dict[int, Future[Any]]:
+        """What was asked of those that are lost."""
+        return {}
+
+    def lose(self, done: int, _: int) -> None:
+        """Lose them, as a sweep tells how many questions are settled."""
+        if done == 2:
+            for future in self.open.values():
+                future.set_exception(RuntimeError("worker died"))
 
 
 def test_lost_workers_are_said_and_the_rest_can_be_asked_again(tmp_path: Path) -> None:
     asked = questions()[:4]
     with (
         Broken(max_workers=1) as executor,
-        pytest.raises(ConfigError, match="start again to go on"),
+        pytest.raises(ConfigError, match=r"with 2 questions open; .* start again to go on"),
     ):
-        run_sweep(asked, tmp_path, executor=executor)
+        run_sweep(asked, tmp_path, executor=executor, progress=executor.lose)
     report = run_sweep(asked, tmp_path)
     assert report.done + report.skipped == 4
 
