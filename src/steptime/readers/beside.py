@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from steptime.readers.entries import Entries
@@ -23,7 +24,7 @@ def accelerate_file(entries: Entries, folder: Path) -> None:
     if entry is None:
         return
     name = str(entry.value)[:300]
-    text = _text_beside(entries, folder, name)
+    text = text_beside(entries.files, folder, name)
     if text is None or not entry.known:
         if entries.entry("zero_stage") is None:
             entries.ask("zero_stage", f"{entry.written} = {shown(name)} is not beside this file")
@@ -36,13 +37,18 @@ def accelerate_file(entries: Entries, folder: Path) -> None:
             entries.put(one.key, words.get(word, one.value), f"{short(name)}, {one.written}")
 
 
-def _text_beside(entries: Entries, folder: Path, name: str) -> str | None:
+def text_beside(files: Mapping[str, str], folder: Path, name: str) -> str | None:
     """Return the text of a file that the script writes, or that lies beside it; None if neither.
 
     A program is started from the folder of its project, above that of its settings.
+
+    Args:
+        files: What the script writes, by name.
+        folder: Where the script lies.
+        name: The file, as the script names it.
     """
-    if name in entries.files:
-        return entries.files[name]
+    if name in files:
+        return files[name]
     absolute = folder.absolute()
     for place in (absolute, *list(absolute.parents)[:_MOST_UP]):
         try:
@@ -65,7 +71,7 @@ def deepspeed_file(entries: Entries, folder: Path) -> None:
         return
     entries.reading.software = "deepspeed"
     name = str(entry.value)[:300]
-    text = _text_beside(entries, folder, name)
+    text = text_beside(entries.files, folder, name)
     if text is None or not entry.known:
         if entries.entry("zero_stage") is None:
             why = f"{entry.written} = {shown(name)} is not beside this file"

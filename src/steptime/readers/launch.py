@@ -200,6 +200,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "trainer",
             "llama-factory",
             "llama-factory-1",
+            "mindspeed-fsdp2",
             "axolotl",
             "litgpt",
             "llm-foundry",
