@@ -143,6 +143,15 @@ def own_graph() -> GraphTrainer.Config:
     assert facts(reading)["eager"] == 0.0
 
 
+def test_a_registry_under_another_name_is_the_registry(tmp_path: Path) -> None:
+    (tmp_path / "llama3").mkdir()
+    (tmp_path / "llama3" / "__init__.py").write_text("def model_registry(flavor): return f(flavor)")
+    text = REGISTRY.replace("import model_registry", "import model_registry as own_registry")
+    text = text.replace('model_registry("8B", converters', 'own_registry("8B", converters')
+    reading = read(tmp_path / "llama3", text, recipe="own_8b_float8")
+    assert reading.value("precision") == "fp8"
+
+
 def test_megatron_bridge_s_recipe(tmp_path: Path) -> None:
     reading = read(tmp_path, BRIDGE, recipe="own_8b_config")
     layout, batch = completed(reading, {"num_gpus": 16})
