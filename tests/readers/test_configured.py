@@ -94,6 +94,17 @@ def test_a_file_as_a_word_of_its_own_lies_beside_the_script(tmp_path: Path) -> N
     assert (batch.micro_batch_size, batch.global_batch_size) == (2, 16)
 
 
+def test_a_template_that_a_script_fills_in_is_no_file_of_its_program(tmp_path: Path) -> None:
+    command = (
+        "sed s/MBS/2/ template.json > own.json\n"
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 "
+        "--num-attention-heads 8 --vocab-size 32000 --seq-length 512 --bf16 --micro-batch-size 2"
+    )
+    reading = script(tmp_path, command, {"scripts/template.json": '{"batch": MBS}'})
+    assert reading.kind == "megatron"
+    assert reading.model is not None
+
+
 # --- refusal
 
 

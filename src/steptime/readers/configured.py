@@ -46,22 +46,29 @@ def configured(
         given: What its user sets.
 
     Raises:
-        ConfigError: If such a file cannot be read.
+        ConfigError: If a file of Primus is of a framework that is not read.
     """
     taken = data_table("formats/order.toml")["takes_flags"]
     for name in list(dict.fromkeys(_named(words)))[:_MOST_TRIED]:
         text = text_of(name)
         if text is None:
             continue
-        leaves = unwrapped_keys(file_leaves(text, SYNTAX[Path(name).suffix.lower()], short(name)))
+        try:
+            found = file_leaves(text, SYNTAX[Path(name).suffix.lower()], short(name))
+        except ConfigError:
+            # A template that the script fills in, say: no file that a program reads.
+            continue
+        leaves = unwrapped_keys(found)
         form = recognised(plain_name(leaf.path) for leaf in leaves)
         if form is None or form.kind not in taken:
             continue
         if form.kind == "primus":
             form, leaves = unwrapped(leaves, short(name))
-        found = tree_entries(leaves, form, given, short(name))
         last = Path(name).name[-40:]
-        own = [replace(one, line=0, written=f"{last}, {one.written}") for one in found]
+        own = [
+            replace(one, line=0, written=f"{last}, {one.written}")
+            for one in tree_entries(leaves, form, given, short(name))
+        ]
         return Configured(form, own)
     return None
 
