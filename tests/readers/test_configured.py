@@ -119,3 +119,21 @@ def test_only_files_below_the_project_are_read(name: str, tmp_path: Path) -> Non
     command = f"torchrun train_fsdp2.py {name} --parallel.cp_size 1"
     with pytest.raises(ConfigError, match="no command whose arguments are known"):
         script(tmp_path / "a" / "b", command, {"scripts/x.txt": ""})
+
+
+DEEPSPEED = (
+    "cat <<EOT > own.json\n{}\nEOT\n"
+    "deepspeed --num_gpus 8 pretrain_gpt.py --num-layers 8 --hidden-size 512 --bf16 "
+    "--num-attention-heads 8 --vocab-size 32000 --seq-length 512 --micro-batch-size 2 "
+    "--deepspeed --deepspeed_config {} --zero-stage 1"
+)
+
+
+def test_what_only_the_deepspeed_file_asks_for_is_refused_by_name(tmp_path: Path) -> None:
+    asked = '{"compression_training": {"layer_reduction": {"enabled": true}}}'
+    with pytest.raises(ConfigError, match=r"compress.* is not modelled"):
+        script(tmp_path, DEEPSPEED.format(asked, "own.json"), {})
+    plain = script(tmp_path, DEEPSPEED.format('{"train_batch_size": 16}', "own.json"), {})
+    assert not any("is not beside" in note for note in plain.notes)
+    gone = script(tmp_path, DEEPSPEED.format("{}", "gone.json"), {})
+    assert any("gone.json' is not beside this file: what it alone" in one for one in gone.notes)

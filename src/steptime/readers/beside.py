@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from steptime.inputs.errors import ConfigError
+from steptime.readers.classes import refuse_by_name
 from steptime.readers.entries import Entries
 from steptime.readers.formats import format_named
 from steptime.readers.leaves import file_leaves, tree_entries
+from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short, shown
 
 _MOST_UP = 6
@@ -88,3 +91,32 @@ def deepspeed_file(entries: Entries, folder: Path) -> None:
         ours = keys.get(".".join(leaf.path))
         if ours and str(leaf.value).lower() not in ("auto", "none"):
             entries.put(ours, leaf.value, f"{short(name)}, {'.'.join(leaf.path)}")
+
+
+def deepspeed_settings(entries: Entries, folder: Path) -> None:
+    """Refuse what the DeepSpeed file of Megatron-DeepSpeed's arguments asks for and none has here.
+
+    Args:
+        entries: The script's keys.
+        folder: Where the script lies.
+
+    Raises:
+        ConfigError: With the file's key.
+    """
+    entry = entries.entry("deepspeed_config")
+    if entry is None:
+        return
+    name = str(entry.value)[:300]
+    text = text_beside(entries.files, folder, name) if entry.known else None
+    form = format_named("deepspeed")
+    try:
+        leaves = file_leaves(text or "", "json", short(Path(name)))
+    except ConfigError:
+        entries.reading.notes.append(
+            f"{entry.written} = {shown(name)} is not beside this file: what it alone sets, such as "
+            "compression, is not read"
+        )
+        return
+    reading = Reading(path=short(name), kind=form.kind, title=form.title)
+    found = tree_entries(leaves, form, {}, short(name))
+    refuse_by_name(Entries(reading, found, last_wins=False), form)

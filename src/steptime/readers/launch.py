@@ -8,6 +8,7 @@ from pathlib import Path
 
 from steptime.readers import maxtext, other_rules, torchtitan
 from steptime.readers.base_model import fill_from
+from steptime.readers.beside import deepspeed_settings
 from steptime.readers.class_names import class_model
 from steptime.readers.classes import refuse_by_name, refuse_experts, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
@@ -94,6 +95,8 @@ def _megatron(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of Megatron-LM and what shares its names."""
     reading = entries.reading
     noop_layers(entries)
+    if reading.kind == "megatron-deepspeed":
+        deepspeed_settings(entries, folder)
     tp = entries.count("tp", *dict(SIZES)["tp"]) or 1
     if reading.kind == "primus":
         _changed_model(entries, folder)
