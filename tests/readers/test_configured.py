@@ -134,6 +134,10 @@ def test_what_only_the_deepspeed_file_asks_for_is_refused_by_name(tmp_path: Path
     with pytest.raises(ConfigError, match=r"compress.* is not modelled"):
         script(tmp_path, DEEPSPEED.format(asked, "own.json"), {})
     plain = script(tmp_path, DEEPSPEED.format('{"train_batch_size": 16}', "own.json"), {})
-    assert not any("is not beside" in note for note in plain.notes)
+    assert not any("cannot be read here" in note for note in plain.notes)
+    # A name that the job alone knows is the script's own all the same.
+    named = DEEPSPEED.format(asked, "own.json").replace("own.json", "ds.$SLURM_JOBID.json")
+    with pytest.raises(ConfigError, match=r"compress.* is not modelled"):
+        script(tmp_path, named, {})
     gone = script(tmp_path, DEEPSPEED.format("{}", "gone.json"), {})
-    assert any("gone.json' is not beside this file: what it alone" in one for one in gone.notes)
+    assert any("gone.json' cannot be read here: what it alone" in one for one in gone.notes)

@@ -107,13 +107,15 @@ def deepspeed_settings(entries: Entries, folder: Path) -> None:
     if entry is None:
         return
     name = str(entry.value)[:300]
-    text = text_beside(entries.files, folder, name) if entry.known else None
+    text = (
+        text_beside(entries.files, folder, name) if entry.known or name in entries.files else None
+    )
     form = format_named("deepspeed")
     try:
         leaves = file_leaves(text or "", "json", short(Path(name)))
     except ConfigError:
         entries.reading.notes.append(
-            f"{entry.written} = {shown(name)} is not beside this file: what it alone sets, such as "
+            f"{entry.written} = {shown(name)} cannot be read here: what it alone sets, such as "
             "compression, is not read"
         )
         return
