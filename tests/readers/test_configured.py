@@ -139,5 +139,8 @@ def test_what_only_the_deepspeed_file_asks_for_is_refused_by_name(tmp_path: Path
     named = DEEPSPEED.format(asked, "own.json").replace("own.json", "ds.$SLURM_JOBID.json")
     with pytest.raises(ConfigError, match=r"compress.* is not modelled"):
         script(tmp_path, named, {})
+    # No device is no offload, whatever else stands beside it.
+    kept = '{"zero_optimization": {"offload_optimizer": {"device": "none", "buffer_count": 4}}}'
+    assert not script(tmp_path, DEEPSPEED.format(kept, "own.json"), {}).notes
     gone = script(tmp_path, DEEPSPEED.format("{}", "gone.json"), {})
     assert any("gone.json' cannot be read here: what it alone" in one for one in gone.notes)

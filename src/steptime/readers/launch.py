@@ -129,11 +129,16 @@ def _ask_of_recipe(entries: Entries, *, is_named: bool) -> None:
     if "none" in told and "recompute" not in reading.facts:
         reading.assumptions[:] = [one for one in reading.assumptions if one.name != "recompute"]
         reading.state("recompute", "none", line=COMMAND_LINE, written="--set recompute")
-    open_ones = [one.name for one in reading.assumptions if one.name in ("zero_stage", "recompute")]
+    said = any(one.line > 0 for key in _RECOMPUTED for one in entries.by_key.get(key, []))
+    asked = ("zero_stage",) if said else ("zero_stage", "recompute")
+    open_ones = [one.name for one in reading.assumptions if one.name in asked]
     reading.assumptions[:] = [one for one in reading.assumptions if one.name not in open_ones]
     cut = reading.value("tp", 1) > 1 and not entries.by_key.get("sequence_parallel")
     for name in (*open_ones, *(["sequence_parallel"] if cut else [])):
         entries.ask(name, "the recipe that this file changes may have its own")
+
+
+_RECOMPUTED = ("recompute_granularity", "activations_checkpoint_granularity")
 
 
 def _ask_of_optimizer(entries: Entries) -> None:
