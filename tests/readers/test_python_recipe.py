@@ -125,6 +125,33 @@ def test_a_recipe_changes_another_of_its_file(tmp_path: Path) -> None:
     )
 
 
+def test_a_recipe_handed_to_the_trainer_of_graphs_is_the_same(tmp_path: Path) -> None:
+    text = (
+        REGISTRY
+        + """
+
+def own_graph() -> GraphTrainer.Config:
+    config = to_graph_trainer_config(own_8b(), model_registry)
+    config.compile = GraphTrainerCompileConfig(enable=True)
+    return config
+"""
+    )
+    reading = read(tmp_path / "llama3", text, recipe="own_graph")
+    layout, batch = completed(reading, {"num_gpus": 16})
+    assert (layout.tp, layout.dp, layout.recompute) == (2, 8, "full")
+    assert (batch.micro_batch_size, batch.seq_length) == (2, 8192)
+    assert facts(reading)["eager"] == 0.0
+
+
+def test_a_registry_under_another_name_is_the_registry(tmp_path: Path) -> None:
+    (tmp_path / "llama3").mkdir()
+    (tmp_path / "llama3" / "__init__.py").write_text("def model_registry(flavor): return f(flavor)")
+    text = REGISTRY.replace("import model_registry", "import model_registry as own_registry")
+    text = text.replace('model_registry("8B", converters', 'own_registry("8B", converters')
+    reading = read(tmp_path / "llama3", text, recipe="own_8b_float8")
+    assert reading.value("precision") == "fp8"
+
+
 def test_megatron_bridge_s_recipe(tmp_path: Path) -> None:
     reading = read(tmp_path, BRIDGE, recipe="own_8b_config")
     layout, batch = completed(reading, {"num_gpus": 16})

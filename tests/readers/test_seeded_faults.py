@@ -135,6 +135,9 @@ checkpoint:
 def test_what_a_recipe_may_share_is_asked_for_where_its_cut_is(tmp_path: Path) -> None:
     asked = [gap.partition(":")[0] for gap in read(tmp_path, "own.yaml", RECIPE).missing]
     assert {"model", "pp", "zero_stage", "recompute"} <= set(asked)
+    said = RECIPE.replace("train:", "  recompute_granularity: null\ntrain:")
+    gaps = read(tmp_path, "said.yaml", said).missing
+    assert not any(gap.startswith("recompute") for gap in gaps)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +168,15 @@ def test_a_program_of_post_training_is_refused_by_its_name(program: str, tmp_pat
         read(tmp_path, "train.sh", COMMAND.format(program, "/data/tokenizer.model"))
 
 
-@pytest.mark.parametrize("path", ["${MODEL}", "${ROOT}/own-100k.model", "${MODEL:-/x/own.model}"])
+@pytest.mark.parametrize("path", ["${ROOT}/own-100k.model", "${MODEL:-/x/own.model}"])
 def test_a_vocabulary_that_is_not_told_is_asked_for(path: str, tmp_path: Path) -> None:
     gaps = read(tmp_path, "train.sh", COMMAND.format("pretrain_gpt.py", path)).missing
     assert any(gap.startswith("vocab_size") and "may be any" in gap for gap in gaps)
-    usual = COMMAND.format("pretrain_gpt.py", "${ROOT}/tokenizer.model")
-    assert read(tmp_path, "train.sh", usual).value("vocab_size") == 32000
+    for open_one in ("${ROOT}/tokenizer.model", "${MODEL}"):
+        usual = read(tmp_path, "train.sh", COMMAND.format("pretrain_gpt.py", open_one))
+        why = {one.name: one.why for one in usual.assumptions}
+        assert usual.value("vocab_size") == 32000
+        assert why["vocab_size"] == "the tokenizer llama2tokenizer"
 
 
 def test_a_command_of_a_program_that_is_not_read_is_named(tmp_path: Path) -> None:
@@ -256,7 +262,7 @@ def test_a_multiple_widens_the_network_as_llama_s_own_code_does(tmp_path: Path) 
     ("name", "text", "why"),
     [
         ("a.yml", MAXTEXT.replace("base.yml", "inference/inference_jetstream.yml"), "inference"),
-        ("b.yaml", NEMO + "  adapter_tuning:\n    adapter_dim: 16\n", "small added layers"),
+        ("b.yaml", NEMO + "  virtual_prompt_style: no-prompts\n", "small added layers"),
         ("c.sh", FORK + " --lora-dim 128\n", "small added matrices"),
         ("d.yaml", NEMO + "  hyena:\n    order: 2\n", "long convolutions"),
     ],
@@ -266,6 +272,11 @@ def test_what_trains_no_whole_decoder_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=f"{why}.* not modelled"):
         read(tmp_path, name, text)
+
+
+def test_adapters_that_a_file_only_lists_say_nothing(tmp_path: Path) -> None:
+    text = NEMO + "  peft:\n    peft_scheme: null\n    adapter_tuning:\n      adapter_dim: 16\n"
+    assert read(tmp_path, "sft.yaml", text).model is not None
 
 
 def test_axolotl_s_eight_bits_count(tmp_path: Path) -> None:

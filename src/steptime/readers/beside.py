@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from steptime.inputs.errors import ConfigError
+from steptime.readers.classes import refuse_by_name
 from steptime.readers.entries import Entries
 from steptime.readers.formats import format_named
 from steptime.readers.leaves import file_leaves, tree_entries
+from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, short, shown
 
 _MOST_UP = 6
@@ -23,7 +27,7 @@ def accelerate_file(entries: Entries, folder: Path) -> None:
     if entry is None:
         return
     name = str(entry.value)[:300]
-    text = _text_beside(entries, folder, name)
+    text = text_beside(entries.files, folder, name)
     if text is None or not entry.known:
         if entries.entry("zero_stage") is None:
             entries.ask("zero_stage", f"{entry.written} = {shown(name)} is not beside this file")
@@ -36,13 +40,18 @@ def accelerate_file(entries: Entries, folder: Path) -> None:
             entries.put(one.key, words.get(word, one.value), f"{short(name)}, {one.written}")
 
 
-def _text_beside(entries: Entries, folder: Path, name: str) -> str | None:
+def text_beside(files: Mapping[str, str], folder: Path, name: str) -> str | None:
     """Return the text of a file that the script writes, or that lies beside it; None if neither.
 
     A program is started from the folder of its project, above that of its settings.
+
+    Args:
+        files: What the script writes, by name.
+        folder: Where the script lies.
+        name: The file, as the script names it.
     """
-    if name in entries.files:
-        return entries.files[name]
+    if name in files:
+        return files[name]
     absolute = folder.absolute()
     for place in (absolute, *list(absolute.parents)[:_MOST_UP]):
         try:
@@ -65,7 +74,7 @@ def deepspeed_file(entries: Entries, folder: Path) -> None:
         return
     entries.reading.software = "deepspeed"
     name = str(entry.value)[:300]
-    text = _text_beside(entries, folder, name)
+    text = text_beside(entries.files, folder, name)
     if text is None or not entry.known:
         if entries.entry("zero_stage") is None:
             why = f"{entry.written} = {shown(name)} is not beside this file"
@@ -82,3 +91,34 @@ def deepspeed_file(entries: Entries, folder: Path) -> None:
         ours = keys.get(".".join(leaf.path))
         if ours and str(leaf.value).lower() not in ("auto", "none"):
             entries.put(ours, leaf.value, f"{short(name)}, {'.'.join(leaf.path)}")
+
+
+def deepspeed_settings(entries: Entries, folder: Path) -> None:
+    """Refuse what the DeepSpeed file of Megatron-DeepSpeed's arguments asks for and none has here.
+
+    Args:
+        entries: The script's keys.
+        folder: Where the script lies.
+
+    Raises:
+        ConfigError: With the file's key.
+    """
+    entry = entries.entry("deepspeed_config")
+    if entry is None:
+        return
+    name = str(entry.value)[:300]
+    text = (
+        text_beside(entries.files, folder, name) if entry.known or name in entries.files else None
+    )
+    form = format_named("deepspeed")
+    try:
+        leaves = file_leaves(text or "", "json", short(Path(name)))
+    except ConfigError:
+        entries.reading.notes.append(
+            f"{entry.written} = {shown(name)} cannot be read here: what it alone sets, such as "
+            "compression, is not read"
+        )
+        return
+    reading = Reading(path=short(name), kind=form.kind, title=form.title)
+    found = tree_entries(leaves, form, {}, short(name))
+    refuse_by_name(Entries(reading, found, last_wins=False), form)

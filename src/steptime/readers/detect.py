@@ -6,18 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.beside import text_beside
 from steptime.readers.classes import is_other_program
+from steptime.readers.configured import SYNTAX, Configured, check_whole, configured
 from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, formats, recognised, titles, unread
+from steptime.readers.formats import Format, config_flags, formats, recognised, titles, unread
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
+from steptime.readers.megatron_model import SHAPE
 from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
 from steptime.readers.python_recipe import recipe_entries
 from steptime.readers.reading import Reading
 from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
 from steptime.readers.script import (
+    Words,
     asked_for,
     batch_system,
     batch_variables,
@@ -27,11 +31,13 @@ from steptime.readers.script import (
 )
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
+from steptime.readers.shell_expand import is_known, readable
 from steptime.readers.shell_script import Script, filled
 
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
-SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+_LAST, _MOST_WORDS = 20, 400
+"""Commands of a script, and words of one, that are looked at for a file of keys."""
 
 
 def read_configuration(
@@ -139,19 +145,27 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
             raise
         raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
+    below, found = _below(script, found, path, given)
     entries = list(flags(found.words, text))
     _check_read(name, (one.name for one in entries))
     # A flag says more than a key: other programs have keys of the same name.
-    form = recognised(name for one in entries for name in (one.name, f"flag.{one.name}"))
+    names = [name for one in entries for name in (one.name, f"flag.{one.name}")]
+    form = below.form if below is not None else recognised(names)
     if form is None:
         why = "has no command whose arguments are known here; is this the script that trains?"
         raise unknown(name, why)
     mapped = [_mapped(entry, form) for entry in entries]
+    if below is not None:
+        mapped = [one for one in mapped if one.key not in config_flags()]
+    elif form.kind == "megatron":
+        check_whole(found.words, any(one.key in SHAPE for one in mapped), name)
+    own = {one.key for one in mapped}
+    under = [one for one in below.entries if one.key not in own] if below is not None else []
     source = Source(
         path=path,
         name=name,
         form=form,
-        entries=[*batch_system(text), *launcher(script), *mapped],
+        entries=[*under, *batch_system(text), *launcher(script), *mapped],
         given=given,
         notes=list(dict.fromkeys(script.notes))[:10],
         is_command=True,
@@ -162,6 +176,22 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _below(
+    script: Script, found: Words, path: Path, given: Mapping[str, str]
+) -> tuple[Configured | None, Words]:
+    """Return what the file of keys that a command starts from says, None if none does; and it."""
+
+    def text_of(name: str) -> str | None:
+        is_plain = is_known(name) and not Path(name).is_absolute() and ".." not in Path(name).parts
+        return text_beside(script.files, path.parent, name) if is_plain else None
+
+    for words in [found.words, *(one.words for one in script.commands[-_LAST:])]:
+        told = configured(words[:_MOST_WORDS], text_of, given)
+        if told is not None:
+            return told, Words(words, readable(" ".join(words[:40])))
+    return None, found
 
 
 def _wanted() -> frozenset[str]:

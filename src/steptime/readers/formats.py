@@ -171,6 +171,12 @@ def setters() -> Mapping[str, Any]:
 
 
 @functools.cache
+def config_flags() -> frozenset[str]:
+    """Return the flags by which a command names the file of keys that it starts from."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["config_flags"])
+
+
+@functools.cache
 def weighty() -> tuple[str, ...]:
     """Return the names that say something of the answer where nothing reads them."""
     return tuple(data_table(f"{FOLDER}/order.toml")["weighty"])

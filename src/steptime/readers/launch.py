@@ -8,6 +8,7 @@ from pathlib import Path
 
 from steptime.readers import maxtext, other_rules, torchtitan
 from steptime.readers.base_model import fill_from
+from steptime.readers.beside import deepspeed_settings
 from steptime.readers.class_names import class_model
 from steptime.readers.classes import refuse_by_name, refuse_experts, refuse_program, tell_unused
 from steptime.readers.entries import Entries, Entry
@@ -94,6 +95,8 @@ def _megatron(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of Megatron-LM and what shares its names."""
     reading = entries.reading
     noop_layers(entries)
+    if reading.kind == "megatron-deepspeed":
+        deepspeed_settings(entries, folder)
     tp = entries.count("tp", *dict(SIZES)["tp"]) or 1
     if reading.kind == "primus":
         _changed_model(entries, folder)
@@ -126,11 +129,16 @@ def _ask_of_recipe(entries: Entries, *, is_named: bool) -> None:
     if "none" in told and "recompute" not in reading.facts:
         reading.assumptions[:] = [one for one in reading.assumptions if one.name != "recompute"]
         reading.state("recompute", "none", line=COMMAND_LINE, written="--set recompute")
-    open_ones = [one.name for one in reading.assumptions if one.name in ("zero_stage", "recompute")]
+    said = any(one.line > 0 for key in _RECOMPUTED for one in entries.by_key.get(key, []))
+    asked = ("zero_stage",) if said else ("zero_stage", "recompute")
+    open_ones = [one.name for one in reading.assumptions if one.name in asked]
     reading.assumptions[:] = [one for one in reading.assumptions if one.name not in open_ones]
     cut = reading.value("tp", 1) > 1 and not entries.by_key.get("sequence_parallel")
     for name in (*open_ones, *(["sequence_parallel"] if cut else [])):
         entries.ask(name, "the recipe that this file changes may have its own")
+
+
+_RECOMPUTED = ("recompute_granularity", "activations_checkpoint_granularity")
 
 
 def _ask_of_optimizer(entries: Entries) -> None:
@@ -200,6 +208,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "trainer",
             "llama-factory",
             "llama-factory-1",
+            "mindspeed-fsdp2",
             "axolotl",
             "litgpt",
             "llm-foundry",

@@ -174,7 +174,7 @@ def _of_tokenizer(entries: Entries) -> int | None:
     usual = table["files"].get(kind, "")
     path = next((str(one.value) for one in found[:-2] if one is not None), usual)
     last = path.rpartition("/")[2]
-    if not named and usual and last != usual and (last.endswith(".model") or "$" in last):
+    if not named and usual and last != usual and last.endswith(".model") and "$" not in last:
         entries.ask("vocab_size", f"{path[-60:]} may be any vocabulary")
         return None
     named = named or [size for name, size in table["names"].items() if name in text]

@@ -14,8 +14,8 @@ from steptime.readers.formats import Format, python_formats, recipe_calls, recog
 from steptime.readers.leaves import MOST_KEYS, overruled
 from steptime.readers.olmo_script import experiment
 from steptime.readers.python_module import LARGEST_BYTES, Library, Module
-from steptime.readers.python_records import Record, Unknown
-from steptime.readers.python_values import Budget, Scope
+from steptime.readers.python_records import Budget, Record, Unknown
+from steptime.readers.python_values import Scope
 
 __all__ = ["LARGEST_BYTES", "recipe_entries"]
 

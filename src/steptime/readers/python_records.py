@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from steptime.readers.python_module import Module
 
 MOST = 10**15
+MOST_CALLS = 6_000
+MOST_STEPS = 60_000
 _LONGEST = 60
 _LONGEST_TEXT = 200
 _MOST_POWER = 64
@@ -74,6 +76,21 @@ class Record:
 
     kind: str
     fields: dict[str, tuple[Any, int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Budget:
+    """What may still be asked for, shared by all recipes of a file.
+
+    Attributes:
+        calls: How many more calls are followed.
+        steps: How many more expressions are looked at.
+        touched: Lines where a record is handed to a function that may change it.
+    """
+
+    calls: int = MOST_CALLS
+    steps: int = MOST_STEPS
+    touched: list[tuple[int, str]] = field(default_factory=list)
 
 
 class Scoped(Protocol):

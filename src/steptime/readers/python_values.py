@@ -24,29 +24,21 @@ from steptime.readers.python_calls import (
 )
 from steptime.readers.python_expressions import EXPRESSIONS
 from steptime.readers.python_module import Library, Module
-from steptime.readers.python_records import OPEN, Record, Unknown, shown, summed, truth
+from steptime.readers.python_records import (
+    MOST_STEPS,
+    OPEN,
+    Budget,
+    Record,
+    Unknown,
+    shown,
+    summed,
+    truth,
+)
 from steptime.readers.python_setters import set_by
 
 MOST_DEPTH = 12
-MOST_CALLS = 6_000
-MOST_STEPS = 60_000
 _PASSES = ("cast", *CONFIGURED)
 _COPIES = ("deepcopy", "replace")
-
-
-@dataclass(slots=True)
-class Budget:
-    """What may still be asked for, shared by all recipes of a file.
-
-    Attributes:
-        calls: How many more calls are followed.
-        steps: How many more expressions are looked at.
-        touched: Lines where a record is handed to a function that may change it.
-    """
-
-    calls: int = MOST_CALLS
-    steps: int = MOST_STEPS
-    touched: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +246,9 @@ class Scope:
             outer = None if is_local else self.library.whole(self.module, node.value.id)
             known = outer is not None and node.attr in {**outer.functions, **outer.classes}
             return (outer, node.attr) if outer is not None and known else None
-        if not isinstance(node, ast.Name) or node.id in self.names or node.id in kept_calls():
+        if not isinstance(node, ast.Name) or node.id in self.names:
+            return None
+        if {node.id, *self.module.imported.get(node.id, ())[2:]} & kept_calls():
             return None
         module, name = self.library.taken(self.module, node.id) or (self.module, node.id)
         return (module, name) if name in module.functions or name in module.classes else None

@@ -125,4 +125,6 @@ def where(line: int) -> str:
     """
     if line == DEFAULT:
         return "the software's default"
+    if line == 0:
+        return "a line that is not known"
     return "the command line" if line == COMMAND_LINE else f"line {line}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.shell_expand import Expander, is_known
+from steptime.readers.shell_expand import Expander, is_known, readable
 from steptime.readers.shell_script import Command, Script, before_redirection
 from steptime.readers.shell_test import holds
 from steptime.readers.shell_words import Lexer, Token
@@ -215,7 +215,7 @@ class _Runner:
         name = self.expander.text(tokens[places[0] + 1].text)
         if int(numbers[0]) < len(self.bodies):
             body = self.expander.spend(self.bodies[int(numbers[0])])
-            self.script.files[name] = self.expander.document(body)
+            self.script.files[readable(name)] = self.expander.document(body)
 
     def _simple(self, line: int, words: list[str]) -> None:
         """Follow a command that is neither an assignment nor a test."""

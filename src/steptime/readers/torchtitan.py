@@ -10,6 +10,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.readers.entries import Entries
+from steptime.readers.launch_batch import devices
 from steptime.readers.named_model import named_model
 from steptime.readers.safe import shown
 from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
@@ -112,7 +113,9 @@ def _layout(entries: Entries) -> None:
     shards = entries.entry("dp_shard")
     gpus = entries.count("num_gpus", "num_gpus")
     if shards is None or str(shards.value).strip() == "-1":
-        if gpus is None:
+        if gpus is None and entries.by_key.get("nproc_per_node"):
+            devices(entries)
+        elif gpus is None:
             entries.ask("num_gpus", "data_parallel_shard_degree = -1 takes what the launcher gives")
         count = None
     else:
