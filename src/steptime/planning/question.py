@@ -126,9 +126,8 @@ class Question:
     def _keep_to_software(self) -> None:
         """Leave out what the named software does not run and nobody asks for by name."""
         runs, named = ability_of(self.said).without(self.beyond), dict(self.pinned)
-        asked = [("vpp", size) for size in named.get("vpp", ())]
-        asked += [("schedule", name) for name in self.schedules]
-        if not all(runs.runs(name, value) for name, value in asked):
+        chunks = all(runs.runs("vpp", size) for size in named.get("vpp", ()))
+        if not (chunks and all(runs.runs("schedule", name) for name in self.schedules)):
             # Chunks and schedule go together: who names one beyond the software opens the other.
             runs = runs.without(("vpp", "schedule"))
         if not self.schedules:
