@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from steptime.answer import predict
+from steptime.answer.choices import choices_of
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import published_rows
@@ -35,6 +36,8 @@ ASKED: dict[str, Any] = {
     "seq_length": 8192,
 }
 FAMILIES = tuple(data_table("abilities.toml"))
+RUN = ("vpp", "schedule", "recompute")
+"""Fields that nobody states here, and that some software limits."""
 FORK = "qi2023"
 """The source whose runs are of a fork of Megatron-LM with schedules of its own."""
 
@@ -176,6 +179,9 @@ def test_what_is_asked_for_by_name_is_ranked_and_said() -> None:
     assert {one.layout.vpp for one in found.best} == {2}
     said = [one for one in answered(found.question, found.best[0]).assumed if one.what == NOT_RUN]
     assert {one.value.partition("=")[0] for one in said} >= {"vpp", "schedule"}
+    for more in ({"vpp": 2}, {"schedule": "interleaved-1f1b"}):
+        alone = search(**ASKED, stack="nanotron", pp=4, **more)
+        assert {one.layout.schedule for one in alone.best} == {"interleaved-1f1b"}
     neox = search(**ASKED, stack="gpt-neox", zero_stage=3, pp=2)
     assert {one.layout.zero_stage for one in neox.best} == {3}
 
@@ -209,6 +215,19 @@ def test_no_change_that_is_offered_is_beyond_the_software() -> None:
             assert {*runs.lacking(layout)} <= had, (family, sizes, layout)
         offered += len(found)
     assert offered > 150
+
+
+def test_what_is_open_is_ranked_by_what_the_software_runs() -> None:
+    asked = {**ASKED, "pp": 4, "tp": 2}
+    for family in ("nanotron", "megatron", "torchtitan", "gpt-neox"):
+        own = predict(**asked, stack=family)
+        runs = ability_of(own.step.said)
+        for name, choices in choices_of(own.step, own.software).items():
+            for choice in choices:
+                value = choice.stated.get(name)
+                assert name not in RUN or runs.runs(name, value), (family, name, value)
+    free = predict(**asked)
+    assert {*RUN} <= {*choices_of(free.step, free.software)}
 
 
 def test_a_file_of_a_fork_keeps_its_own_schedule_open() -> None:

@@ -142,6 +142,7 @@ def test_files_are_written_for_devices_on_which_they_start(device: str, kinds: s
         ("looped-bfs", 4, (0, 0), False),
         ("looped-bfs", 5, (0, 0), True),
         ("zb-v", 2, (5, 9), False),
+        ("zb-v", 2, (0, 0), False),
         ("dualpipe-v", 2, (12, 4), True),
     ],
 )
@@ -162,3 +163,18 @@ def test_torchtitan_is_told_any_cut_of_layers(
     path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
     assert ("module_fqns_per_model_part" in path.read_text()) is written_out
     assert completed(read_configuration(path), {"num_gpus": 8}) == (layout, batch)
+
+
+@pytest.mark.parametrize("schedule", ["zb-v", "dualpipe-v", "interleaved-1f1b", "looped-bfs"])
+@pytest.mark.parametrize("name", ["deepseek-v3", "llama3-405b", "gpt-oss-120b"])
+def test_layers_that_do_not_divide_are_cut_as_the_answer_cuts_them(
+    name: str, schedule: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.toml"
+    batch = Batch(global_batch_size=512, seq_length=4096)
+    for pp, vpp in ((4, 2), (8, 2), (16, 2), (5, 2), (12, 2)):
+        layout = Layout(pp=pp, vpp=vpp, schedule=schedule, dp=2, zero_stage=2)
+        path.write_text(emitted("torchtitan", model(name), layout, batch))
+        reading = read_configuration(path)
+        reading.model = model(name)
+        assert completed(reading, {"num_gpus": 2 * pp})[0] == layout

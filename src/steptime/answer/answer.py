@@ -214,7 +214,8 @@ class Prediction(Shown):
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)
-        told = (*step.assumed, *not_had(step.said, step.layout), *self.known.assumed, *uses)
+        # What cannot be run comes first: it may make the rest of no use.
+        told = (*not_had(step.said, step.layout), *step.assumed, *self.known.assumed, *uses)
         return (*told, *long, *past, *unused, *more, *left_out)
 
 

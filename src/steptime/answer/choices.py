@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.answer.reach import dates_seen, families_seen, networks_seen, schedules_seen
+from steptime.inputs.ability import ability_of
 from steptime.inputs.context_kind import CONTEXT_KIND, context_facts
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Value
-from steptime.inputs.fields import BY_NAME
+from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
 from steptime.inputs.habits import chosen_stack
 from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.said import Said, in_its_time
@@ -74,7 +75,16 @@ def _layout_choices(step: TrainingStep) -> Iterator[tuple[str, tuple[Choice, ...
         "etp": (1, layout.tp) if step.model.experts and layout.tp > 1 else (),
     }
     for name in (*step.open, *(() if device.network_stated else ("network_gbit",))):
-        yield name, _field(name, tried[name])
+        yield name, _field(name, (value for value in tried[name] if _is_run(step, name, value)))
+
+
+def _is_run(step: TrainingStep, name: str, value: Any) -> bool:
+    """Return whether the named software runs the layout with a value as it runs it now."""
+    if name not in LAYOUT_FIELDS:
+        return True
+    runs = ability_of(step.said)
+    changed = replace(step.layout, **{name: value})
+    return not {*runs.lacking(changed)} - {*runs.lacking(step.layout)}
 
 
 def months_of(said: Said, generation: str) -> list[str]:

@@ -125,7 +125,11 @@ class Question:
 
     def _keep_to_software(self) -> None:
         """Leave out what the named software does not run and nobody asks for by name."""
-        runs = ability_of(self.said).without(self.beyond)
+        runs, named = ability_of(self.said).without(self.beyond), dict(self.pinned)
+        chunks = all(runs.runs("vpp", size) for size in named.get("vpp", ()))
+        if not (chunks and all(runs.runs("schedule", name) for name in self.schedules)):
+            # Chunks and schedule go together: who names one beyond the software opens the other.
+            runs = runs.without(("vpp", "schedule"))
         if not self.schedules:
             tried = [name for name in TRIED_SCHEDULES if runs.runs("schedule", name)]
             every = (name for name in SCHEDULES if runs.runs("schedule", name))
@@ -133,7 +137,6 @@ class Question:
         for name, usual in (("recompute", RECOMPUTE), ("sequence_parallel", TRIED_SEQUENCE)):
             if getattr(self, name) == usual:
                 object.__setattr__(self, name, tuple(one for one in usual if runs.runs(name, one)))
-        named = dict(self.pinned)
         more = {name: most for name, most in runs.most().items() if name in SIZES}
         kept = ((name, tuple(range(1, most + 1))) for name, most in more.items())
         held = (*self.pinned, *(one for one in kept if one[0] not in named))

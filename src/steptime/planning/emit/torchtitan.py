@@ -27,7 +27,7 @@ from steptime.planning.emit.names import (
 from steptime.planning.emit.stages import stated_chunks
 from steptime.planning.emit.words import only
 from steptime.readers.reading import Reading
-from steptime.readers.stage_layers import EMBEDDING, HEAD, spread, stage_ends
+from steptime.readers.stage_layers import EMBEDDING, HEAD, stage_ends
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
 _WORDS = {
@@ -221,7 +221,7 @@ def _stages(model: ModelShape, layout: Layout) -> list[str]:
     whole = model.num_layers + sum(found)
     each = -(-whole // chunks)
     if layout.vpp > 1 and -(-whole // each) != chunks:
-        return _written_out(spread(model.num_layers, chunks, *found))
+        return _written_out(stated_chunks(model, layout))
     ends = zip(("first", "last"), found, strict=True)
     lines = [f"pipeline_parallel_{end}_stage_less_layers = {less}" for end, less in ends]
     return [*lines, *([f"pipeline_parallel_layers_per_stage = {each}"] if layout.vpp > 1 else [])]
