@@ -20,7 +20,12 @@ from steptime.inputs.constants import (
     share_name,
 )
 from steptime.inputs.generation import STORED, generations, kernel_named, nearest_bits
-from steptime.inputs.precision import PRECISIONS, check_precision, precision_named
+from steptime.inputs.precision import (
+    PRECISIONS,
+    check_precision,
+    precision_named,
+    precision_word,
+)
 from steptime.inputs.presets import accelerator, accelerator_names
 from steptime.inputs.software import knows, power_scale, relative_rate
 
@@ -165,6 +170,8 @@ def test_a_precision_runs_where_its_products_are(name: str) -> None:
 
 
 def test_unknown_names_are_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="'fp32': it is not modelled; one of: fp16, bf16"):
+        precision_word("fp32")
     with pytest.raises(ConfigError, match="unknown precision 'mxfp9'; did you mean 'mxfp8'"):
         precision_named("mxfp9")
     with pytest.raises(ConfigError, match="unknown attention kernel 'cudn'; did you mean 'cudnn'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import steptime
 from steptime.inputs.shown import seconds
 
 
@@ -26,3 +27,10 @@ from steptime.inputs.shown import seconds
 )
 def test_a_time_has_the_unit_that_keeps_it_short(value: float, told: str) -> None:
     assert seconds(value) == told
+
+
+def test_an_answer_prints_as_its_title() -> None:
+    asked = {"model": "llama3-8b", "accelerator": "h100", "tp": 2, "seq_length": 4096}
+    found = steptime.predict(**asked, dp=4, global_batch_size=64)  # type: ignore[arg-type]
+    assert str(found) == found.title() == f"{found}"
+    assert "a step" in str(found)

@@ -88,7 +88,7 @@ def test_a_search_finds_no_worse_split_than_trying_all() -> None:
     best = result.best[0]
     assert best.layout.first_stage_layers
     assert best.layout.last_stage_layers
-    assert result.num_splits > 0
+    assert result.splits.timed > 0
     every = {}
     for first in range(1, 12):
         for last in range(1, 12):
@@ -112,13 +112,13 @@ def test_a_split_found_is_answered_as_it_was_ranked() -> None:
 def test_stated_ends_hold_for_every_layout_of_a_search() -> None:
     result = search(search_question(**DEEPSEEK, first_stage_layers=6))
     assert {one.layout.first_stage_layers for one in result.best} == {6}
-    assert result.num_splits == 0
+    assert result.splits.timed == 0
 
 
 def test_software_that_cuts_by_cost_is_offered_no_split() -> None:
     asked = {"model": "llama3-8b", "accelerator": "h100", "num_gpus": 64, "seq_length": 4096}
     result = search(search_question(**asked, global_batch_size=256, pp=4, stack="nanotron"))
-    assert result.num_splits == 0
+    assert result.splits.timed == 0
 
 
 @pytest.mark.parametrize(
@@ -157,3 +157,25 @@ def test_who_has_no_words_for_a_split_refuses_it() -> None:
     odd = replace(layout, first_stage_layers=1, last_stage_layers=13)
     with pytest.raises(ConfigError, match="does not give first_stage_layers=1"):
         emitted("torchtitan", model("llama3-8b"), replace(odd, zero_stage=2), batch)
+
+
+def test_a_search_says_what_splits_that_it_did_not_try_would_have_to_save() -> None:
+    open_: dict[str, Any] = {**DEEPSEEK, "pp": None, "tp": None}
+    question = search_question(**open_)
+    few, many = search(question, keep=200), search(question, keep=2000)
+    assert few.splits.to_win is not None
+    fastest = min(one.step_time_s for one in few.best)
+    plain = search(question, keep=200, splits=False).best[-1].step_time_s
+    assert few.splits.to_win == pytest.approx(1.0 - fastest / plain)
+    # None of two thousand saves as much, so the best of fifty is the best of all of them.
+    assert many.splits.most_saved < few.splits.to_win
+    assert few.best[0] == many.best[0]
+    assert 0.0 < few.splits.most_saved <= many.splits.most_saved < 1.0
+    assert f"{100.0 * few.splits.to_win:.1f} % to win" in few.splits.remark
+
+
+def test_where_every_layout_is_kept_no_other_split_could_win() -> None:
+    question = search_question(**DEEPSEEK)
+    found = search(question, keep=10_000)
+    assert len(found.best) < 10_000
+    assert (found.splits.to_win, found.splits.remark) == (None, "")

@@ -33,6 +33,15 @@ NAMES = {
         "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits>",
         "cudnn_generated_fort_native_sdpa_sm90_flash_bprop_wgmma_f16_knob_3_64x128x128_4x1x1_kernel0",
         "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel)",
+        # FlashAttention 3 and 4, FlexAttention, AMD's tiles.
+        "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<2>>>",
+        "kernel_cutlass_kernel_flash_attncuteflash_fwdFlashAttentionForwardSm100_object_at",
+        "triton_tem_fused_flex_attention_backward_zeros_1",
+        "void ck_tile::kentry<ck_tile::FmhaBwdDQDKDVKernel<>>",
+        # Around the kernels of cuDNN: a sum before them, a cast after them.
+        "void cudnn::fusion::compute_dot_do_o_specialized<true, __nv_bfloat16, 128, 1024>",
+        "void cudnn::fusion::convert_dq_to_16bits<true, __nv_bfloat16>",
+        "void thd_lse_kernel<double, LseCorrectionFunctor<true>>",
     ],
     "elementwise": [
         "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
@@ -40,6 +49,12 @@ NAMES = {
         "Memcpy DtoD (Device -> Device)",
         "Memset (Device)",
         "void transformer_engine::normalization::rmsnorm_fwd_tuned_kernel<Kernel_traits>",
+        "void transformer_engine::swizzle_col_scaling_kernel<int4, 128, 4>",
+        "void transformer_engine::hadamard_transform_cast_fusion_kernel<>",
+        "void transformer_engine::fused_router::fused_moe_aux_loss_forward_kernel<float>",
+        "_rms_norm_backward_kernel",
+        "triton_red_fused_add_native_layer_norm_backward_2",
+        "nvfuser_inner_outer_persistent_f0_c1_r0_g1",
         # As compilers write what an operator does: a lambda is no LAMB.
         "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::"
         "silu_kernel(at::TensorIteratorBase&)::{lambda()#1}::operator()() const::{lambda()#6}>",
@@ -53,11 +68,17 @@ NAMES = {
     "optimizer": [
         "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<4>>",
         "void multi_tensor_apply_kernel<TensorListMetadata<4>, LAMBStage1Functor<float, float>>",
+        "void transformer_engine::multi_tensor_adam::adam_kernel<AdamFunctorMaster>",
     ],
     "messages": [
         "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "ncclKernel_ReduceScatter_RING_LL_Sum_bf16(ncclDevComm*, unsigned long, ncclWork*)",
         "void deep_ep::intranode::dispatch<8, 768>(int4*, float*, int*)",
+        "void hybrid_ep::dispatch_kernel<hybrid_ep::hybrid_ep<8192>>",
+        "ncclSymkDevKernel_AllReduce_AGxLL_R_sum_bf16(ncclSymkDevWorkArgs4K)",
+        "void c10d::symmetric_memory::barrier_kernel(unsigned int**, int, int, int)",
+        "void two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 8>",
+        "kuserbuffers_pushsend(int*, int*, int4*, int4*, int)",
     ],
     "unknown": ["my_own_thing_v3"],
 }
@@ -78,6 +99,9 @@ def test_a_kernel_goes_to_its_part(part: str, name: str) -> None:
         ("all_to_allv", "all_to_all"),
         ("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "send_recv"),
         ("gloo:recv", "send_recv"),
+        ("kuserbuffers_pushsend(int*, int*, int4*, int4*, int)", "all_gather"),
+        ("ncclSymkDevKernel_ReduceScatter_LL_sum_bf16", "reduce_scatter"),
+        ("void hybrid_ep::combine_kernel<>", "all_to_all"),
         ("something", ""),
     ],
 )

@@ -91,8 +91,11 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
         f"{result.num_evaluated:,} layouts timed, {result.num_fitting:,} fit{_sure(result)}; "
         f"{len(result.front)} on the front of time and memory"
     )
-    if result.num_splits:
-        out.print(f"{result.num_splits:,} splits of layers over stages timed for the fastest")
+    if result.splits.timed:
+        remark = f"; {result.splits.remark}" if result.splits.remark else ""
+        out.print(
+            f"{result.splits.timed:,} splits of layers over stages timed for the fastest{remark}"
+        )
     out.print(f"timed in {seconds(result.elapsed_s)}, {result.layouts_per_s:,.0f} a second")
     for reason, count in result.dropped.items():
         out.print(f"  dropped {count:,}: {reason}")
@@ -185,7 +188,8 @@ def result_dict(
         "fits_with": question.fits_with,
         "num_evaluated": result.num_evaluated,
         "num_fitting": result.num_fitting,
-        "num_splits": result.num_splits,
+        "num_splits": result.splits.timed,
+        "splits": asdict(result.splits),
         "caution": result.caution,
         "trade_off": [candidate_dict(question, one, None) for one in result.trade_off],
         "elapsed_s": result.elapsed_s,

@@ -13,6 +13,7 @@ from typing import Any
 from steptime.evidence.schema import MOST_BYTES, MOST_ROWS
 from steptime.inputs.bounded import file_bytes
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.extras import way_out
 
 MOST_COLUMNS = 1_000
 MOST_UNPACKED_BYTES = 16 * MOST_BYTES
@@ -109,8 +110,9 @@ def _parquet_table(raw: bytes, path: Path) -> OwnTable:
     try:
         import pyarrow as arrow
         import pyarrow.parquet as parquet
-    except ModuleNotFoundError:
-        raise ConfigError(f"{path.name}: parquet needs pyarrow; install it, or give CSV") from None
+    except ModuleNotFoundError as missing:
+        way = way_out(missing.name, f"{path.name}: parquet")
+        raise ConfigError(f"{way}, or give CSV") from None
     try:
         file = parquet.ParquetFile(io.BytesIO(raw))
         # Said before any of it is unpacked: equal values pack to next to nothing.

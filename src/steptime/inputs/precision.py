@@ -72,6 +72,10 @@ def precision_word(text: object) -> str:
     for name, one in precisions().items():
         if word in one.words:
             return name
+    if word in data_table("run_words.toml")["precision"]["wider"]["words"]:
+        raise ConfigError(
+            f"unknown precision {word!r}: it is not modelled; one of: {', '.join(PRECISIONS)}"
+        )
     return check_choice("precision", word if word in PRECISIONS else text, PRECISIONS)
 
 

@@ -74,6 +74,9 @@ class Shown:
 
     __slots__ = ()
 
+    def __str__(self) -> str:
+        return self.title()
+
     def title(self) -> str:
         """Return what the answer says in one line."""
         raise NotImplementedError

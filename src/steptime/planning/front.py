@@ -173,6 +173,8 @@ class Tally:
         leanest: That layout: its row and switches.
         unsure: The front of what fits by what is counted, while nothing fits as surely as asked.
         splits: Splits of layers over stages that were timed for the fastest and the front.
+        most_saved: The largest share of a layout's time that its best split saved.
+        to_win: What one of a layout beyond the fastest would have to save; None if there is none.
     """
 
     evaluated: int
@@ -182,3 +184,5 @@ class Tally:
     leanest: Kept
     unsure: Selection
     splits: int = 0
+    most_saved: float = 0.0
+    to_win: float | None = None

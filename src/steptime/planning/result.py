@@ -20,6 +20,7 @@ from steptime.planning.front import Kept, Selection, Tally
 from steptime.planning.goodput import Failures, goodput
 from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
+from steptime.planning.splits import NO_SPLITS, SplitsTried
 from steptime.planning.tie_fraction import tie_fraction_of as tie_fraction_of
 
 
@@ -59,7 +60,7 @@ class SearchResult(Shown):
         dropped: Layouts that fell out, by reason.
         leanest: The layout of the least memory, where none fits.
         elapsed_s: Time of the search.
-        num_splits: Splits of layers over stages that were timed for the fastest and the front.
+        splits: Which splits of layers over stages were timed, and whether others could win.
     """
 
     question: Question
@@ -72,7 +73,7 @@ class SearchResult(Shown):
     dropped: dict[str, int]
     leanest: Candidate | None
     elapsed_s: float
-    num_splits: int = 0
+    splits: SplitsTried = NO_SPLITS
 
     @property
     def caution(self) -> str | None:
@@ -295,5 +296,5 @@ def finished(
         dropped=dict(sorted(tally.dropped.items(), key=lambda item: -item[1])),
         leanest=lean[0] if lean and not best else None,
         elapsed_s=elapsed_s,
-        num_splits=tally.splits,
+        splits=SplitsTried(tally.splits, tally.most_saved, tally.to_win),
     )

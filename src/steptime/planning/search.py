@@ -93,7 +93,10 @@ class Search:
     def split(self) -> None:
         """Take in the best split of layers over stages of the fastest layouts, and of the front."""
         kept, unsure = self.selection, self.tally.unsure
+        slowest_s = kept.slowest_kept_s
         best = self._with_splits(kept.best, self.limit)
+        if slowest_s < np.inf and self.tally.splits:
+            self.tally.to_win = max(0.0, 1.0 - float(best.step_s.min()) / slowest_s)
         kept.best = best.taken(best.order()[: kept.most])
         kept.front = front_of(self._with_splits(kept.front, self.limit))
         room = self.question.memory_limit_bytes
@@ -104,8 +107,9 @@ class Search:
         every = plain_rows(plain)
         if not len(plain) or not splits_tried(self.question):
             return every
-        faster, timed = best_splits(self.question, self.base, plain, limit)
+        faster, timed, saved = best_splits(self.question, self.base, plain, limit)
         self.tally.splits += timed
+        self.tally.most_saved = max(self.tally.most_saved, saved)
         return every.joined(faster)
 
     def _drop(self, reason: str, count: int) -> None:

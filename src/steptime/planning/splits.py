@@ -7,7 +7,7 @@ is best follows from what a layer and the head take; a few about it are timed by
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -26,6 +26,35 @@ LEAST_GAIN = 1e-3
 """Share of the time that a split must save to be listed beside the layout that it is of."""
 _ABOUT = (-1.0, 0.0, 1.0)
 _TIE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SplitsTried:
+    """What splits of layers over stages were timed, and whether others could win.
+
+    Attributes:
+        timed: How many, of the fastest layouts and of the front.
+        most_saved: The largest share of a layout's time that its best split saved.
+        to_win: The share that a split of any other layout would have to save to be the fastest;
+            None where there is no other.
+    """
+
+    timed: int = 0
+    most_saved: float = 0.0
+    to_win: float | None = None
+
+    @property
+    def remark(self) -> str:
+        """What a reader must know of the layouts whose splits were not tried; empty if none."""
+        if self.to_win is None:
+            return ""
+        return (
+            f"those of a slower layout would have to save {100.0 * self.to_win:.1f} % to win, "
+            f"and {100.0 * self.most_saved:.1f} % is the most that one saved"
+        )
+
+
+NO_SPLITS = SplitsTried()
 
 
 def splits_tried(question: Question) -> bool:
@@ -50,8 +79,10 @@ def plain_rows(kept: Kept) -> Kept:
     return replace(kept, rows=np.hstack([kept.rows, ends]))
 
 
-def best_splits(question: Question, base: Job, kept: Kept, limit: float) -> tuple[Kept, int]:
-    """Return the layouts that a split makes faster, each with its best, and how many were timed.
+def best_splits(question: Question, base: Job, kept: Kept, limit: float) -> tuple[Kept, int, float]:
+    """Return the layouts that a split makes faster, each with its best.
+
+    How many were timed comes second, and third the largest share of time that one saved.
 
     Args:
         question: What is asked.
@@ -61,7 +92,7 @@ def best_splits(question: Question, base: Job, kept: Kept, limit: float) -> tupl
     """
     piped = kept.taken(np.flatnonzero(kept.rows[:, ROW_FIELDS.index("pp")] > 1.0))
     if not len(piped):
-        return plain_rows(piped), 0
+        return plain_rows(piped), 0, 0.0
     record, ends = _tried(question, base, piped)
     places = np.flatnonzero(np.broadcast_to(split_fault(record) == 0.0, len(ends)))
     part = _part(record, places)
@@ -76,7 +107,8 @@ def best_splits(question: Question, base: Job, kept: Kept, limit: float) -> tupl
     best = ranked.reshape(-1, tried).argmin(axis=1) + tried * np.arange(len(piped))
     found = Kept(step[best], memory[best], np.hstack([piped.rows, ends[best]]), piped.switches)
     gains = found.step_s < piped.step_s * (1.0 - LEAST_GAIN)
-    return found.taken(np.flatnonzero(gains)), len(places)
+    saved = float(np.max(1.0 - found.step_s / piped.step_s, initial=0.0))
+    return found.taken(np.flatnonzero(gains)), len(places), saved
 
 
 def _tried(question: Question, base: Job, kept: Kept) -> tuple[Job, Floats]:
