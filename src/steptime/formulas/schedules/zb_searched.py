@@ -28,7 +28,7 @@ ZB_1P: dict[str, Any] = {
     "splits_backward": True,
     "bubble": "(p - 1) max(F, I, F + I - W), where m >= p",
     "activations": "p",
-    "idea": "The shortest order that a search finds in 1F1B's memory, for the times given.",
+    "idea": "The shortest order for the times given, in 1F1B's memory.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,
@@ -44,7 +44,7 @@ ZB_2P: dict[str, Any] = {
     "title": "ZB-2p",
     "bubble": "max((p - 1) F, (p - 1) I - p F, (p - 1)(F + I) - (2p - 1) W), where m >= 2p",
     "activations": "2p",
-    "idea": "The shortest order that a search finds in twice that memory, for the times given.",
+    "idea": "The shortest order for the times given, in twice that memory.",
 }
 ZB_AUTO: dict[str, Any] = {
     **ZB_1P,
@@ -52,7 +52,7 @@ ZB_AUTO: dict[str, Any] = {
     "title": "ZB, any memory",
     "bubble": "max((p - 1) F, (p - 1) I - (m - p) F, (p - 1)(F + I) - (m - 1) W)",
     "activations": "up to m",
-    "idea": "The shortest order that a search finds in any memory, for the times given.",
+    "idea": "The shortest order for the times given, in any memory.",
 }
 
 
