@@ -39,6 +39,7 @@ def plain(path: Path) -> str:
 
 READ = {
     "book/*.md": plain,
+    "book/web/**/*.js": plain,
     "*.md": plain,
     "data/*.toml": plain,
     "notebooks/*.ipynb": cells,

@@ -18,7 +18,8 @@ def job(**sizes: float) -> Any:
     usual = {"hidden_size": 20.0, "ffn_hidden_size": 60.0, "gated": 1.0, "tp": 2.0, "etp": 1.0}
     usual |= {"num_experts": 0.0, "num_shared_experts": 0.0, "expert_ffn_hidden_size": 0.0}
     usual |= {"top_k": 0.0, "ep": 1.0, "num_layers": 4.0, "num_dense_layers": 0.0}
-    return SimpleNamespace(**usual, hbm_bytes_per_s=100.0, **sizes)
+    usual |= {"pp": 1.0, "recompute_full": 0.0}
+    return SimpleNamespace(**(usual | sizes), hbm_bytes_per_s=100.0)
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,8 @@ def test_a_dense_layers_modules_by_hand(fact: str, moved_bytes: float) -> None:
     stack = TimeFacts(**FACTS, **{fact: 1.0})
     constants: Any = SimpleNamespace(hbm_efficiency=0.5)
     assert modules_again_s(job(), stack, constants, 12.0) == moved_bytes / (100.0 * 0.5)
+    # Where the whole layer runs again, the module is in it; in half of the layers here.
+    assert modules_again_s(job(recompute_full=1.0), stack, constants, 12.0) == 0.0
+    half = TimeFacts(**FACTS, **{fact: 1.0}, recompute_layers=2.0)
+    some = modules_again_s(job(recompute_full=1.0), half, constants, 12.0)
+    assert some == moved_bytes / (100.0 * 0.5) / 2.0

@@ -142,8 +142,17 @@ def test_products_that_run_again_by_hand(changed: dict[str, float], wanted: floa
         ({"recompute_full": 1.0}, {"early_stop": 1.0}, 44.0 + 7.0 + 3.0),
         ({"recompute_selective": 1.0}, {}, 7.0),
         ({"recompute_selective": 1.0}, {"recompute_per_op": 1.0}, 22.0 + 3.0),
-        ({}, {"recompute_up_projection": 1.0}, 0.7 * 24.0),
+        ({"kv_lora_rank": 6.0}, {"recompute_up_projection": 1.0}, 0.7 * 24.0),
+        # Without latent attention there is nothing to expand.
+        ({}, {"recompute_up_projection": 1.0}, 0.0),
         ({}, {"recompute_mlp": 1.0}, 10.0),
+        # Where everything runs again, so do they, once.
+        ({"recompute_full": 1.0}, {"recompute_mlp": 1.0}, 54.0 + 7.0 + 3.0),
+        (
+            {"recompute_full": 1.0, "kv_lora_rank": 6.0},
+            {"recompute_up_projection": 1.0},
+            54.0 + 7.0 + 3.0,
+        ),
     ],
 )
 def test_what_runs_again_by_hand(

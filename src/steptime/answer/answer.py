@@ -19,6 +19,7 @@ from steptime.answer.remarks import (
     past_the_positions,
     sharding_holds_more,
 )
+from steptime.answer.unused import unused_facts
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -210,7 +211,9 @@ class Prediction(Shown):
         step, record, one = self.step, self.record, self.software
         uses = one.assumed if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
-        unused = facts_unused(record, one)
+        named = facts_unused(record, one)
+        stated = [fact for fact in step.said.facts if fact[0] not in {told.what for told in named}]
+        unused = (*named, *unused_facts(tuple(stated), self.known, record, one))
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)

@@ -10,7 +10,7 @@ from typing import Any
 from steptime.formulas.schedule import entry_number, schedule_fault, uneven_rounds
 from steptime.formulas.schedule_rules import chunks_held, mended_sizes
 from steptime.formulas.schedules.registry import order_of, place_of
-from steptime.formulas.schedules.zb_searched import most_held, searched_ranks
+from steptime.formulas.schedules.zb_searched import searched_ranks
 from steptime.pipeline.filled import filled_orders
 
 
@@ -48,7 +48,7 @@ def tried_orders(
     tried = [build_orders(name, p, m, v)]
     if ranks < 0.0:
         return tried
-    most = most_held(ranks, p, m)
+    most = min(ranks * p, m) if ranks > 0.0 else m
     if most >= 2 * p - 1 or most == m:
         tried.append(build_orders("zb-h2", p, m, 1))
     for share in [1.0, 0.5]:

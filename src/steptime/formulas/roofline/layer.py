@@ -229,5 +229,9 @@ def recomputed_s(
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
     operations = again_products_share(job) * products["forward"] + other["forward"]
     per_op = job.recompute_selective * stack.recompute_per_op * operations
-    latent = 0.7 * stack.recompute_up_projection * products["attention_forward"]
-    return full + selective + per_op + latent + stack.recompute_mlp * products["down_forward"]
+    expansions = where(job.kv_lora_rank > 0.0, 0.7 * products["attention_forward"], 0.0)
+    modules = stack.recompute_up_projection * expansions
+    modules = modules + stack.recompute_mlp * products["down_forward"]
+    # Where the whole layer runs again, they are in it.
+    apart = 1.0 - full_share(job, stack)
+    return full + selective + per_op + apart * modules

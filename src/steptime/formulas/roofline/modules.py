@@ -49,7 +49,9 @@ def modules_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Nu
     dense = (1.0 - mixtures) * tokens * each * job.ffn_hidden_size / job.tp
     activations = stack.recompute_expert_activation * routed + stack.recompute_activation * dense
     moved_s = (norms + activations) / (job.hbm_bytes_per_s * constants.hbm_efficiency)
-    return moved_s + experts_again_s(job, stack, constants, tokens)
+    again_s = moved_s + experts_again_s(job, stack, constants, tokens)
+    # Where the whole layer runs again, they are in it.
+    return (1.0 - full_share(job, stack)) * again_s
 
 
 def experts_again_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.formulas.number import Number, minimum, where
+from steptime.formulas.number import Number, minimum
 from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
 from steptime.formulas.schedules.zb_h1 import zb_h1_order
@@ -28,7 +28,7 @@ ZB_1P: dict[str, Any] = {
     "splits_backward": True,
     "bubble": "(p - 1) max(F, I, F + I - W), where m >= p",
     "activations": "p",
-    "idea": "The shortest order that a search finds in 1F1B's memory, for the times given.",
+    "idea": "The shortest order for the times given, in 1F1B's memory.",
     "torchtitan": "",
     "chunks": 1.0,
     "whole_rounds": 0.0,
@@ -44,7 +44,7 @@ ZB_2P: dict[str, Any] = {
     "title": "ZB-2p",
     "bubble": "max((p - 1) F, (p - 1) I - p F, (p - 1)(F + I) - (2p - 1) W), where m >= 2p",
     "activations": "2p",
-    "idea": "The shortest order that a search finds in twice that memory, for the times given.",
+    "idea": "The shortest order for the times given, in twice that memory.",
 }
 ZB_AUTO: dict[str, Any] = {
     **ZB_1P,
@@ -52,7 +52,7 @@ ZB_AUTO: dict[str, Any] = {
     "title": "ZB, any memory",
     "bubble": "max((p - 1) F, (p - 1) I - (m - p) F, (p - 1)(F + I) - (m - 1) W)",
     "activations": "up to m",
-    "idea": "The shortest order that a search finds in any memory, for the times given.",
+    "idea": "The shortest order for the times given, in any memory.",
 }
 
 
@@ -68,20 +68,6 @@ def searched_ranks(name: str) -> float:
     return -1.0
 
 
-def most_held(ranks: Number, p: Number, m: Number) -> Number:
-    """Return the micro-batches that a rank may hold and has.
-
-    Args:
-        ranks: One of `RANKS_HELD`.
-        p: Pipeline ranks.
-        m: Micro-batches.
-
-    References:
-        qi2023, Sec. 3.1.
-    """
-    return where(ranks > 0.0, minimum(ranks * p, m), m)
-
-
 def bound_forms(most: Number, p: Number) -> list[list[Number]]:
     """Return forms of the idle time that no order in a memory goes below, see `forms`.
 
@@ -89,7 +75,7 @@ def bound_forms(most: Number, p: Number) -> list[list[Number]]:
     hold before its first I. After the last I of the last rank, no more W are left than it held.
 
     Args:
-        most: Micro-batches that a rank may hold and has, see `most_held`.
+        most: Micro-batches that a rank may hold, and has.
         p: Pipeline ranks.
 
     References:
@@ -128,7 +114,7 @@ def zb_1p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(most_held(1.0, p, m), p)
+    return bound_forms(minimum(p, m), p)
 
 
 def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -142,7 +128,7 @@ def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(1.0, p, m), 0.0, m)
+    return held(p, 0.0, m)
 
 
 def zb_2p_order(p: int, m: int, v: int) -> list[list[int]]:
@@ -170,7 +156,7 @@ def zb_2p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(most_held(2.0, p, m), p)
+    return bound_forms(minimum(2.0 * p, m), p)
 
 
 def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -184,7 +170,7 @@ def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(2.0, p, m), 0.0, m)
+    return held(2.0 * p, 0.0, m)
 
 
 def zb_auto_order(p: int, m: int, v: int) -> list[list[int]]:
@@ -212,7 +198,7 @@ def zb_auto_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, see `bound_forms`.
     """
-    return bound_forms(most_held(0.0, p, m), p)
+    return bound_forms(m, p)
 
 
 def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
@@ -226,4 +212,4 @@ def zb_auto_held(p: Number, m: Number, v: Number) -> HeldLine:
     References:
         qi2023, Sec. 3.1.
     """
-    return held(most_held(0.0, p, m), 0.0, m)
+    return held(m, 0.0, m)
