@@ -22,6 +22,7 @@ PACKAGE = os.sep + "steptime" + os.sep
 SEEN: dict[str, set[str]] = {}
 SECONDS: dict[str, float] = {}
 FAILED: set[str] = set()
+UNREAD: set[str] = set()
 _NAMES: dict[Any, str] = {}
 
 
@@ -60,8 +61,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         FAILED.add(report.nodeid)
 
 
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Note what cannot be loaded."""
+    if report.failed:
+        UNREAD.add(report.nodeid)
+
+
 def pytest_sessionfinish() -> None:
     """Write what was seen."""
     calls = {name: sorted(tests - FAILED) for name, tests in SEEN.items()}
-    text = json.dumps({"calls": calls, "seconds": SECONDS, "failed": sorted(FAILED)})
+    lost = {"failed": sorted(FAILED), "unread": sorted(UNREAD)}
+    text = json.dumps({"calls": calls, "seconds": SECONDS, **lost})
     Path(os.environ["MUTANTS_SEEN"]).write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,10 +38,10 @@ def tests_of(room: str) -> list[str]:
 
 def environment(copy: Path) -> dict[str, str]:
     """Return what a run of tests on a copy of the package needs."""
-    tests = ROOT / "tests"
-    # Its folders hold what several tests make their questions and records with.
-    made = [str(tests / name) for name in ("answer", "book", "formulas", "readers")]
-    paths = [str(copy / "src"), str(Path(__file__).parent), str(tests), *made]
+    # Where pytest finds what several tests make their questions and records with.
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    made = [str(ROOT / name) for name in settings["pytest"]["ini_options"]["pythonpath"][1:]]
+    paths = [str(copy / "src"), str(Path(__file__).parent), str(ROOT / "tests"), *made]
     fixed = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
     fixed |= {"OMP_NUM_THREADS": "1", "HYPOTHESIS_STORAGE_DIRECTORY": str(copy)}
     # None of theirs is asked for, and they take as long to load as a test.
@@ -99,6 +100,9 @@ def watched(room: str, files: dict[str, Path]) -> None:
     if not told.is_file():
         sys.exit(f"the tests of {room} did not end ({done.returncode}):\n{done.stdout[-2000:]}")
     noted = json.loads(told.read_text(encoding="utf-8"))
+    # Tests that cannot be loaded fail with any mutant, and would count as having noticed it.
+    if noted["unread"] or not noted["calls"]:
+        sys.exit(f"the tests of {room} cannot be loaded: {noted['unread']}\n{done.stdout[-2000:]}")
     # A test or two want the whole tree around the package, which no mutant has.
     if len(noted["failed"]) > FEW:
         sys.exit(f"the tests of {room} fail as they stand:\n{done.stdout[-2000:]}")

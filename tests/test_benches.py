@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -44,3 +48,13 @@ def test_the_table_of_mutants_counts_what_was_drawn() -> None:
     for _, killed, late, survived, _, noticed in rows:
         found, left = int(killed) + int(late), int(survived)
         assert noticed == f"{100 * found / max(found + left, 1):.0f} %"
+
+
+def test_what_cannot_be_loaded_does_not_count_as_having_noticed_a_mutant(tmp_path: Path) -> None:
+    """Such a file fails with every mutant, and with none: the run has to stop."""
+    test, seen = tmp_path / "test_a.py", tmp_path / "seen.json"
+    test.write_text("import a_module_that_there_is_not\n", encoding="utf-8")
+    given = os.environ | {"PYTHONPATH": str(ROOT / "bench"), "MUTANTS_SEEN": str(seen)}
+    words = [sys.executable, "-m", "pytest", "-p", "mutants_seen", "-p", "no:cacheprovider"]
+    subprocess.run([*words, str(test)], cwd=tmp_path, env=given, capture_output=True, check=False)
+    assert json.loads(seen.read_text(encoding="utf-8"))["unread"] == ["test_a.py"]

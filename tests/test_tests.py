@@ -7,6 +7,7 @@ import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,23 +26,46 @@ def trees() -> Iterator[tuple[str, ast.Module]]:
         yield path.relative_to(ROOM).as_posix(), ast.parse(text)
 
 
-def functions(tree: ast.AST) -> list[ast.FunctionDef]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What of a function decides whether it can fail.
+
+    Attributes:
+        name: Its name.
+        line: Its first line.
+        asserts: Whether it does so itself.
+        calls: Names of what it calls.
+    """
+
+    name: str
+    line: int
+    asserts: bool
+    calls: frozenset[str]
+
+
+def functions(tree: ast.AST) -> list[Function]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [
+        Function(
+            one.name,
+            one.lineno,
+            any(isinstance(node, ast.Assert) for node in ast.walk(one)),
+            frozenset(called(node) for node in ast.walk(one) if isinstance(node, ast.Call)),
+        )
+        for one in found
+    ]
 
 
 def called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def can_fail(function: ast.FunctionDef, known: set[str]) -> bool:
+def can_fail(function: Function, known: set[str]) -> bool:
     """Return whether a function asserts, or calls what does."""
-    return any(
-        isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and called(node) in known)
-        for node in ast.walk(function)
-    )
+    return function.asserts or not function.calls.isdisjoint(known)
 
 
-def failing(every: list[ast.FunctionDef]) -> set[str]:
+def failing(every: list[Function]) -> set[str]:
     """Return the names of helpers and fixtures that can fail, those that call others too."""
     known = set(FAILS)
     while True:
@@ -66,12 +90,18 @@ def without_a_way_to_fail(found: list[tuple[str, ast.Module]]) -> list[str]:
     A test counts on helpers of its own file, and of files that hold no tests: another file's may
     share the name of anything that it calls.
     """
-    beside = [tree for name, tree in found if not Path(name).name.startswith("test_")]
+    helpers = [
+        one
+        for name, tree in found
+        if not Path(name).name.startswith("test_")
+        for one in functions(tree)
+    ]
     wrong = []
     for name, tree in found:
-        known = failing([one for each in (*beside, tree) for one in functions(each)])
-        tests = [one for one in functions(tree) if one.name.startswith("test_")]
-        wrong += [f"{name}:{one.lineno}" for one in tests if not can_fail(one, known)]
+        own = functions(tree)
+        known = failing([*helpers, *own])
+        tests = [one for one in own if one.name.startswith("test_")]
+        wrong += [f"{name}:{one.line}" for one in tests if not can_fail(one, known)]
         said = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
         wrong += [f"{name}:{one.lineno}" for one in said if always(one.test)]
     return wrong

@@ -12,6 +12,7 @@ from steptime.evidence.judge import run_result
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow
+from steptime.inputs.ability import ability_of
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names, model
@@ -83,18 +84,22 @@ def drawn(draw: random.Random) -> Asked:
     return asked if model(asked["model"]).experts else asked | {"etp": 1}
 
 
-def legal_questions(count: int, seed: int) -> list[Asked]:
-    """Return random questions that have an answer."""
+def answered_questions(count: int, seed: int) -> list[tuple[Asked, Prediction]]:
+    """Return random questions that have an answer, with what `predict` says to each."""
     draw = random.Random(seed)
-    found: list[Asked] = []
+    found: list[tuple[Asked, Prediction]] = []
     while len(found) < count:
         asked = drawn(draw)
         try:
-            predict(**asked)
+            found.append((asked, predict(**asked)))
         except ConfigError:
             continue
-        found.append(asked)
     return found
+
+
+def legal_questions(count: int, seed: int) -> list[Asked]:
+    """Return random questions that have an answer."""
+    return [asked for asked, _ in answered_questions(count, seed)]
 
 
 def step_of(asked: Asked) -> Any:
@@ -138,6 +143,8 @@ def search_of(asked: Asked, stages: tuple[int, ...]) -> Search:
         zero_stages=stages,
         predictor=asked["predictor"],
         said=step.said,
+        # What the software does not run is searched where it is asked for.
+        beyond=tuple(ability_of(step.said).lacking(step.layout)),
     )
 
 

@@ -79,6 +79,9 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
         if layout.dp * layout.cp == 1:
             # Alone a rank shares nothing, and a file has no word for what is not done.
             same |= {"zero_stage": found.layout.zero_stage}
+        if layout.vpp == 1:
+            # Nor for a schedule of several chunks where a rank has one.
+            same |= {"schedule": found.layout.schedule}
         taken = frozenset(one.name for one in reading.assumptions)
         return Written(path=path, asked=same, step=found, taken=taken)
     return None

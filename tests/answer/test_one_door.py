@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from door_questions import (
     Asked,
+    answered_questions,
     by_candidate,
     by_row,
     by_search,
     by_step,
-    legal_questions,
     renamed,
     search_of,
 )
@@ -45,15 +45,21 @@ HOW = (
 
 
 @pytest.fixture(scope="module")
-def questions() -> list[Asked]:
+def answered() -> list[tuple[Asked, Prediction]]:
     """Give random questions over models, devices, software and layouts, all with an answer."""
-    return legal_questions(NUM_QUESTIONS, seed=11)
+    return answered_questions(NUM_QUESTIONS, seed=11)
 
 
 @pytest.fixture(scope="module")
-def predicted(questions: list[Asked]) -> list[Prediction]:
+def questions(answered: list[tuple[Asked, Prediction]]) -> list[Asked]:
+    """Give the questions alone."""
+    return [asked for asked, _ in answered]
+
+
+@pytest.fixture(scope="module")
+def predicted(answered: list[tuple[Asked, Prediction]]) -> list[Prediction]:
     """Give what `predict` says to each, asked once for all that is compared with it."""
-    return [predict(**asked) for asked in questions]
+    return [found for _, found in answered]
 
 
 def numbers(found: Prediction) -> dict[str, Any]:

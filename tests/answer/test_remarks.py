@@ -127,3 +127,25 @@ def test_a_switch_is_named_by_options_that_can_be_typed() -> None:
 )
 def test_no_chance_is_shown_as_certain(chance: float | None, long: str, short: str) -> None:
     assert (chance_text(chance), chance_text(chance, short=True)) == (long, short)
+
+
+@pytest.mark.parametrize(
+    ("model", "seq_length", "positions"),
+    [
+        # brown2020, Table 2.1: 2,048 tokens; grattafiori2024, Sec. 3.4.2: 128K; scao2022 has no
+        # table of positions (ALiBi).
+        ("gpt3-175b", 2048, 0),
+        ("gpt3-175b", 4096, 2048),
+        ("llama3-8b", 2**17, 0),
+        ("llama3-8b", 2**18, 2**17),
+        ("bloom-176b", 2**18, 0),
+    ],
+)
+def test_a_sequence_past_the_positions_of_a_model_is_said(
+    model: str, seq_length: int, positions: int
+) -> None:
+    asked: dict[str, Any] = {"accelerator": "h100", "tp": 8, "global_batch_size": 1}
+    line = said(predict(**asked, model=model, seq_length=seq_length), "sequence")
+    told = f"{seq_length:,} tokens are more than the {positions:,} positions"
+    assert (told in line) == (positions > 0)
+    assert bool(line) == (positions > 0)

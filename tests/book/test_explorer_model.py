@@ -61,7 +61,8 @@ def random_states(count: int) -> list[dict[str, Any]]:
                 "cp": cp,
                 "vpp": vpp,
                 "ep": draw.choice([1, 1, 1, 1, 1, 1, 2, 4, 8]),
-                "etp": draw.choice([1, 1, 1, 1, 2]),
+                # A dense model has no experts to cut: that is refused.
+                "etp": draw.choice([1] * 9 + [2]),
                 "mb": mb,
                 "batch": copies * mb * draw.choice([1, 2, 5, 8, 64]) + draw.choice([0] * 19 + [1]),
                 "seq": draw.choice([512, 2048, 4096, 8192, 131072, 4096, 3000]),

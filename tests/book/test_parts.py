@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from steptime.book.site.parts import cut
+from steptime.book.site.parts import cut, standing
+from steptime.book.site.polish import drop_gone
 
 WHOLE = """<html><head><title>steptime.room &#8212; steptime</title>
 <link rel="next" title="x" href="x.html" /></head><body>
@@ -70,3 +71,15 @@ def test_what_was_cut_is_not_cut_again(folder: Path) -> None:
     before = {one: one.read_text(encoding="utf-8") for one in folder.rglob("*.html")}
     cut(folder)
     assert {one: one.read_text(encoding="utf-8") for one in folder.rglob("*.html")} == before
+
+
+def test_a_page_whose_source_is_gone_goes_and_a_page_cut_before_stays(folder: Path) -> None:
+    parts = {f"build/pages/python-room-{name}.html" for name in ("one", "two")}
+    assert standing(folder) == parts
+    themed, own = '<main id="main-content"></main>', "<p>a widget</p>"
+    for place in (*parts, "genindex.html", "book.html", "build/pages/python-room-more.html"):
+        (folder / place).write_text(themed, encoding="utf-8")
+    (folder / "widget.html").write_text(own, encoding="utf-8")
+    drop_gone(folder, {"book", "build/pages/python-room"})
+    left = {one.relative_to(folder).as_posix() for one in folder.rglob("*.html")}
+    assert left == parts | {"book.html", "widget.html", "build/pages/python-room.html"}

@@ -19,7 +19,11 @@ from browser_windows import Opener, Windows
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 SITE = Path(__file__).resolve().parents[2] / "build" / "site"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium without windows first: the same engine for half of the processor's time.
+NAMES = (
+    *("chromium-headless-shell", "chrome-headless-shell"),
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+)
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -128,7 +132,7 @@ def probe() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Return one Chromium for the session: Debian's, or the one that CHROMIUM names."""
+    """Return one Chromium for the session: the one that CHROMIUM names, or the quickest here."""
     paths = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES)]
     path = next((one for one in paths if one), None)
     assert path, "the browser tests need Chromium: apt-get install chromium, or set CHROMIUM"

@@ -234,14 +234,46 @@ def test_a_file_may_cut_the_experts_that_its_model_lacks(
         "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 "
         "--vocab-size 32000 --bf16 --swiglu --tensor-model-parallel-size 4"
     )
-    for more in ("", " --expert-tensor-parallel-size 2"):
+    cuts = " --expert-tensor-parallel-size 2"
+    for more, model in (("", []), (cuts, []), (cuts, ["--model", "llama3-8b"])):
         path.write_text(words + more + "\n")
-        assert run(["explain", str(path), "-a", "h100", "--json"]) == 0
+        assert run(["explain", str(path), "-a", "h100", *model, "--json"]) == 0
         told.append(json.loads(capsys.readouterr().out))
-    plain, cut = told
-    note = "etp = 2 counts for nothing: the model has no experts"
-    assert cut["notes"] == [*plain["notes"], note]
-    assert cut["understood"]["etp"]["value"] == 2
+    plain, cut, named = told
+    note = "--expert-tensor-parallel-size does nothing without experts"
+    assert sorted(cut["notes"]) == sorted([*plain["notes"], note])
     assert plain["unstated"]
     for name in ("layout", "step_time_s", "breakdown_s", "assumed", "unstated", "suggestion"):
         assert cut[name] == plain[name], name
+    assert note in named["notes"]
+    assert named["unstated"]
+
+
+def test_a_file_that_asks_for_32_bits_has_no_16_bit_time_as_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An A100 multiplies 19.5 TFLOP/s in 32 bits, 312 in 16 (nvidia2021a100): 16 times slower."""
+    path = tmp_path / "wide.sh"
+    path.write_text(
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2048 "
+        "--num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 "
+        "--micro-batch-size 1 --global-batch-size 64 --vocab-size 51200\n"
+    )
+    assert run(["explain", str(path), "-a", "a100", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["asks_32_bits"]
+    compute = told["breakdown_s"]["compute"]
+    slower = told["step_time_32_bits_s"] - told["step_time_s"]
+    assert slower == pytest.approx(15.0 * compute, rel=1e-6)
+    taken = {one["what"]: one for one in told["assumptions"]}
+    assert taken["precision"]["value"] == "bf16"
+    assert run(["explain", str(path), "-a", "a100"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "a step in bf16" in out
+    assert "the file asks for 32 bits, time and memory here are those of bf16" in out
+    path.write_text(path.read_text().replace("--micro", "--bf16 --micro"))
+    assert run(["explain", str(path), "-a", "a100", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["step_time_s"] == pytest.approx(told["step_time_s"])
+    assert not again["asks_32_bits"]
+    assert again["step_time_32_bits_s"] is None

@@ -74,8 +74,8 @@ def test_refusals(arguments: list[str], message: str, capsys: pytest.CaptureFixt
 def test_idle_gpus_are_not_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["place", "--tp", "7"]) == 0
     out = capsys.readouterr().out
-    assert "domain of 72: 1 of them, 7 GPUs in use, 65 left over" in out
-    assert "domain of 8: 1 of them, 7 GPUs in use, 1 left over" in out
+    assert "domain of 72: 1 of them, 7 GPUs in use, 65 free for others" in out
+    assert "domain of 8: 1 of them, 7 GPUs in use, 1 free for others" in out
     assert run(["place", "--tp", "16", "--dp", "9", "--domain", "72"]) == 0
     assert "3 of them, 64 GPUs in use in each, 16 in the last, 72" in capsys.readouterr().out
     assert run(["place", "--tp", "7", "--domain", "72", "--json"]) == 0

@@ -231,9 +231,25 @@ def test_a_share_of_the_memory_is_refused_by_its_options_name(
 
 
 def test_what_the_emitted_file_is_of_is_told_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192", "--stack", "deepspeed"]
+    arguments = ["-a", "h100", "--gpus", "16", "-B", "64", "-s", "8192"]
     assert run(["search", "-m", "llama3-8b", *arguments, "--emit", "deepspeed"]) == 0
     found = capsys.readouterr()
     assert found.out.startswith("#!/bin/bash\n")
     assert "note: layout " in found.err
     assert "the best that deepspeed can run" in found.err
+    # Whoever names the software gets what it can run at once.
+    named = [*arguments, "--stack", "deepspeed", "--emit", "deepspeed"]
+    assert run(["search", "-m", "llama3-8b", *named]) == 0
+    assert "note: layout " not in capsys.readouterr().err
+
+
+def test_a_job_inside_one_domain_leaves_nothing_over(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["search", "-m", "llama3-8b", "-s", "8192", "-B", "64", "--gpus", "64", "-a"]
+    assert run([*asked, "tpu-v5p"]) == 0
+    out = capsys.readouterr().out
+    assert "the first is inside one domain, of 8,960: 64 GPUs in use\n" in out
+    assert "left over" not in out
+    assert run([*asked, "h100"]) == 0
+    assert "the first fills 8 domains of 8, 8 GPUs in use in each, 0 left over" in (
+        capsys.readouterr().out
+    )

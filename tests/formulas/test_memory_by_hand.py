@@ -224,6 +224,7 @@ def test_messages_between_stages_by_hand() -> None:
         ({"dp_replicate": 3.0}, 9.0, 2.0),
         # 3 + 2 are more than the 4 layers.
         ({"pp": 2.0, "first_stage_layers": 3.0, "last_stage_layers": 2.0}, 10.0, 0.0),
+        ({"num_experts": 0.0, "ep": 1.0, "etp": 2.0}, 11.0, 1.0),
     ],
 )
 def test_rules_by_hand(changed: dict[str, float], rule: float, nearest: float) -> None:
@@ -231,7 +232,7 @@ def test_rules_by_hand(changed: dict[str, float], rule: float, nearest: float) -
     assert layout_rule(job) == rule
     assert layout_fault(job) == {"rule": rule, "nearest": nearest}
     broken = broken_rules(job)
-    assert len(broken) == 10
+    assert len(broken) == 11
     assert (1.0 in broken) == bool(rule)
 
 

@@ -123,7 +123,7 @@ def test_activations_by_part_add_up(memory_facts: Facts, recompute: str, stack: 
 @pytest.mark.parametrize("tp", [1, 2, 8])
 def test_ranks_hold_every_parameter_once(name: str, tp: int) -> None:
     """Norms and biases apart, and what tensor ranks repeat: a router, a low rank's entry."""
-    asked = record(name, (8, 4096), tp=tp, pp=4, etp=tp)
+    asked = record(name, (8, 4096), tp=tp, pp=4, etp=tp if presets.model(name).experts else 1)
     ranks = [rank_memory_bytes(asked, FACTS, float(rank)) for rank in range(4)]
     held = tp * sum(rank["parameters"] for rank in ranks)
     copy = asked.tied * asked.vocab_size * asked.hidden_size

@@ -238,3 +238,34 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         write_whole(path, "new \ud800")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
+        ("nvidia a100-sxm4-40gb", "a100-40gb"),
+        ("NVIDIA A100 80GB PCIe", "a100-pcie-80gb"),
+        ("NVIDIA H100 PCIe", "h100-pcie"),
+        ("NVIDIA B300 SXM6 AC", "b300"),
+        ("NVIDIA GH200 480GB", "gh200"),
+        ("Tesla V100-SXM2-32GB", "v100-32gb"),
+        ("AMD Instinct MI300X OAM", "mi300x"),
+        ("AMD Instinct MI250X / MI250", "mi250x-gcd"),
+    ],
+)
+def test_devices_go_by_the_names_that_their_drivers_print(printed: str, name: str) -> None:
+    assert accelerator(printed).name == name
+
+
+@pytest.mark.parametrize("printed", ["NVIDIA H100 NVL", "NVIDIA A100-PCIE-40GB", "NVIDIA H20Z"])
+def test_a_device_that_is_near_by_name_alone_is_refused(printed: str) -> None:
+    with pytest.raises(ConfigError, match="unknown accelerator"):
+        accelerator(printed)
+
+
+def test_no_two_devices_share_a_name() -> None:
+    table = data_table("accelerators.toml")
+    names = [word for key, one in table.items() for word in {key, *map(str.lower, one["aliases"])}]
+    assert len(names) == len(set(names))

@@ -143,12 +143,12 @@ def test_the_best_layout_that_the_format_can_write_is_taken() -> None:
     found = emitted_by_search("megatron", "llama3-8b", schedule=("zb-h1", "1f1b"), pp=(4,))
     assert found.candidate.layout.schedule == "1f1b"
     assert "the best that megatron can run" in found.notes[0]
-    assert "does not run schedule='zb-h1'" in found.notes[0]
+    assert "megatron does not run schedule=zb-h1" in found.notes[0]
 
 
 def test_a_layout_that_is_chosen_is_not_replaced() -> None:
     result = found_for("llama3-8b", schedule="zb-h1", pp=4)
-    with pytest.raises(ConfigError, match="does not run schedule='zb-h1'"):
+    with pytest.raises(ConfigError, match="megatron does not run schedule=zb-h1"):
         emission("megatron", result, 1)
 
 
@@ -189,3 +189,36 @@ def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
     text = emission("nemo", found).text
     assert "ub_tp_comm_overlap: false" in text
     assert "overlap_tp=" not in text
+
+
+def test_no_file_is_written_for_a_tpu() -> None:
+    for kind in FRAMEWORKS:
+        with pytest.raises(ConfigError, match=f"{kind} does not run on tpu-v5p"):
+            emitted_by_search(kind, "llama3-8b", "tpu-v5p", recompute="full")
+
+
+@pytest.mark.parametrize("kind", FRAMEWORKS)
+def test_a_stated_length_is_written_in_steps_and_changes_no_answer(
+    kind: str, tmp_path: Path
+) -> None:
+    """A trillion tokens in steps of 128 sequences of 8,192 are 953,674.3: the last is not full."""
+    question = search_question(
+        model="llama3-8b",
+        accelerator="h100",
+        num_gpus=64,
+        seq_length=8192,
+        global_batch_size=128,
+        zero_stage=(0, 1, 3),
+    )
+    result = search(question, keep=1000)
+    plain, stated = emission(kind, result), emission(kind, result, tokens=1e12)
+    added = [line for line in stated.text.split("\n") if line not in plain.text.split("\n")]
+    assert [re.sub(r"\D", "", line) for line in added] == ["953675"]
+    path = tmp_path / f"run{SUFFIXES.get(kind, '.sh')}"
+    path.write_text(plain.text)
+    before = read_configuration(path)
+    path.write_text(stated.text)
+    after = read_configuration(path)
+    assert [note for note in after.notes if note not in before.notes] == []
+    values = {name: fact.value for name, fact in after.facts.items()}
+    assert values == {name: fact.value for name, fact in before.facts.items()}

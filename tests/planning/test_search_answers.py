@@ -54,7 +54,13 @@ def test_what_a_search_finds_is_what_predict_says(zero_stage: int, stack: str | 
             question(said=Said(stack=stack), zero_stages=(zero_stage,))
         return
     asked = question(
-        "llama3-70b", 512, 512, zero_stages=(zero_stage,), said=Said(stack=stack, date="2024-06")
+        "llama3-70b",
+        512,
+        512,
+        zero_stages=(zero_stage,),
+        said=Said(stack=stack, date="2024-06"),
+        # Trainers with FSDP have few sizes: all are asked for by name.
+        pinned=tuple((name, (1, 2, 4, 8)) for name in ("tp", "cp", "pp", "vpp")),
     )
     found = search(asked, keep=30).best
     assert len(found) == 30

@@ -171,7 +171,7 @@ def test_shell_values(script: str, expected: int | None, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
-        ("model:\n    num_layers: 0x\n", None),
+        ("model:\n    num_layers: 0x\n    hidden_size: 64\n", None),
         ("a:\n- tp: 4\n  pp: 2\n", {"tp": 4, "pp": 2}),
         ("tp: 4\npp: 2 # two\n", {"tp": 4, "pp": 2}),
         ('"tp": "4"\n', {"tp": 4}),

@@ -144,3 +144,37 @@ def test_heads_that_change_take_their_groups_along_and_the_compiler_is_read(tmp_
     assert {one.name: one.value for one in reading.software_facts} == {"eager": 0.0}
     path.write_text(PARTS)
     assert {one.value for one in read_configuration(path).software_facts} == {1.0}
+
+
+CHOSEN = WHOLE.replace("mode=TransformerActivationCheckpointingMode.full", "mode={}")
+
+
+def test_the_modules_that_it_computes_again_are_facts(tmp_path: Path) -> None:
+    mode = 'TransformerActivationCheckpointingMode.selected_modules, modules=["blocks.*.{}"]'
+    path = tmp_path / "own.py"
+    path.write_text(CHOSEN.format(mode.format("feed_forward")))
+    reading = read_configuration(path)
+    assert completed(reading, {"num_gpus": 64})[0].recompute == "none"
+    assert {one.name: one.value for one in reading.software_facts}["recompute_mlp"] == 1.0
+    path.write_text(CHOSEN.format(mode.format("attention")))
+    with pytest.raises(ConfigError, match=r"blocks\.\*\.attention.* is not understood; known: b"):
+        read_configuration(path)
+    path.write_text(CHOSEN.format(mode.partition("[")[0] + "names()"))
+    asked = read_configuration(path)
+    assert any(gap.startswith("recompute: the modules of") for gap in asked.missing)
+    asked = read_configuration(path, {"recompute": "none"})
+    assert not any(gap.startswith("recompute") for gap in asked.missing)
+
+
+def test_its_operations_are_chosen_as_torchtitan_s(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(CHOSEN.format("TransformerActivationCheckpointingMode.selected_ops"))
+    reading = read_configuration(path)
+    assert completed(reading, {"num_gpus": 64})[0].recompute == "selective"
+    assert {one.name: one.value for one in reading.software_facts}["recompute_per_op"] == 1.0
+
+
+def test_a_batch_that_is_a_power_of_two_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(WHOLE.replace("4 * 1024 * 1024", "2**21"))
+    assert read_configuration(path).value("global_batch_size") == 2**21 // 8192

@@ -13,7 +13,12 @@ from steptime.answer.limits import limits_of
 from steptime.answer.peak import Memory, job_memory
 from steptime.answer.question import Question, as_chapter
 from steptime.answer.reach import BEYOND, beyond, cell_of
-from steptime.answer.remarks import facts_unused, over_the_peak, sharding_holds_more
+from steptime.answer.remarks import (
+    facts_unused,
+    over_the_peak,
+    past_the_positions,
+    sharding_holds_more,
+)
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
 from steptime.formulas.judgement import fit_verdict, interval_s
@@ -21,6 +26,7 @@ from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.records import Outcome
 from steptime.formulas.roofline.modules import full_share
+from steptime.inputs.ability import not_had
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
 from steptime.inputs.shown import Row, Shown, bars, seconds
@@ -207,7 +213,9 @@ class Prediction(Shown):
         unused = facts_unused(record, one)
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
         past = _beyond(step, record)
-        return (*step.assumed, *self.known.assumed, *uses, *past, *unused, *more, *left_out)
+        long = past_the_positions(step.model, step.batch.seq_length)
+        told = (*step.assumed, *not_had(step.said, step.layout), *self.known.assumed, *uses)
+        return (*told, *long, *past, *unused, *more, *left_out)
 
 
 def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:

@@ -1,4 +1,4 @@
-"""What is said of facts that count for nothing, of an MFU over 100 %, and of impossible rates."""
+"""What is said of facts that count for nothing, of an MFU over 100 %, of what cannot be."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.context_kind import CONTEXT_KIND, windows_refused
 from steptime.inputs.job import Job
+from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.software import Software
 
@@ -19,6 +20,7 @@ SHARDING = "sharding"
 """The name of the record of a layout that would hold less if its ranks shared less."""
 WHOLE_LAYER = "what is whole for a moment, a layer or a matrix, outweighs what ranks share"
 OTHER_SOFTWARE = "it is taken to run on other software, {name}"
+SEQUENCE = "sequence"
 UNUSED_LAYERS = "not used: it counts where everything is recomputed (--recompute full)"
 ONE_RANK = (
     "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
@@ -28,6 +30,24 @@ NO_WINDOWS = (
     "{layers} layers have a sliding window, and Transformer Engine refuses those on a ring; the "
     "answer is for a ring that takes them"
 )
+TOO_LONG = (
+    "{tokens:,} tokens are more than the {most:,} positions that {model} is stated for; the "
+    "answer is for one whose positions were extended"
+)
+
+
+def past_the_positions(model: ModelShape, seq_length: int) -> tuple[Assumed, ...]:
+    """Return a record of a sequence that is longer than any the model is stated for.
+
+    Args:
+        model: The shape.
+        seq_length: Tokens of a sequence.
+    """
+    most = model.max_positions or model.learned_positions
+    if not 0 < most < seq_length:
+        return ()
+    why = TOO_LONG.format(tokens=seq_length, most=most, model=model.name)
+    return (Assumed(what=SEQUENCE, value=str(seq_length), why=why, how="--seq-length"),)
 
 
 def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:

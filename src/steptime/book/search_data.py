@@ -11,7 +11,7 @@ from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.inputs.fields import BY_NAME
 from steptime.planning.cuts import RUN_FIELDS, SIZE_FIELDS
 from steptime.planning.evaluate import REASONS
-from steptime.planning.question import TRIED_ZERO, Question
+from steptime.planning.question import TRIED_SCHEDULES, TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
 from steptime.planning.space import COPIES, ROW_FIELDS
@@ -35,7 +35,7 @@ def search_data() -> dict[str, Any]:
         "run_fields": RUN_FIELDS,
         "row_fields": ROW_FIELDS,
         "row_keys": [BY_NAME[name].label for name in ROW_FIELDS],
-        "schedules": usual["schedules"],
+        "schedules": TRIED_SCHEDULES,
         "reasons": REASONS,
         "too_many": TOO_MANY_STAGES,
         "too_much": TOO_MUCH_MEMORY,

@@ -10,7 +10,7 @@ import typer
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.explain_measured import comparison, comparison_dict, print_comparison
-from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.output import console, percent, print_json, print_table, seconds, waiting
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.predict import print_time, print_verdict
 from steptime.cli.search_output import layout_text
@@ -19,6 +19,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
 from steptime.readers.completed import noted
+from steptime.readers.precision import PLAIN_32
 from steptime.readers.reading import COMMAND_LINE, Fact, where
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ def as_dict(reading: Reading, told: Explanation) -> dict[str, Any]:
         "memory_total_bytes": own.total_bytes,
         "headroom_bytes": own.memory.limit_bytes - own.total_bytes,
         "tie_fraction": told.tie_fraction,
+        "asks_32_bits": told.asks_wide,
+        "step_time_32_bits_s": told.wide_time_s,
         "suggestion": None if best is None else layout_text(best),
         "suggested_step_time_s": None if best is None else best.step_time_s,
         "gain_fraction": told.gain_fraction,
@@ -182,7 +185,10 @@ def print_explanation(told: Explanation) -> None:
     """
     own, out = told.own, console()
     share = percent(told.tie_fraction)
-    title = f"{seconds(own.step_time_s)} a step ({PREDICTORS[own.predictor].title})"
+    bits = " in bf16" if told.asks_wide else ""
+    title = f"{seconds(own.step_time_s)} a step{bits} ({PREDICTORS[own.predictor].title})"
+    if told.asks_wide:
+        out.print(told.wide_remark, style="bold", markup=False)
     print_time(title, own)
     print_verdict(own)
     parts = own.memory.fullest.parts_bytes
@@ -263,7 +269,9 @@ def explain_command(
     stated = {name: value for name, value in given.items() if value is not None}
     device = how.device(accelerator, nvlink_domain)
     step = step_of(reading, device, stated, how.said)
-    told = explained(step, how.predictor, how.constants)
+    wide = reading.value("precision") == PLAIN_32
+    with waiting("searching for a faster layout"):
+        told = explained(step, how.predictor, how.constants, asks_wide=wide)
     beside = None
     if measured is not None:
         beside = comparison(reading, told.own, measured, how.constants)

@@ -15,7 +15,6 @@ from steptime.inputs.shown import seconds as seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 
 def print_json(value: Any) -> None:
@@ -39,16 +38,19 @@ def console() -> Console:
 
 
 @contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
+def waiting(what: str) -> Iterator[Callable[[int], None]]:
     """Show on a terminal that something is under way, until it is done.
 
     Args:
         what: Is under way.
+
+    Yields:
+        What to call with how many layouts, or rows, are done.
     """
     from rich.console import Console
 
-    with Console(stderr=True).status(what):
-        yield
+    with Console(stderr=True).status(what) as status:
+        yield lambda done: status.update(f"{what}: {done:,} done")
 
 
 @contextlib.contextmanager
@@ -82,37 +84,17 @@ def print_table(
         columns: Head and alignment (left or right) of each column.
         rows: Cells as text.
     """
-    from rich.measure import Measurement
     from rich.text import Text
+
+    from steptime.cli.columns import tables
 
     # A table's own title would be broken to the width of the table.
     out = console()
     if title:
         out.print(Text(title, style="bold"))
-    lines = [tuple(row) for row in rows]
-    whole = _table(columns, lines, break_numbers=False)
-    fits = Measurement.get(out, out.options.update(width=10_000), whole).minimum <= out.width
-    out.print(whole if fits else _table(columns, lines, break_numbers=True))
-
-
-def _table(
-    columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, break_numbers: bool
-) -> Table:
-    """Return a table; a number or a row's name that breaks over two lines reads as another."""
-    from rich.table import Table
-
-    table = Table(header_style="bold", pad_edge=False)
-    for place, (head, justify) in enumerate(columns):
-        right = justify == "right"
-        table.add_column(
-            head,
-            justify="right" if right else "left",
-            overflow="fold",
-            no_wrap=place == 0 or (right and not break_numbers),
-        )
-    for row in rows:
-        table.add_row(*row)
-    return table
+    for part in tables(columns, [tuple(row) for row in rows], out.width):
+        # A number that needs more than the whole line runs over its end; it is not cut.
+        out.print(part, crop=False)
 
 
 def percent(value: float | None, digits: int = 1) -> str:

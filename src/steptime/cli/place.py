@@ -15,7 +15,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.planning.asked_place import placed_layout
-from steptime.planning.placement import Placement, in_use, place
+from steptime.planning.placement import Placement, in_use, place, rest_words
 from steptime.planning.racks import racks_svg
 
 EXAMPLES = """
@@ -140,9 +140,9 @@ def print_placements(placements: list[Placement], answers: list[Prediction | Non
     out = console()
     for placement in placements:
         out.print(
-            f"domain of {placement.domain_size}: {placement.num_domains:,} of them, "
+            f"domain of {placement.domain_size:,}: {placement.num_domains:,} of them, "
             f"{in_use(placement.used_per_domain, placement.num_domains, layout.num_devices)}, "
-            f"{placement.left_over:,} left over"
+            f"{rest_words(placement.left_over, placement.num_domains)}"
         )
     for placement, step in zip(placements, answers, strict=True):
         if step is not None:

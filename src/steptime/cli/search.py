@@ -82,7 +82,11 @@ def search_command(
     ] = False,
     tokens: Annotated[
         float | None,
-        typer.Option("--tokens", help="Tokens of the whole run, as 15T.", parser=opt.number),
+        typer.Option(
+            "--tokens",
+            help="Tokens of the whole run, as 15T: its days and cost, or the steps of --emit.",
+            parser=opt.number,
+        ),
     ] = None,
     price_per_gpu_hour: Annotated[
         float | None, typer.Option("--price-per-gpu-hour", help="In any currency.")
@@ -114,7 +118,7 @@ def search_command(
 ) -> None:
     """Search all layouts: the best, what ties with it, and why the rest fall out."""
     check_count("top", top, most=100_000)
-    _check_forms(emit, as_json=as_json, as_csv=as_csv)
+    _check_forms(emit, front or count_failures or price_per_gpu_hour, (as_json, as_csv))
     given = Failures(
         device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
     )
@@ -128,12 +132,12 @@ def search_command(
 
     share = check_number("--memory-share", memory_share, most=1.0)
     question = search_question(**asked, memory_share=share, fits_with=fits_with)
-    with waiting("searching"):
-        result = search(question, keep=max(top, choice or 1, 1000))
+    with waiting("searching layouts") as seen:
+        result = search(question, keep=max(top, choice or 1, 1000), seen=seen)
     if not result.best:
         refuse_without_layout(result)
     if emit is not None:
-        _print_emission(emit, result, choice)
+        _print_emission(emit, result, choice, tokens)
         return
     every = result.front if front else result.best
     lines = lines_of(every, result.tie_fraction, top)
@@ -166,18 +170,26 @@ def ends(result: SearchResult, one: Candidate) -> Ends:
     return found.step_time_low_s, found.step_time_high_s
 
 
-def _check_forms(emit: str | None, *, as_json: bool, as_csv: bool) -> None:
-    if sum((as_json, as_csv, emit is not None)) > 1:
+def _check_forms(emit: str | None, more: float | None, forms: tuple[bool, bool]) -> None:
+    """Refuse forms that exclude each other, and a file with what no file can say."""
+    if sum((*forms, emit is not None)) > 1:
         raise ConfigError("--json, --csv and --emit exclude each other; give one")
     if emit is not None:
         check_choice("format", emit, FORMATS)
+        if more:
+            raise ConfigError(
+                "--emit writes no price, no failures and no front; leave those options out"
+            )
 
 
-def _print_emission(emit: str, result: SearchResult, choice: int | None) -> None:
+def _print_emission(
+    emit: str, result: SearchResult, choice: int | None, tokens: float | None
+) -> None:
     """Print the file, and on stderr what its user must know of it."""
     from steptime.planning.emit.best import emission
 
-    found = emission(emit, result, choice)
+    with waiting(f"writing for {emit}"):
+        found = emission(emit, result, choice, tokens)
     for note in found.notes:
         typer.echo(f"note: {note}", err=True)
     typer.echo(found.text, nl=False)

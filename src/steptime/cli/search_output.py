@@ -123,7 +123,10 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     domains, used = domains_needed(first.layout, domain, rank_order(question.order))
     left = domains * domain - question.num_devices
     works = in_use(used, domains, question.num_devices)
-    out.print(f"the first fills {domains:,} domains of {domain}, {works}, {left:,} left over")
+    if domains == 1:
+        out.print(f"the first is inside one domain, of {domain:,}: {works}")
+    else:
+        out.print(f"the first fills {domains:,} domains of {domain:,}, {works}, {left:,} left over")
     found = answered(question, first)
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)

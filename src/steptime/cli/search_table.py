@@ -106,7 +106,8 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
         row += _cells(question, line, sizes, split)
         row += [line.one.layout.schedule] if several else []
         rows.append(row)
-    print_table(title, [(head, "right") for head in heads], rows)
+    sides = ["left" if head == "schedule" else "right" for head in heads]
+    print_table(title, list(zip(heads, sides, strict=True)), rows)
     more = any(line.chunks for line in shown)
     console().print(
         "# choice, mb micro-batch, SP sequence parallel, redo recomputation, full share of the "

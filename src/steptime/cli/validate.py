@@ -13,7 +13,7 @@ from steptime.answer.known import DEFAULT
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, print_json
+from steptime.cli.output import console, print_json, waiting
 from steptime.cli.validate_fit import NOTHING_LEFT, fit_dict, fitted, print_fit
 from steptime.cli.validation_tables import (
     not_understood,
@@ -165,10 +165,11 @@ def validate(
     more: dict[str, Any] = {}
     bounded: Sequence[OpenRow] = ()
     show: Callable[[], None] | None = None
-    if PREDICTORS[name].uses_software:
-        result, bounded, more, show = _roofline(rows, fit, how.constants)
-    else:
-        result = validation(rows, name)
+    with waiting(f"answering {len(rows):,} rows"):
+        if PREDICTORS[name].uses_software:
+            result, bounded, more, show = _roofline(rows, fit, how.constants)
+        else:
+            result = validation(rows, name)
     result = replace(result, skipped=(*given.faults, *result.skipped))
     notes = list(given.notes)
     if file is not None:

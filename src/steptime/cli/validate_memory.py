@@ -11,7 +11,7 @@ import typer
 
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
-from steptime.cli.output import console, percent, print_json, print_table
+from steptime.cli.output import console, percent, print_json, print_table, waiting
 from steptime.cli.validation_tables import print_not_understood, print_skipped
 from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows, memory_summary
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
@@ -128,8 +128,8 @@ def validate_memory(
 ) -> None:
     """Compare the memory model with measured peaks, row by row."""
     given = own_rows(file) if file else OwnRows(tuple(published_rows()), (), ())
-    stated = [with_said(row, how.said, how.network_gbit) for row in given.rows]
-    rows, left = memory_rows(stated)
+    with waiting("answering the rows"):
+        rows, left = memory_rows([with_said(row, how.said, how.network_gbit) for row in given.rows])
     silent = [row.id for row in given.rows if file and row.mem_gb is None]
     skipped = (*given.faults, *left, *((name, "mem_gb is not stated") for name in silent))
     summary, sources = memory_summary(rows), by_source(rows)
@@ -150,14 +150,8 @@ def validate_memory(
     print_rows(rows)
     if len(sources) > 1:
         _print_sources(sources)
-    print_not_understood(
-        [
-            (row.id, one)
-            for row in rows
-            for one in (*row.run.assumed, *row.reading.inferred)
-            if one.word
-        ]
-    )
+    taken = [(row.id, one) for row in rows for one in (*row.run.assumed, *row.reading.inferred)]
+    print_not_understood([(name, one) for name, one in taken if one.word])
     print_skipped(skipped)
     if summary is None:
         out.print("no row prints its memory (column mem_gb)")

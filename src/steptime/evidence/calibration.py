@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from steptime.answer.width import EXPERTS
 from steptime.evidence.samples import Table, all_runs
+from steptime.formulas.roofline import roofline_step, roofline_step_s
 from steptime.inputs.constants import (
     SHARED,
     Cell,
@@ -123,24 +124,54 @@ def fit_stage(
     weight = weights([sample.unit for sample in runs.samples], used)[used]
     chosen = subset(runs, used)
 
-    def residuals(x: Floats) -> Floats:
-        values = middle + half * x
-        trial = constants.changed(dict(zip(names, map(float, values), strict=True)))
-        error = weight * chosen.errors(trial) / SCATTER
-        return np.concatenate([error, 0.5 * x])
+    def residuals(points: Iterable[Floats]) -> list[Floats]:
+        each = list(points)
+        values = [map(float, middle + half * x) for x in each]
+        trials = [constants.changed(dict(zip(names, one, strict=True))) for one in values]
+        errors = weight * errors_at(chosen, trials) / SCATTER
+        return [np.concatenate([error, 0.5 * x]) for error, x in zip(errors, each, strict=True)]
 
     first = np.array([constants.values()[name] for name in names])
     begin = np.clip((first - middle) / half, -0.98, 0.98)
+
+    def residual(x: Floats) -> Floats:
+        return residuals([x])[0]
+
+    def mapped(_: Callable[..., Any], points: Iterable[Any]) -> list[Any]:
+        # All points of a slope at once: nearly all of an evaluation is as quick for ten as for one.
+        return list(residuals(points))
+
     found = least_squares(
-        residuals,
+        residual,
         begin,
         bounds=(-1.0, 1.0),
         loss="cauchy",
         diff_step=[1e-3] * len(names),
         max_nfev=30,
+        workers=mapped,
     )
     values = middle + half * found.x
     return constants.changed(dict(zip(names, map(float, values), strict=True)))
+
+
+def errors_at(runs: Table, trials: Sequence[RooflineConstants]) -> Floats:
+    """Return ln(predicted / measured step time) at each of some constants, shape (trials, n).
+
+    Args:
+        runs: Published runs.
+        trials: The constants.
+    """
+    import numpy as np
+
+    each = [trial.of_each(runs.cells) for trial in trials]
+    columns = {}
+    for name in (entry.name for entry in fields(each[0])):
+        values = np.array([np.atleast_1d(getattr(one, name)) for one in each])
+        # One number for what no trial changes is quicker than an array of it.
+        columns[name] = float(values[0, 0]) if np.all(values == values[0, 0]) else values
+    parts = roofline_step(runs.jobs, runs.stacks, replace(each[0], **columns))
+    errors = np.log(roofline_step_s(parts) / runs.step_time_s)
+    return np.broadcast_to(errors, (len(each), len(runs.samples)))
 
 
 def subset(runs: Table, used: Flags) -> Table:

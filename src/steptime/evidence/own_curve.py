@@ -11,13 +11,18 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.ladder_left_out import published_without
 from steptime.evidence.leave_out import asked_as
-from steptime.evidence.own_fit import fit_to
-from steptime.evidence.samples import Sample, Table, all_runs, scored, table
+from steptime.evidence.own_fit import fit_to, known_of, own_line
+from steptime.evidence.own_steps import Line, spreads
+from steptime.evidence.samples import Sample, all_runs, scored, table
 from steptime.inputs.constants import RooflineConstants
+
+if TYPE_CHECKING:
+    from steptime.evidence.own_fit import Floats
 
 SEED = 20_260
 
@@ -49,11 +54,13 @@ class LeftOutSource:
         name: The source.
         runs: Its scored runs.
         constants: Fitted to all others.
+        line: How the errors of its runs change about them.
     """
 
     name: str
     runs: tuple[Sample, ...]
     constants: RooflineConstants
+    line: Line
 
 
 def sources_left_out(least_runs: int, rung: str) -> tuple[LeftOutSource, ...]:
@@ -71,10 +78,16 @@ def sources_left_out(least_runs: int, rung: str) -> tuple[LeftOutSource, ...]:
         if scored(sample):
             by_source.setdefault(sample.origin, []).append(sample)
     return tuple(
-        LeftOutSource(name, asked_as(asked, chosen), constants[name])
+        _left_out(name, asked_as(asked, chosen), constants[name])
         for name, chosen in by_source.items()
         if len(chosen) >= least_runs
     )
+
+
+def _left_out(name: str, runs: tuple[Sample, ...], constants: RooflineConstants) -> LeftOutSource:
+    # Once for all draws: each takes the lines of its runs.
+    line = own_line(table(runs), constants, spreads(known_of(runs), name))
+    return LeftOutSource(name, runs, constants, line)
 
 
 def drawn(source: LeftOutSource, count: int, draw: random.Random) -> Draw:
@@ -85,20 +98,22 @@ def drawn(source: LeftOutSource, count: int, draw: random.Random) -> Draw:
         count: Runs to learn from; fewer than it has.
         draw: Chooses them.
     """
-    own = set(draw.sample(range(len(source.runs)), count))
-    unseen = table([run for place, run in enumerate(source.runs) if place not in own])
-    fit = fit_to([source.runs[place] for place in sorted(own)], source.constants, source.name)
+    own = sorted(draw.sample(range(len(source.runs)), count))
+    others = [place for place in range(len(source.runs)) if place not in set(own)]
+    chosen, unseen = ([source.runs[place] for place in places] for places in (own, others))
+    fit = fit_to(chosen, source.constants, source.name, source.line.of(own))
+    before = source.line.of(others).start
     return Draw(
         source=source.name,
         count=count,
-        before=_mean_size(unseen, source.constants),
-        after=_mean_size(unseen, fit.constants),
+        before=_mean_size(before),
+        after=_mean_size(table(unseen).errors(fit.constants) if fit.learned else before),
         learned=tuple(one.name for one in fit.learned),
     )
 
 
-def _mean_size(runs: Table, constants: RooflineConstants) -> float:
-    return fmean(abs(error) for error in runs.errors(constants).tolist())
+def _mean_size(errors: Floats) -> float:
+    return fmean(abs(error) for error in errors.tolist())
 
 
 def draws(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,13 +207,19 @@ def _refused(found: RooflineConstants, base: RooflineConstants) -> str:
     return ""
 
 
-def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "") -> OwnFit:
+def fit_to(
+    chosen: Sequence[Sample],
+    base: RooflineConstants,
+    without: str = "",
+    line: Line | None = None,
+) -> OwnFit:
     """Return constants learned from runs that can be predicted.
 
     Args:
         chosen: The runs.
         base: What is learned beside.
         without: A source that may not say how far clusters differ.
+        line: How the errors of these runs change about ``base``, where that is known already.
 
     Raises:
         ConfigError: If there is none.
@@ -223,11 +229,11 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
     if not chosen:
         raise ConfigError("--fit needs at least 1 row that can be predicted and measured, got 0")
     known = spreads(known_of(chosen), without)
-    every = own_line(table(chosen), base, known)
+    every = replace(line or own_line(table(chosen), base, known), spreads=known)
     x, _ = solved(every, np.ones(len(chosen)), 1, known.runs)
     far = _standing_out(every.at(x))
     kept = table([sample for sample, out in zip(chosen, far, strict=True) if not out])
-    line, count = own_line(kept, base, known), len(kept.samples)
+    line, count = every.of(~far), len(kept.samples)
     taken = steps_taken(line)
     scatter = scatter_of(line, max(taken, 1))
     x, deviation = solved(line, np.ones(count), taken, scatter)
@@ -241,8 +247,8 @@ def fit_to(chosen: Sequence[Sample], base: RooflineConstants, without: str = "")
         learned=_learned(x, deviation, taken),
         fitted=_changed(found, base),
         rows=count,
-        mean_before=float(np.abs(kept.errors(base)).mean()),
-        mean_after=float(np.abs(kept.errors(found)).mean()),
+        mean_before=float(np.abs(line.start).mean()),
+        mean_after=float(np.abs(kept.errors(found) if taken else line.start).mean()),
         mean_left_out=left_out_mean(line, max(taken, 1), scatter)
         if count >= FEWEST_LEFT_OUT
         else None,

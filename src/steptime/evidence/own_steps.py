@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import variance
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from steptime.answer.reach import MOST_ATTENTION
 from steptime.answer.width import KINDS
@@ -130,14 +130,27 @@ class Line:
     Attributes:
         start: Shape (n,).
         slopes: Shape (n, steps).
-        scale: How much more each run scatters than one that only computes, shape (n,).
+        exposed: Share of each run's step that is no computing, shape (n,).
         spreads: How far clusters differ.
     """
 
     start: Floats
     slopes: Floats
-    scale: Floats
+    exposed: Floats
     spreads: Spreads
+
+    @property
+    def scale(self) -> Floats:
+        """Return how much more each run scatters than one that only computes, shape (n,)."""
+        return 1.0 + self.spreads.growth * self.exposed
+
+    def of(self, places: Any) -> Line:
+        """Return the line of some of the runs: none depends on which others there are.
+
+        Args:
+            places: Their indices, or whether each is one.
+        """
+        return Line(self.start[places], self.slopes[places], self.exposed[places], self.spreads)
 
     def at(self, x: Floats) -> Floats:
         """Return the errors at some steps, shape (n,)."""
@@ -172,7 +185,7 @@ def line_at(errors: Errors, exposed: Floats, known: Spreads) -> Line:
         there = [0.0] * len(STEPS)
         there[place] = _NUDGE
         columns.append((errors(tuple(there)) - here) / _NUDGE)
-    return Line(here, np.stack(columns, axis=1), 1.0 + known.growth * exposed, known)
+    return Line(here, np.stack(columns, axis=1), exposed, known)
 
 
 def solved(line: Line, used: Floats, taken: int, scatter: float) -> tuple[Floats, Floats]:

@@ -85,7 +85,7 @@ def device_fault(num_devices: Number, tp: Number, cp: Number, pp: Number) -> Dev
 
 
 def broken_rules(job: Job) -> list[Number]:
-    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 10.
+    """Return a 1 for each rule that is broken and a 0 for each that holds, rules 1 to 11.
 
     Args:
         job: Only counts of model, batch and layout are read.
@@ -104,6 +104,7 @@ def broken_rules(job: Job) -> list[Number]:
         leaves_rest(job.tp * job.cp * job.dp, expert_ranks(job)),
         leaves_rest(job.dp, job.dp_replicate),
         split_fault(job),
+        where(job.etp > 1.0, dense, 0.0),
     ]
 
 
@@ -116,7 +117,7 @@ def layout_rule(job: Job) -> Number:
     broken = broken_rules(job)
     rule = where(job.tp > 0.0, 0.0, 0.0)
     # From the last rule to the first, so that the first one broken is what stays.
-    for number in [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]:
+    for number in [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]:
         rule = where(broken[number - 1] > 0.0, 1.0 * number, rule)
     return rule
 
@@ -141,8 +142,9 @@ def layout_fault(job: Job) -> Fault:
         largest_divisor(floor(job.tp * job.cp * job.dp / job.etp), job.ep),
         largest_divisor(job.dp, job.dp_replicate),
         0.0,
+        1.0,
     ]
     nearest = where(job.tp > 0.0, 0.0, 0.0)
-    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]:
+    for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]:
         nearest = where(rule == 1.0 * number, mended[number - 1], nearest)
     return {"rule": rule, "nearest": nearest}

@@ -70,6 +70,7 @@ class Generation:
         sixteen_bits: The 16-bit format that it multiplies, the newer one where it has both.
         usual_date: Median month of the sources that ran on it: what software is taken for.
         compute_capability: Major number that CUDA reports; 0 where there is none.
+        written_for: Formats of launch files whose frameworks start on it; None for all.
         efficiency: Share of the measured matrix rate that a step reaches, by the bits of its
             products; bits without one take the nearest.
         kernels: Rate of each attention kernel.
@@ -82,6 +83,7 @@ class Generation:
     sixteen_bits: str
     usual_date: str
     compute_capability: int
+    written_for: tuple[str, ...] | None
     efficiency: dict[int, Share]
     kernels: dict[str, KernelRate]
 
@@ -95,6 +97,7 @@ def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
         sixteen_bits=str(entry.get("sixteen_bits", USUAL_16_BITS)),
         usual_date=str(entry["usual_date"]),
         compute_capability=int(entry.get("compute_capability", 0)),
+        written_for=tuple(entry["written_for"]) if "written_for" in entry else None,
         efficiency={
             int(bits): Share(
                 value=float(share["value"]),

@@ -191,6 +191,11 @@ RULES = (
         "cut evenly",
         short="no layer for a stage between the ends, or one left over",
     ),
+    Rule(
+        field="etp",
+        sentence="etp={etp} needs experts, and {name} is dense; use etp={nearest}",
+        short="the model is dense",
+    ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
 
@@ -254,7 +259,7 @@ def check_ranks(layout: Layout) -> None:
     counts = {
         "num_layers": layout.pp * layout.vpp,
         "num_attention_heads": layout.tp,
-        "num_experts": layout.ep if layout.ep > 1 else 0,
+        "num_experts": layout.ep if layout.ep * layout.etp > 1 else 0,
         "seq_length": layout.cp,
         "global_batch_size": layout.dp,
         "micro_batch_size": 1,

@@ -108,6 +108,7 @@ class ModelShape:
         activation: One of `ACTIVATIONS`; empty for the usual: silu with a gate, gelu without.
         glu_offset: What is added to the part that the gate multiplies.
         sinks: Whether each head has a learned sink, which takes a share of the softmax.
+        max_positions: Tokens of the longest sequence that it is stated for; 0 where nothing says.
     """
 
     name: str
@@ -138,6 +139,7 @@ class ModelShape:
     activation: str = ""
     glu_offset: float = 0.0
     sinks: bool = False
+    max_positions: int = 0
 
     def __post_init__(self) -> None:
         if self.norm:
@@ -153,7 +155,8 @@ class ModelShape:
             "vocab_size",
         ):
             check_count(field, getattr(self, field), most=10**8)
-        for field in ("learned_positions", "window_size", "windowed_layers", "mtp_layers"):
+        counts = ("learned_positions", "window_size", "windowed_layers", "mtp_layers")
+        for field in (*counts, "max_positions"):
             check_count(field, getattr(self, field), least=0, most=10**8)
         if self.head_dim == 0:
             if self.hidden_size % self.num_attention_heads:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steptime.formulas.schedule_rules import chunks_held
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError, check_count
@@ -37,12 +38,11 @@ def usual_layout(
     found = {name: given[name] for name in LAYOUT_FIELDS}
     tp, cp, pp = (check_count(name, found[name], most=10**7) for name in ("tp", "cp", "pp"))
     found["dp"] = dp_of(found["dp"], inputs["num_gpus"], (tp, cp, pp))
-    check_experts_cut(shape, found["etp"])
     # In this order: what comes later depends on what was taken before.
     if found["vpp"] is None:
         found["vpp"] = usual_chunks(shape, pp, found["schedule"], assumed)
     if found["schedule"] is None:
-        found["schedule"] = usual_schedule(found["vpp"], pp, assumed)
+        found["schedule"] = usual_schedule(found["vpp"], pp, said, assumed)
     if found["zero_stage"] is None:
         found["zero_stage"] = zero_stage_taken(shape, (pp, found["dp"], cp), said, assumed)
     if found["etp"] is None:
@@ -132,20 +132,6 @@ def recompute_taken(said: Said, assumed: list[Assumed]) -> str:
     return mode
 
 
-def check_experts_cut(shape: ModelShape, etp: int | None) -> None:
-    """Refuse to cut the experts of a model that has none.
-
-    Args:
-        shape: Whether it has experts.
-        etp: Tensor-parallel size inside an expert; None where it is not stated.
-
-    Raises:
-        ConfigError: With the way out.
-    """
-    if etp is not None and shape.experts is None and check_count("etp", etp, most=10**7) > 1:
-        raise ConfigError(f"etp={etp} needs experts, and {shape.name} is dense; use etp=1")
-
-
 def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     """Return the tensor-parallel size inside an expert where nobody says it: 1.
 
@@ -160,15 +146,24 @@ def usual_etp(shape: ModelShape, tp: int, assumed: list[Assumed]) -> int:
     return 1
 
 
-def usual_schedule(chunks: int, pp: int, assumed: list[Assumed]) -> str:
+def usual_schedule(chunks: int, pp: int, said: Said, assumed: list[Assumed]) -> str:
     """Return the schedule of the pipeline where nobody says it: 1F1B with as many chunks.
+
+    Software that does not run it takes the first of its own that holds as many.
 
     Args:
         chunks: Model chunks a device.
         pp: Pipeline stages.
+        said: Of the software.
         assumed: Gets what is taken.
     """
     usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
+    runs = ability_of(said)
+    if not runs.runs("schedule", usual):
+        alike = chunks_held(float(SCHEDULES.index(usual)))
+        own = (name for name in SCHEDULES if runs.runs("schedule", name))
+        held = (name for name in own if chunks_held(float(SCHEDULES.index(name))) == alike)
+        usual = next(held, usual)
     if pp > 1:
         assumed.append(taken("schedule", usual, "", "--schedule NAME"))
     return usual

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, Unpack
 
 from steptime.answer.known import WITHOUT_RATES, default_predictor
 from steptime.answer.predictor import PREDICTORS
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import SearchInputs
@@ -68,10 +69,13 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     given: dict[str, Any] = {**inputs}
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     every = several("schedule", inputs["schedule"])
+    said = Said(stack=inputs["stack"], date=inputs["date"], facts=fact_pairs(inputs["facts"]))
+    runs = ability_of(said)
+    of_software = tuple(name for name in SCHEDULES if runs.runs("schedule", name))
     lists: dict[str, Any] = {
         "recompute": several("recompute", inputs["recompute"]),
         "sequence_parallel": several("sequence_parallel", inputs["sequence_parallel"]),
-        "schedules": SCHEDULES if EVERY in every else every,
+        "schedules": of_software if EVERY in every else every,
     }
     pinned = ((name, several(name, given[name])) for name in SIZES)
     return Question(
@@ -88,11 +92,7 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
         first_stage_layers=inputs["first_stage_layers"],
         last_stage_layers=inputs["last_stage_layers"],
         predictor=inputs["predictor"] or _predictor(device, inputs["order"]),
-        said=Said(
-            stack=inputs["stack"],
-            date=inputs["date"],
-            facts=fact_pairs(inputs["facts"]),
-        ),
+        said=said,
         constants=inputs["constants"],
         hbm_share=inputs["memory_share"],
         fits_with=inputs["fits_with"],

@@ -10,6 +10,7 @@ from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import OUTLOOKS
 from steptime.answer.question import Question, most_chunks
 from steptime.formulas.judgement import fit_outlook
+from steptime.inputs.ability import ability_of
 from steptime.inputs.again import asked_again
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME
@@ -66,13 +67,20 @@ class Change:
     def asked(self, question: Question) -> Question | None:
         """Return a question with the change; None where it cannot be asked.
 
+        What the named software does not run is asked no more than what the layout lacks before.
+
         Args:
             question: What was asked.
         """
+        before = question.step
         try:
-            return replace(question, step=asked_again(question.step, **self.stated))
+            step = asked_again(before, **self.stated)
         except ConfigError:
             return None
+        runs = ability_of(before.said)
+        if {*runs.lacking(step.layout)} - {*runs.lacking(before.layout)}:
+            return None
+        return replace(question, step=step)
 
     def answered(self, question: Question) -> Prediction | None:
         """Return the answer after the change; None where there is none.

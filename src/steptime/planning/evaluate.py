@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.roofline.context import heads_left_over
+from steptime.inputs.ability import Limit
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.software import Software
@@ -209,6 +210,22 @@ def heads_rule(question: Question, record: Job) -> Number:
     if facts is None or facts.cp_head_ranks == 1.0:
         return 0.0
     return HEADS_LEFT * heads_left_over(record, facts)
+
+
+def software_runs(limits: Iterable[Limit], record: Job) -> NDArray[np.bool_]:
+    """Return which layouts the named software runs beside their sizes, as a mask.
+
+    Args:
+        limits: Of `Question.limits_beside`.
+        record: Rows or a grid against switches.
+    """
+    found: NDArray[np.bool_] = np.ones((), dtype=np.bool_)
+    for limit in limits:
+        value, size = getattr(record, limit.of), getattr(record, limit.where)
+        least = -np.inf if limit.least is None else limit.least
+        most = np.inf if limit.most is None else limit.most
+        found = found & ((size <= limit.above) | ((value >= least) & (value <= most)))
+    return found
 
 
 def layout_of(

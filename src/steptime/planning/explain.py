@@ -8,8 +8,9 @@ from typing import Any
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
-from steptime.inputs.assumed import taken
+from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import sharding
@@ -17,13 +18,15 @@ from steptime.inputs.layout import check_layout
 from steptime.inputs.precision import check_precision
 from steptime.inputs.said import Said
 from steptime.inputs.schedule_faults import check_schedule
-from steptime.inputs.shown import Row, Shown
+from steptime.inputs.shown import Row, Shown, seconds
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
+from steptime.planning.causes import wide_time_s
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
 from steptime.readers.completed import completed
+from steptime.readers.precision import PLAIN_32
 from steptime.readers.reading import Reading, Value
 
 
@@ -37,6 +40,7 @@ class Explanation(Shown):
         best: The fastest layout that fits, None if none does.
         gain_fraction: Time that it saves; None where there is nothing to compare.
         tie_fraction: Differences up to here the model cannot tell.
+        asks_wide: Whether the file asks for products in 32 bits: time and memory are of bf16 then.
     """
 
     question: Question
@@ -44,10 +48,27 @@ class Explanation(Shown):
     best: Candidate | None
     gain_fraction: float | None
     tie_fraction: float
+    asks_wide: bool = False
+
+    @property
+    def wide_time_s(self) -> float | None:
+        """About what a step takes in the 32 bits that the file asks for; None if not known."""
+        return wide_time_s(self.own) if self.asks_wide else None
+
+    @property
+    def wide_remark(self) -> str:
+        """What a reader must know of a file that asks for 32 bits; empty for others."""
+        if not self.asks_wide:
+            return ""
+        found = self.wide_time_s
+        about = "how long 32 bits take on this device is not known"
+        if found is not None:
+            about = f"a step in 32 bits takes about {seconds(found)}"
+        return f"the file asks for 32 bits, time and memory here are those of bf16: {about}"
 
     def title(self) -> str:
         """Return the time of the file's own layout, and whether another is faster."""
-        told = self.own.title()
+        told = self.own.title() + (f"; {self.wide_remark}" if self.asks_wide else "")
         if self.gain_fraction is None or self.gain_fraction <= self.tie_fraction:
             return told
         return f"{told}; another layout is faster by {self.gain_fraction:.1%}"
@@ -84,7 +105,6 @@ def step_of(
     check_layout(reading.model, layout, batch)
     check_schedule(layout, batch)
     check_precision(accelerator, layout.precision)
-    assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
     said = sharding(said, accelerator, layout.zero_stage)
@@ -97,14 +117,28 @@ def step_of(
         layout=layout,
         batch=batch,
         said=said,
-        assumed=(*assumed, *network_taken(accelerator, layout.num_devices)),
+        assumed=(
+            *_assumed(reading, layout.precision),
+            *network_taken(accelerator, layout.num_devices),
+        ),
     )
+
+
+def _assumed(reading: Reading, precision: str) -> list[Assumed]:
+    """Return what the reading took, and the precision where the file asks for 32 bits."""
+    assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
+    if reading.value("precision") != PLAIN_32:
+        return assumed
+    others = [one for one in assumed if one.what != "precision"]
+    return [*others, taken("precision", precision, "the file asks for 32 bits")]
 
 
 def explained(
     step: TrainingStep,
     predictor: str | None = None,
     constants: RooflineConstants | None = None,
+    *,
+    asks_wide: bool = False,
 ) -> Explanation:
     """Return what the models say of a file's step, and of every other layout of it.
 
@@ -112,6 +146,7 @@ def explained(
         step: What the file describes.
         predictor: A name of `steptime.answer.PREDICTORS`; the better one if None.
         constants: Of the roofline model; the published ones if None.
+        asks_wide: Whether the file asks for products in 32 bits.
 
     Raises:
         ConfigError: If the step is beyond the model.
@@ -127,6 +162,8 @@ def explained(
         order=step.layout.order,
         predictor=predictor,
         said=step.said,
+        # A file that runs what its software does not is of a branch, or has a loop of its own.
+        beyond=tuple(ability_of(step.said).lacking(step.layout)),
         constants=constants,
     )
     result = search(question, keep=1)
@@ -140,4 +177,5 @@ def explained(
         best=best,
         gain_fraction=gain,
         tie_fraction=result.tie_fraction,
+        asks_wide=asks_wide,
     )

@@ -11,6 +11,7 @@ from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
 from steptime.readers import read_configuration
+from steptime.readers.precision import PLAIN_32
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
 
@@ -36,4 +37,5 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=facts)
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)
-    return explained(step, inputs["predictor"], inputs["constants"])
+    wide = reading.value("precision") == PLAIN_32
+    return explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)

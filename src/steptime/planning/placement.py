@@ -62,7 +62,7 @@ class Placement(Shown):
         """Return the job and the domains that it fills."""
         return (
             f"{self.layout.num_devices} GPUs in {self.num_domains} domains of {self.domain_size}, "
-            f"{self.left_over} left over"
+            f"{rest_words(self.left_over, self.num_domains)}"
         )
 
     def records(self) -> list[Row]:
@@ -132,6 +132,18 @@ def in_use(used: int, domains: int, devices: int) -> str:
     if domains == 1:
         return f"{used} GPUs in use"
     return f"{used} GPUs in use in each" + (f", {last} in the last" if last < used else "")
+
+
+def rest_words(left: int, domains: int) -> str:
+    """Return what becomes of the other GPUs of a job's domains, for the eye.
+
+    Beside a job inside one domain others may run: a pod is handed out in slices.
+
+    Args:
+        left: GPUs of the domains that do not work for the job.
+        domains: That the job takes.
+    """
+    return f"{left:,} free for others" if domains == 1 and left else f"{left:,} left over"
 
 
 def place(

@@ -6,13 +6,21 @@ from dataclasses import dataclass
 
 from steptime.answer.known import Known, check_order, default_predictor, known_of
 from steptime.answer.predictor import PREDICTORS
+from steptime.inputs.ability import Limit, ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants, check_constants
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, STAGE_FIELDS, Batch, Layout
+from steptime.inputs.layout import (
+    PRECISIONS,
+    RECOMPUTE,
+    SCHEDULES,
+    STAGE_FIELDS,
+    Batch,
+    Layout,
+)
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.said import NOTHING_SAID, Said, in_its_time
@@ -21,6 +29,8 @@ from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
 
 MOST_DEVICES = 1_000_000
+TRIED_SCHEDULES = ("1f1b", "interleaved-1f1b")
+TRIED_SEQUENCE = (False, True)
 TRIED_ZERO = (0, 1, 3)
 """Stage 2 must be asked for: with it gradients are scattered after each micro-batch, which the
 roofline model takes to be hidden."""
@@ -41,9 +51,12 @@ class Question:
         recompute: To try.
         zero_stages: To try; empty for those of ``TRIED_ZERO`` that the software has.
         sequence_parallel: To try, where tp > 1.
-        schedules: To try where stages hold one chunk, or several, as each allows.
-        pinned: Sizes that may take some values alone, by name of ``SIZES``. Copies of what is
-            sharded are tried where they are named, and divide dp.
+        schedules: To try where stages hold one chunk, or several, as each allows; empty for those
+            of ``TRIED_SCHEDULES`` that the software runs, or all of its own if none.
+        pinned: Sizes that may take some values alone, by name of ``SIZES``: what the software
+            does not cut by is 1 unless it is named. Copies of what is sharded are tried where
+            they are named, and divide dp.
+        beyond: Fields of the layout by which it may be more than the named software runs.
         order: Rank order: see `steptime.inputs.rank_order`.
         first_stage_layers: Of every layout; 0 for the software's cut, and the best split of the
             leading layouts beside it.
@@ -64,9 +77,10 @@ class Question:
     micro_batch_sizes: tuple[int, ...] = ()
     recompute: tuple[str, ...] = RECOMPUTE
     zero_stages: tuple[int, ...] = ()
-    sequence_parallel: tuple[bool, ...] = (False, True)
-    schedules: tuple[str, ...] = ("1f1b", "interleaved-1f1b")
+    sequence_parallel: tuple[bool, ...] = TRIED_SEQUENCE
+    schedules: tuple[str, ...] = ()
     pinned: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    beyond: tuple[str, ...] = ()
     order: str = "megatron"
     first_stage_layers: int = 0
     last_stage_layers: int = 0
@@ -88,6 +102,7 @@ class Question:
         if not self.zero_stages:
             era = in_its_time(said, self.accelerator)
             object.__setattr__(self, "zero_stages", zero_stages(era, TRIED_ZERO))
+        self._keep_to_software()
         for field in ("recompute", "sequence_parallel", "schedules"):
             if not getattr(self, field):
                 raise ConfigError(f"{field} is empty: give at least one value to try")
@@ -107,6 +122,33 @@ class Question:
         if check_number("fits_with", self.fits_with, above=-1e-300) >= 1.0:
             raise ConfigError(f"fits_with must be in [0, 1), such as 0.9, got {self.fits_with}")
         self.known()
+
+    def _keep_to_software(self) -> None:
+        """Leave out what the named software does not run and nobody asks for by name."""
+        runs = ability_of(self.said).without(self.beyond)
+        if not self.schedules:
+            tried = [name for name in TRIED_SCHEDULES if runs.runs("schedule", name)]
+            every = (name for name in SCHEDULES if runs.runs("schedule", name))
+            object.__setattr__(self, "schedules", tuple(tried or every))
+        for name, usual in (("recompute", RECOMPUTE), ("sequence_parallel", TRIED_SEQUENCE)):
+            if getattr(self, name) == usual:
+                object.__setattr__(self, name, tuple(one for one in usual if runs.runs(name, one)))
+        named = dict(self.pinned)
+        more = {name: most for name, most in runs.most().items() if name in SIZES}
+        kept = ((name, tuple(range(1, most + 1))) for name, most in more.items())
+        held = (*self.pinned, *(one for one in kept if one[0] not in named))
+        object.__setattr__(self, "pinned", held)
+
+    def limits_beside(self) -> tuple[Limit, ...]:
+        """Return what the named software does not run beside some sizes.
+
+        A limit that all of what is tried breaks was asked for by name.
+        """
+        runs = ability_of(self.said).without(self.beyond)
+        tried = {"zero_stage": self.zero_stages, "sequence_parallel": self.sequence_parallel}
+        return tuple(
+            limit for limit in runs.beside() if any(map(limit.allows, tried.get(limit.of, ())))
+        )
 
     def _check_pinned(self) -> None:
         for name, sizes in self.pinned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from steptime.planning.evaluate import (
     grid_job,
     heads_rule,
     over_software,
+    software_runs,
     step_function,
     switches,
 )
@@ -63,6 +64,7 @@ class Search:
         self.base: Job = base_job(question)
         self.step_s = step_function(question)
         self.limit = question.fitting_bytes
+        self.beside = question.limits_beside()
         self.prune = prune
         self.selection = Selection(keep, len(ROW_FIELDS), want_front=not prune)
         empty = Kept.none(len(ROW_FIELDS))
@@ -114,6 +116,9 @@ class Search:
         """Count the layouts of sizes that cannot be cut, as `_distinct` would."""
         settings = list(self.choices.shape)
         lost = settings_lost(sizes, settings, self.question.seq_length, num_experts(self.question))
+        if self.beside:
+            alone = np.array([[*sizes, *(1.0 for _ in ROW_FIELDS[len(sizes) :])]])
+            lost = int(self._distinct(alone).sum())
         self._drop(REASONS[rule - 1], rows * lost)
 
     def _valid(self, grid: Grid) -> Mask:
@@ -159,7 +164,8 @@ class Search:
         places = [np.arange(float(size)) for size in shape]
         sequence = own_sequence(record, places[3].reshape(1, 1, 1, -1), float(shape[3]))
         sharding = own_sharding(record, places[2].reshape(1, 1, -1, 1))
-        return np.broadcast_to((sequence > 0.0) & (sharding > 0.0), shape)
+        runs = software_runs(self.beside, record)
+        return np.broadcast_to((sequence > 0.0) & (sharding > 0.0) & runs, shape)
 
     def _evaluate(self, grid: Grid, valid: Mask) -> None:
         """Time the valid layouts of a grid and take in what fits."""
@@ -227,6 +233,7 @@ def search(
     tie_fraction: float | None = None,
     cells: int = CELLS,
     splits: bool = True,
+    seen: Callable[[int], object] | None = None,
 ) -> SearchResult:
     """Return the best layouts of a question.
 
@@ -238,6 +245,7 @@ def search(
             the model's own error says.
         cells: Layouts evaluated at once.
         splits: Look for the best split of layers over stages of the fastest; the page does not.
+        seen: Called with the layouts timed so far, after each block.
 
     Returns:
         The fastest, the Pareto front, and the counts by reason of what fell out.
@@ -247,8 +255,9 @@ def search(
     """
     start = time.perf_counter()
     run = Search(question, keep=keep, prune=prune, cells=cells)
-    for _ in run.run():
-        pass
+    for timed in run.run():
+        if seen is not None:
+            seen(timed)
     if splits:
         run.split()
     return finished(

@@ -136,7 +136,8 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
     entries = list(flags(found.words, text))
-    form = recognised(entry.name for entry in entries)
+    # A flag says more than a key: other programs have keys of the same name.
+    form = recognised(name for one in entries for name in (one.name, f"flag.{one.name}"))
     if form is None:
         why = "has no command whose arguments are known here; is this the script that trains?"
         raise unknown(name, why)

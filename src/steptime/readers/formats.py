@@ -19,7 +19,7 @@ class Format:
     """One format, as its file in ``data/formats`` describes it.
 
     A name is a path of keys with dots, in small letters and underscores; ``*.`` before it stands
-    for any keys in front.
+    for any keys in front, and in a signature ``flag.`` for a flag of a command.
 
     Attributes:
         kind: Its key.

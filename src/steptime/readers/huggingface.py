@@ -69,12 +69,28 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     except ConfigError as error:
         message = str(error)
         raise ConfigError(message if message.startswith(name) else f"{name}: {message}") from None
-    longest = source.keys.get("max_position_embeddings")
-    if isinstance(longest, int) and not isinstance(longest, bool) and 0 < longest < LARGEST_SIZE:
+    if longest := _longest(source):
         reading.notes.append(f"built for sequences of up to {longest} tokens")
     if family.told:
         reading.notes.append(family.told)
     return reading
+
+
+def _head_dim(source: ConfigKeys, kind: str, family: Family) -> int:
+    """Return the width of a head; 0 where it follows from the others."""
+    head_dim = source.count("head_dim", ("head_dim",)) or 0
+    if head_dim == 0 and family.fixed_head_dim:
+        head_dim = family.fixed_head_dim
+        source.reading.assume("head_dim", head_dim, f"the default of {kind}")
+    return head_dim
+
+
+def _longest(source: ConfigKeys) -> int:
+    """Return the tokens of the longest sequence that a configuration states; 0 if it does not."""
+    longest = source.keys.get("max_position_embeddings")
+    if isinstance(longest, int) and not isinstance(longest, bool) and 0 < longest < LARGEST_SIZE:
+        return longest
+    return 0
 
 
 def _refuse_parts(reading: Reading, keys: dict[str, Any], text: str) -> None:
@@ -92,10 +108,7 @@ def _shape(source: ConfigKeys, kind: str, family: Family, name: str) -> ModelSha
     layers = source.need("num_layers", family.layers)
     heads = source.need("num_attention_heads", family.heads)
     groups = groups_of(source, kind, family, heads)
-    head_dim = source.count("head_dim", ("head_dim",)) or 0
-    if head_dim == 0 and family.fixed_head_dim:
-        head_dim = family.fixed_head_dim
-        source.reading.assume("head_dim", head_dim, f"the default of {kind}")
+    head_dim = _head_dim(source, kind, family)
     experts = experts_of(source, family, layers)
     dense_ffn = ffn_of(source, family, hidden)
     size, windowed = window_of(source, family, layers)
@@ -113,6 +126,7 @@ def _shape(source: ConfigKeys, kind: str, family: Family, name: str) -> ModelSha
         gated=gated_of(source, family),
         tied=tied,
         learned_positions=positions + family.extra_positions * (positions > 0),
+        max_positions=_longest(source),
         mtp_layers=_further(source),
         window_size=size,
         windowed_layers=windowed,

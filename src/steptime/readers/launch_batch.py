@@ -98,6 +98,10 @@ def devices(entries: Entries) -> None:
     """
     reading = entries.reading
     entries.asked.update((*_NODES, *_EACH, *_HANDED.values()))
+    for name in (*_NODES, *_EACH):
+        # As many as there are: the launcher knows.
+        found = entries.by_key.get(name, [])
+        found[:] = [one for one in found if str(one.value).strip() != "-1"]
     if entries.count("num_gpus", "world_size", "num_gpus") is not None:
         return
     nodes = entries.count("num_nodes", *_given(entries, _NODES, "num_nodes"))

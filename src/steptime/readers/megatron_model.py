@@ -70,6 +70,7 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
     gated = is_gated(entries)
     ffn = _ffn(entries, hidden, gated)
     window, windowed = _window(entries, layers)
+    learned, positions = _positions(entries)
     try:
         return ModelShape(
             name=_name(entries),
@@ -82,7 +83,8 @@ def megatron_model(entries: Entries, tp: int) -> ModelShape | None:
             head_dim=entries.count("head_dim", "kv_channels", "head_dim") or 0,
             gated=gated,
             tied=_tied(entries),
-            learned_positions=_positions(entries),
+            learned_positions=learned,
+            max_positions=positions,
             window_size=window,
             windowed_layers=windowed,
             experts=experts(entries, layers, ffn),
@@ -176,8 +178,11 @@ def _tied(entries: Entries) -> bool:
     return not entries.flag("untie_embeddings_and_output_weights")
 
 
-def _positions(entries: Entries) -> int:
-    """Return the rows of a learned position table: Megatron-LM's default has one."""
+def _positions(entries: Entries) -> tuple[int, int]:
+    """Return the rows of a learned position table and the longest sequence.
+
+    Megatron-LM's default has such a table.
+    """
     kind = entries.word("position_embedding_type")
     rotary = any([entries.flag(name) for name in _ROTARY])
     none = any([entries.flag(name) for name in _WITHOUT])
@@ -190,7 +195,7 @@ def _positions(entries: Entries) -> int:
         )
     if rotary or none or kind not in ("", "learned_absolute", "learned"):
         entries.reading.facts.pop("learned_positions", None)
-        return 0
+        return 0, rows or 0
     if not kind:
         why = (
             "the default is a learned one, of max_position_embeddings rows"
@@ -198,7 +203,7 @@ def _positions(entries: Entries) -> int:
             else "left out: the default is a learned one, but max_position_embeddings is not given"
         )
         entries.reading.assume("position table", rows or 0, why)
-    return rows or 0
+    return rows or 0, rows or 0
 
 
 def _groups(entries: Entries, heads: int) -> int:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import own_defaults
+from steptime.readers import olmo_core_rules, own_defaults
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES, recompute
 from steptime.readers.megatron_model import megatron_model
 from steptime.readers.precision import precision
-from steptime.readers.reading import where
 from steptime.readers.safe import shown
 from steptime.readers.sharded import bf16_shards, recomputed
 from steptime.readers.shared_out import LONG_NAMES, stated
@@ -82,41 +81,6 @@ def _positions_of_flags(entries: Entries, *, learned: bool) -> None:
     entries.put("position_embedding_type", kind, "position flags")
 
 
-def _olmo_core(entries: Entries) -> None:
-    """Turn batches in tokens into batches in sequences; a tokenizer's vocabulary is the model's."""
-    found = entries.by_key.get("vocab_size", [])
-    if found and entries.by_key.get("model_class") and not found[-1].known:
-        entries.by_key.pop("vocab_size")
-    # A record of it is on unless it says otherwise.
-    if entries.flag("low_precision") or (
-        entries.entry("low_record") is not None and entries.entry("low_precision") is None
-    ):
-        entries.put("fp8", "e4m3", "train_module.float8_config")
-    degree = entries.entry("expert_model_parallel_size")
-    if degree is not None and str(degree.value).strip() == "-1":
-        entries.by_key.pop("expert_model_parallel_size")
-        entries.ask("ep", f"{degree.written} = -1 takes what the launcher gives")
-    length = entries.entry("seq_length")
-    if length is None or not str(length.value).isdigit():
-        return
-    for ours, theirs in (
-        ("global_batch_size", "global_tokens"),
-        ("micro_batch_size", "rank_tokens"),
-    ):
-        entry = entries.entry(theirs)
-        if entry is not None and not entry.known:
-            entries.ask(ours, f"{entry.written} = {shown(entry.value)} on {where(entry.line)}")
-        if entry is None or not str(entry.value).isdigit():
-            continue
-        tokens, each = int(str(entry.value)), max(1, int(str(length.value)))
-        if tokens % each:
-            raise ConfigError(
-                f"{entries.reading.at(entry.line)}: {entry.written} = {tokens} tokens are no whole "
-                f"sequences of {each}"
-            )
-        entries.put(ours, tokens // each, f"{entry.written} / sequence length")
-
-
 def _llama_factory(entries: Entries) -> None:
     reading = entries.reading
     kind, stage = entries.word("finetuning_type"), entries.word("training_stage")
@@ -174,7 +138,7 @@ def _trainer(entries: Entries) -> None:
 _PREPARE = {
     "llm-foundry": _llm_foundry,
     "olmo": _olmo,
-    "olmo-core": _olmo_core,
+    "olmo-core": olmo_core_rules.olmo_core,
     "llama-factory": _llama_factory,
     "llama-factory-1": own_defaults.llama_factory,
     "litgpt": own_defaults.litgpt,

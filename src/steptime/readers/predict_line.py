@@ -19,8 +19,11 @@ def predict_line(reading: Reading | None = None) -> str:
     """Return the line, with a usual value where a file tells none.
 
     Args:
-        reading: What is understood of a file so far.
+        reading: What is understood of a file so far; without one no value is given, as numbers
+            of another run would be taken for the file's.
     """
+    if reading is None:
+        return "steptime predict --model NAME --accelerator NAME --gpus N -s TOKENS -B SEQUENCES"
     words = ["steptime predict --model NAME --accelerator h100"]
     for name, option, usual in _OPTIONS:
         value = None if reading is None else reading.value(name)

@@ -58,7 +58,7 @@ def training_words(
         if number and rank >= most:
             best, most = command.words, rank
     if best and not best[0].startswith("-"):
-        return Words(best[:_MOST_WORDS], " ".join(best[:40]))
+        return Words(best[:_MOST_WORDS], readable(" ".join(best[:40])))
     loose: list[str] = []
     for value in script.variables.values():
         words = before_redirection(value.split())

@@ -8,8 +8,9 @@ from collections.abc import Mapping, MutableMapping
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell_arithmetic import value_of
 
-UNSET, COMMAND, CLOSE = "\ue000", "\ue001", "\ue002"
-"""Marks round what stays unknown: a variable that the script never sets, a command's output."""
+UNSET, COMMAND, CLOSE, GAP = "\ue000", "\ue001", "\ue002", "\ue003"
+"""Marks round what stays unknown: a variable that the script never sets, a command's output.
+`GAP` stands for a command's own spaces, at which a word is not cut."""
 
 MOST_LETTERS = 2_000_000
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
@@ -25,7 +26,7 @@ def is_known(text: str) -> bool:
 def readable(text: str) -> str:
     """Return ``text`` with its marks turned back into shell."""
     text = re.sub(f"{UNSET}([^{CLOSE}]*){CLOSE}", r"${\1}", text)
-    return re.sub(f"{COMMAND}([^{CLOSE}]*){CLOSE}", r"$(\1)", text)
+    return re.sub(f"{COMMAND}([^{CLOSE}]*){CLOSE}", r"$(\1)", text).replace(GAP, " ")
 
 
 class Expander:
@@ -194,7 +195,7 @@ class Expander:
         """Return ``${...}``: a variable, an array, or a default."""
         name = _BRACED_NAME.match(inner)
         if name is None:
-            return f"{COMMAND}{inner[:40]}{CLOSE}"
+            return _output(inner)
         rest = inner[name.end() :]
         if rest in ("[@]", "[*]"):
             values = self.arrays.get(name[0])
@@ -206,7 +207,7 @@ class Expander:
             return self._variable(name[0])
         operator = _OPERATOR.match(rest)
         if operator is None:
-            return f"{COMMAND}{inner[:40]}{CLOSE}"
+            return _output(inner)
         value = self.scalars.get(name[0])
         present = value is not None and (value != "" or operator[0][0] != ":")
         if operator[0][-1] == "+":
@@ -230,7 +231,7 @@ class Expander:
         if words[:1] == ["expr"]:
             value = self._arithmetic(" ".join(words[1:]).replace("\\", ""), 20)
             return self._spend(value)
-        return f"{COMMAND}{' '.join(words)[:40]}{CLOSE}"
+        return _output(" ".join(words))
 
     def _arithmetic(self, inner: str, depth: int) -> str:
         """Return the value of an expression, or the mark of an unknown."""
@@ -249,7 +250,12 @@ class Expander:
 
 
 def _unknown(text: str) -> str:
-    return f"{COMMAND}{readable(text)[:40]}{CLOSE}"
+    return _output(readable(text))
+
+
+def _output(command: str) -> str:
+    """Return what stands for a command's output, as one word."""
+    return f"{COMMAND}{GAP.join(command[:40].split())}{CLOSE}"
 
 
 def _closing(word: str, at: int, opened: str, closed: str) -> int:

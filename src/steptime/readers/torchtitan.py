@@ -129,7 +129,10 @@ def _layout(entries: Entries) -> None:
     # Context ranks share weights too, whatever the degree of shards.
     elif count != 1 or cp > 1:
         reading.assume("zero_stage", 2 if keeps else 3, f"fsdp_reshard_after_forward = {after}")
-    if tp > 1:
+    if entries.entry("sequence_parallel") is not None:
+        cut = entries.flag("sequence_parallel") and tp > 1
+        reading.state("sequence_parallel", cut, line=entries.line("sequence_parallel"))
+    elif tp > 1:
         reading.assume("sequence_parallel", True, "torchtitan's tensor parallelism includes it")
     if pp > 1:
         _schedule(entries)

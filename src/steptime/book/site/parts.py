@@ -224,3 +224,18 @@ def cut(folder: Path) -> None:
         moved = _moved(html, path.name, where, wholes.get(path.name))
         if moved != html:
             path.write_text(moved, encoding="utf-8")
+
+
+def standing(folder: Path) -> set[str]:
+    """Return the addresses of the modules' pages that a list leads to, from the site's root.
+
+    Args:
+        folder: Of the site, its pages cut.
+    """
+    found = set()
+    for path in (one for pattern in CUT for one in folder.glob(pattern)):
+        html = path.read_text(encoding="utf-8")
+        if LIST in html:
+            files = re.findall(r'<h2><a href="([\w.-]+\.html)"', html)
+            found |= {(path.parent / file).relative_to(folder).as_posix() for file in files}
+    return found

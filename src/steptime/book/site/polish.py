@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from steptime.book.site.assets import write_assets
 from steptime.book.site.drawings import lighter
-from steptime.book.site.parts import cut
+from steptime.book.site.parts import cut, standing
 from steptime.book.site.policy import META, strict, write_beside
 from steptime.book.site.share import lost, shared
 
@@ -41,6 +41,8 @@ REMOVED = (
     # Said once is enough.
     r'<meta name="viewport" content="width=device-width, initial-scale=1"\s*/>',
 )
+SEARCH = "search"
+"""Name of the page that the theme has and no source makes."""
 START = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -124,6 +126,26 @@ def polished(html: str, up: str = "") -> str:
     return re.sub(r'( aria-hidden="true"| aria-label="[^"]*"| st-scroll)\1+', r"\1", html)
 
 
+def themed(html: str) -> bool:
+    """Return whether the theme made a page: not one of our own, such as a widget alone."""
+    return 'id="pst-header"' in html or 'id="main-content"' in html
+
+
+def drop_gone(folder: Path, sources: set[str]) -> None:
+    """Take away pages of an earlier build whose source is gone.
+
+    Args:
+        folder: Of the site, its pages cut.
+        sources: Names of what the theme makes pages of, from the site's root.
+    """
+    known = {f"{name}.html" for name in sources} | standing(folder)
+    for path in sorted(folder.rglob("*.html")):
+        if path.relative_to(folder).as_posix() in known:
+            continue
+        if themed(path.read_text(encoding="utf-8")):
+            path.unlink()
+
+
 def polish_site(app: Sphinx, failure: Exception | None) -> None:
     """Mend every page once the build is done, and drop files that nothing loads now.
 
@@ -135,13 +157,14 @@ def polish_site(app: Sphinx, failure: Exception | None) -> None:
         return
     folder = Path(app.outdir)
     cut(folder)
+    drop_gone(folder, {*app.env.found_docs, SEARCH})
     pages: dict[Path, str] = {}
     for path in sorted(folder.rglob("*.html")):
         if path.parts[len(folder.parts)] == "_static":
             continue
         before = path.read_text(encoding="utf-8")
-        if 'id="pst-header"' not in before and 'id="main-content"' not in before:
-            continue  # a page of our own, such as a widget on its own
+        if not themed(before):
+            continue
         address = path.relative_to(folder).as_posix()
         up = "../" * address.count("/")
         after = shared(polished(before, up=up), up, address, app.config.html_baseurl)
@@ -175,7 +198,7 @@ def search_page(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     Args:
         app: The running build.
     """
-    yield "search", {}, "search.html"
+    yield SEARCH, {}, "search.html"
 
 
 def setup(app: Sphinx) -> None:

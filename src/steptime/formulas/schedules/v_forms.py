@@ -11,6 +11,8 @@ grow with them.
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -23,7 +25,7 @@ ZERO = 2**15
 
 
 def table_forms(
-    p: Number, m: Number, table: dict[str, list[float]], settled: float, short: float
+    p: Number, m: Number, table: dict[str, Sequence[float]], settled: float, short: float
 ) -> list[list[Number]]:
     """Return the forms of the idle time, see `forms`.
 
@@ -109,20 +111,22 @@ def table_start(p: Number, settled: float) -> Number:
     return (twice * before * p / 2.0 - halves) / 2.0 + before
 
 
-class FormTable(dict[str, list[float]]):
-    """A table by columns that is decoded when one is first asked for: few questions need it."""
+class FormTable(dict[str, Sequence[float]]):
+    """A table by columns that is decoded when one is first asked for: few questions need it.
+
+    A column is packed as NumPy reads it, which a search takes entries from again and again.
+    """
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
 
-    def __missing__(self, name: str) -> list[float]:
-        self.update(_columns(self._texts))
+    def __missing__(self, name: str) -> Sequence[float]:
+        self.update({name: array("d", column) for name, column in _columns(self._texts).items()})
         return self[name]
 
     def items(self) -> Any:
         """Return the columns, as what writes them elsewhere wants."""
-        self.update(_columns(self._texts))
-        return super().items()
+        return _columns(self._texts).items()
 
 
 def _columns(texts: list[str]) -> dict[str, list[float]]:

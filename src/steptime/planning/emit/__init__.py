@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from steptime.inputs.ability import ability_of, check_run
 from steptime.inputs.errors import check_choice
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
+from steptime.inputs.said import Said
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.words import unsaid, words_for
 
@@ -61,6 +63,7 @@ def emitted(
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
     check_choice("format", kind, FORMATS)
+    check_run(kind, ability_of(Said(stack=kind)), layout)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})

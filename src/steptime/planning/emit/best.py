@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.generation import generations
 from steptime.planning.emit import USUAL_NODE, emitted
+from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.read_back import said_otherwise
 from steptime.planning.emit.words import said_by, unsaid
 from steptime.planning.result import Candidate, SearchResult, answered
@@ -42,17 +44,32 @@ def node_size_of(device: Accelerator) -> int:
     return device.node_size or min(device.nvlink_domain, USUAL_NODE)
 
 
-def emission(kind: str, result: SearchResult, choice: int | None = None) -> Emission:
+def emission(
+    kind: str, result: SearchResult, choice: int | None = None, tokens: float | None = None
+) -> Emission:
     """Return the file of a layout of a search.
 
     Args:
         kind: One of ``FORMATS``.
         result: The search.
         choice: Which layout, 1 is the best; the best that the framework can run if None.
+        tokens: Of the whole run, which the file then says in steps.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or none of them.
     """
+    _check_device(kind, result.question.accelerator)
+    if not result.best:
+        raise ConfigError(f"{kind} can run no layout of the ranking: none fits; give more GPUs")
+    found = _chosen(kind, result, choice)
+    if tokens is None:
+        return found
+    steps = steps_of(tokens, found.candidate.batch)
+    return replace(found, text=with_steps(kind, found.text, steps))
+
+
+def _chosen(kind: str, result: SearchResult, choice: int | None) -> Emission:
+    """Return the file of a stated layout, or of the best that the framework can run."""
     if choice is not None:
         check_count("choice", choice, most=len(result.best))
         return _of(kind, result, choice)
@@ -73,6 +90,16 @@ def emission(kind: str, result: SearchResult, choice: int | None = None) -> Emis
     # The last is of a layout that came further than the first.
     told = dict.fromkeys((reasons[0], reasons[-1]))
     raise ConfigError(f"{kind} can run no layout of the ranking: {'; '.join(told)}")
+
+
+def _check_device(kind: str, device: Accelerator) -> None:
+    """Refuse a device on which the framework does not start."""
+    known = generations().get(device.generation)
+    if known is None or known.written_for is None or kind in known.written_for:
+        return
+    own = " or ".join(known.written_for)
+    instead = f"emit {own}, or for" if own else "emit for"
+    raise ConfigError(f"{kind} does not run on {device.name}; {instead} a GPU, such as -a h100")
 
 
 def _of(kind: str, result: SearchResult, place: int) -> Emission:

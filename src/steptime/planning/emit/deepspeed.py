@@ -10,7 +10,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
-from steptime.planning.emit.names import check_one_copy, headline, servers
+from steptime.planning.emit.names import headline, servers
 
 _WORDS = {"attention_kernel": "attn_implementation", "compiled": "torch_compile"}
 _PRECISIONS = ("bf16", "fp16")
@@ -66,14 +66,6 @@ def deepspeed_script(
 
 def _check(layout: Layout) -> None:
     """Refuse what the trainer has no option for."""
-    check_one_copy("the trainer", layout, "emit torchtitan")
-    if (layout.tp, layout.pp, layout.cp, layout.ep) != (1, 1, 1, 1):
-        raise ConfigError(
-            "DeepSpeed's ZeRO under a trainer cuts over data-parallel ranks only; choose a layout "
-            "with tp, pp, cp and ep of 1, or emit megatron"
-        )
-    if layout.recompute == "selective":
-        raise ConfigError("the trainer has no selective recomputation; use none or full")
     if layout.precision not in _PRECISIONS:
         raise ConfigError(f"the trainer has no precision={layout.precision!r}; use bf16 or fp16")
     if layout.zero_stage == 0 and layout.precision == "bf16" and layout.dp > 1:

@@ -15,7 +15,6 @@ from steptime.readers.reading import Reading
 Names = dict[str, Any]
 FLEX = "flex"
 _DIVISORS = (128, 64, 32, 16, 8, 4, 2)
-_SCHEDULES = ("1f1b", "interleaved-1f1b")
 
 
 def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) -> None:
@@ -30,8 +29,6 @@ def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) 
     Raises:
         ConfigError: With the reason.
     """
-    if layout.schedule not in _SCHEDULES:
-        raise ConfigError(f"{title} does not run schedule={layout.schedule!r}; use 1f1b")
     own = Reading(path="this layout", kind="", title=title, software="megatron", model=model)
     # Stages of unequal length are written out, so only micro-batches can be in the way.
     own.state("uneven_stages", True)

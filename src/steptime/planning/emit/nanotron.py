@@ -10,7 +10,6 @@ from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
 from steptime.planning.emit.names import (
-    check_one_copy,
     headline,
     norm_of,
     started,
@@ -19,6 +18,8 @@ from steptime.planning.emit.names import (
 from steptime.planning.emit.stages import check_even_stages
 
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
+_ANY = "1f1b"
+"""On one stage, where a schedule means nothing."""
 
 
 def nanotron_yaml(
@@ -64,7 +65,7 @@ def nanotron_yaml(
         f"  pp: {layout.pp}",
         f"  tp: {layout.tp}",
         f"  context_parallel_size: {layout.cp}",
-        f"  pp_engine: {_ENGINES[layout.schedule]}",
+        f"  pp_engine: {_ENGINES.get(layout.schedule, _ANY)}",
         f"  tp_mode: {'REDUCE_SCATTER' if layout.sequence_parallel else 'ALL_REDUCE'}",
         f"  tp_linear_async_communication: {str(layout.sequence_parallel).lower()}",
         f"  recompute_layer: {str(layout.recompute == 'full').lower()}",
@@ -78,7 +79,6 @@ def nanotron_yaml(
 
 def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what nanotron has no key for."""
-    check_one_copy("nanotron", layout, "emit megatron")
     check_usual("nanotron", model, "emit megatron")
     check_even_stages("nanotron", layout)
     is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
@@ -92,11 +92,7 @@ def _check(model: ModelShape, layout: Layout) -> None:
         raise ConfigError(f"nanotron's heads are hidden_size / heads wide, not {model.head_dim}")
     if model.window_size and model.windowed_layers != model.num_layers:
         raise ConfigError("nanotron has a window in every layer or in none; emit megatron")
-    if layout.schedule not in _ENGINES:
-        raise ConfigError(f"nanotron does not run schedule={layout.schedule!r}; use 1f1b or gpipe")
     if layout.zero_stage > 1:
         raise ConfigError("nanotron shares no gradients or weights; choose --zero 0 or --zero 1")
-    if layout.recompute == "selective":
-        raise ConfigError("nanotron has no selective recomputation; use none or full")
     if layout.precision != "bf16":
         raise ConfigError(f"nanotron has no precision={layout.precision!r}; use bf16")

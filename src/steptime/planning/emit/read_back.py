@@ -19,7 +19,16 @@ from steptime.readers import read_configuration
 SAME = 1e-9
 """Times and memories nearer than this are the same: what rounding leaves."""
 
-_NAMES = ("name", "source", "facts", "zero_stage", "trained_with", "norm", "mtp_layers")
+_NAMES = (
+    "name",
+    "source",
+    "facts",
+    "zero_stage",
+    "trained_with",
+    "norm",
+    "mtp_layers",
+    "max_positions",
+)
 """Fields of a model that neither time nor memory goes by."""
 
 

@@ -102,9 +102,6 @@ def _said(words: Mapping[str, Any], *keys: str) -> list[str]:
 
 def _check(layout: Layout) -> None:
     """Refuse what torchtitan has no key for."""
-    if layout.schedule not in SCHEDULES:
-        known = ", ".join(SCHEDULES)
-        raise ConfigError(f"torchtitan does not run {layout.schedule!r}; it runs {known}")
     if layout.zero_stage == 1 and layout.dp > 1:
         raise ConfigError(
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
@@ -114,11 +111,6 @@ def _check(layout: Layout) -> None:
         raise ConfigError(
             f"torchtitan shards nothing where copies take up all of dp={layout.dp}; choose fewer, "
             "or --zero 0"
-        )
-    if layout.tp > 1 and not layout.sequence_parallel:
-        raise ConfigError(
-            "torchtitan cuts the sequence wherever it cuts tensors; choose a layout with "
-            "sequence parallelism"
         )
     if layout.precision not in _CONVERTERS:
         raise ConfigError(f"torchtitan has no precision={layout.precision!r}; use bf16 or fp8")
@@ -151,11 +143,6 @@ def _check_shared(model: ModelShape, layout: Layout) -> None:
     References:
         torchtitan2025, torchtitan/distributed/parallel_dims.py (fsdp_enabled).
     """
-    if layout.cp > 1 and layout.zero_stage < 2:
-        raise ConfigError(
-            f"torchtitan shares weights over cp={layout.cp} context ranks wherever there are any; "
-            "choose a layout with --zero 3, or with cp=1"
-        )
     alone = layout.dp * layout.cp == 1 and layout.zero_stage > 0
     if alone and model.experts and layout.tp > layout.etp:
         raise ConfigError(
@@ -206,10 +193,12 @@ def _flavor_lines(model: ModelShape) -> list[str]:
 def _parallelism(model: ModelShape, layout: Layout, batch: Batch) -> list[str]:
     """Return the lines of the section that cuts the model."""
     copies = shared_copies(layout, least=2)
+    whole = layout.tp > 1 and not layout.sequence_parallel
     lines = [
         f"data_parallel_replicate_degree = {copies}",
         f"data_parallel_shard_degree = {layout.dp // copies}",
         f"tensor_parallel_degree = {layout.tp}",
+        *(["enable_sequence_parallel = false"] if whole else []),
         f"context_parallel_degree = {layout.cp}",
         f"pipeline_parallel_degree = {layout.pp}",
     ]
