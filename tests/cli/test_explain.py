@@ -224,6 +224,31 @@ def test_the_table_has_facts_and_what_the_command_line_gives(
     assert re.search(r"fact overlap_dp\s*│", out)
 
 
+def test_a_file_may_cut_the_experts_that_its_model_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The software makes the groups and uses them for nothing; what is left open is still told."""
+    path, told = tmp_path / "run.sh", []
+    words = (
+        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+        "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 "
+        "--vocab-size 32000 --bf16 --swiglu --tensor-model-parallel-size 4"
+    )
+    cuts = " --expert-tensor-parallel-size 2"
+    for more, model in (("", []), (cuts, []), (cuts, ["--model", "llama3-8b"])):
+        path.write_text(words + more + "\n")
+        assert run(["explain", str(path), "-a", "h100", *model, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    plain, cut, named = told
+    note = "--expert-tensor-parallel-size does nothing without experts"
+    assert sorted(cut["notes"]) == sorted([*plain["notes"], note])
+    assert plain["unstated"]
+    for name in ("layout", "step_time_s", "breakdown_s", "assumed", "unstated", "suggestion"):
+        assert cut[name] == plain[name], name
+    assert note in named["notes"]
+    assert named["unstated"]
+
+
 def test_a_file_that_asks_for_32_bits_has_no_16_bit_time_as_its_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,26 +277,3 @@ def test_a_file_that_asks_for_32_bits_has_no_16_bit_time_as_its_own(
     assert again["step_time_s"] == pytest.approx(told["step_time_s"])
     assert not again["asks_32_bits"]
     assert again["step_time_32_bits_s"] is None
-
-
-def test_a_file_may_cut_the_experts_that_its_model_lacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The software makes the groups and uses them for nothing; what is left open is still told."""
-    path, told = tmp_path / "run.sh", []
-    words = (
-        "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
-        "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 "
-        "--vocab-size 32000 --bf16 --swiglu --tensor-model-parallel-size 4"
-    )
-    for more in ("", " --expert-tensor-parallel-size 2"):
-        path.write_text(words + more + "\n")
-        assert run(["explain", str(path), "-a", "h100", "--json"]) == 0
-        told.append(json.loads(capsys.readouterr().out))
-    plain, cut = told
-    note = "etp = 2 counts for nothing: the model has no experts"
-    assert cut["notes"] == [*plain["notes"], note]
-    assert cut["understood"]["etp"]["value"] == 2
-    assert plain["unstated"]
-    for name in ("layout", "step_time_s", "breakdown_s", "assumed", "unstated", "suggestion"):
-        assert cut[name] == plain[name], name

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import Memory
 from steptime.answer.question import Question
 from steptime.inputs.face import PredictInputs
 from steptime.inputs.signed import checked_names
-from steptime.inputs.training_step import training_step
+from steptime.inputs.training_step import step_asked
 
 
 @checked_names
@@ -33,10 +33,9 @@ def predict(**inputs: Unpack[PredictInputs]) -> Prediction:
         >>> step == steptime.Prediction.from_json(step.to_json())
         True
     """
+    # Names are checked and all of them are there: no need to do that twice.
+    step = step_asked(inputs)
     predictor, constants = inputs["predictor"], inputs["constants"]
-    asked: dict[str, Any] = {**inputs}
-    del asked["predictor"], asked["constants"]
-    step = training_step(**asked)
     return answer(Question(step=step, predictor=predictor, constants=constants))
 
 

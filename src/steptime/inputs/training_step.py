@@ -128,6 +128,18 @@ def training_step(**inputs: Unpack[StepInputs]) -> TrainingStep:
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
+    return step_asked(inputs)
+
+
+def step_asked(inputs: StepInputs) -> TrainingStep:
+    """Return a checked training step from inputs of which none is left out.
+
+    Args:
+        inputs: By name, as `training_step` gets them; others are left alone.
+
+    Raises:
+        ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
+    """
     shape = shape_named(inputs["model"])
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     precision = precision_word(inputs["precision"])

@@ -75,9 +75,17 @@ def experts_cut(reading: Reading, sizes: dict[str, int]) -> dict[str, int]:
     if reading.model is None or reading.model.experts is not None:
         return sizes
     if sizes["etp"] > 1 and "etp" in reading.facts:
-        note = f"etp = {sizes['etp']} counts for nothing: the model has no experts"
-        reading.notes[:] = dict.fromkeys((*reading.notes, note))
+        idle_cut(reading)
     return sizes | {"etp": 1}
+
+
+def idle_cut(reading: Reading) -> None:
+    """Drop the cut of experts that a file states for a model without any, and say so.
+
+    Args:
+        reading: Of the file.
+    """
+    reading.notes.append(f"{reading.facts.pop('etp').written} does nothing without experts")
 
 
 def cut_as_tensors(reading: Reading, why: str) -> None:
@@ -111,7 +119,7 @@ def megatron_experts(entries: Entries, has_experts: bool) -> None:
         return
     told = entries.count("etp", LONG_NAMES["etp"], "etp")
     if (told or 1) > 1 and reading.model is not None and reading.model.experts is None:
-        reading.notes.append(f"{reading.facts.pop('etp').written} does nothing without experts")
+        idle_cut(reading)
         return
     if told is None and (reading.value("ep", 1) > 1 or has_experts):
         cut_as_tensors(reading, "Megatron-LM's default is tp")
