@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from steptime.formulas.candidates import UNFIT, row_rule
-from steptime.inputs.layout import SCHEDULES
+from steptime.formulas.candidates import UNFIT, WAITS, row_rule
+from steptime.inputs.layout import RULES, SCHEDULES
 from steptime.inputs.presets import accelerator, model
 from steptime.pipeline.build import refusal
-from steptime.planning.evaluate import base_job, rows_job
+from steptime.planning.evaluate import HEADS_LEFT, REASONS, base_job, rows_job
 from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, row_blocks
 
 # refusal
+
+
+def test_rules_of_rows_are_numbered_after_those_of_layouts() -> None:
+    numbers = (WAITS, UNFIT, HEADS_LEFT)
+    assert numbers == tuple(float(len(RULES) + place) for place in (1, 2, 3))
+    said = [REASONS[int(number) - 1].partition(":")[0] for number in numbers]
+    assert said == ["vpp", "schedule", "cp"]
 
 
 def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:

@@ -11,8 +11,8 @@ from steptime.formulas.records import Job
 from steptime.formulas.schedule import schedule_fault
 from steptime.formulas.validity import layout_rule, leaves_rest
 
-WAITS = 11.0
-UNFIT = 12.0
+WAITS = 12.0
+UNFIT = 13.0
 """Numbers of the two rules that come after those of `steptime.formulas.validity`."""
 
 

@@ -15,7 +15,6 @@ from steptime.planning.emit.names import (
     started,
     vocabulary_step,
 )
-from steptime.planning.emit.stages import check_even_stages
 
 _ENGINES = {"1f1b": "1f1b", "gpipe": "afab"}
 _ANY = "1f1b"
@@ -80,7 +79,6 @@ def nanotron_yaml(
 def _check(model: ModelShape, layout: Layout) -> None:
     """Refuse what nanotron has no key for."""
     check_usual("nanotron", model, "emit megatron")
-    check_even_stages("nanotron", layout)
     is_llama = model.gated and norm_of(model) == "rmsnorm" and not model.learned_positions
     plain = not (model.linear_bias or model.qkv_bias or model.qk_norm)
     if not is_llama or not plain or model.experts or model.latent_attention:

@@ -1,4 +1,4 @@
-"""How layers are cut over pipeline ranks, in the words of Megatron-LM; who has no words for it."""
+"""How layers are cut over pipeline ranks, in the words of Megatron-LM, or chunk by chunk."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 from steptime.formulas.schedule import entry_number
 from steptime.formulas.stage_split import stated_before
 from steptime.formulas.validity import ends_count
-from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import SCHEDULES, STAGE_FIELDS, Layout
+from steptime.inputs.layout import SCHEDULES, Layout
 from steptime.inputs.model import ModelShape
 
 
@@ -88,21 +87,3 @@ def _stated_ranks(model: ModelShape, layout: Layout) -> list[int]:
     )
     starts = [0, *(int(stated_before(record, float(rank))) for rank in range(1, layout.pp))]
     return [end - start for start, end in pairwise([*starts, model.num_layers])]
-
-
-def check_even_stages(title: str, layout: Layout) -> None:
-    """Refuse stated layers of a pipeline rank where a framework has no key for them.
-
-    Args:
-        title: What to call the framework.
-        layout: The layout.
-
-    Raises:
-        ConfigError: If any are stated.
-    """
-    stated = {name: getattr(layout, name) for name in STAGE_FIELDS}
-    if any(stated.values()):
-        told = ", ".join(f"{name}={value}" for name, value in stated.items() if value)
-        raise ConfigError(
-            f"{title} has no key for {told}; choose a layout without it, or emit megatron"
-        )
