@@ -123,7 +123,7 @@ def test_a_node_of_a_rack_has_four_devices() -> None:
     [
         ("schedule", "zbb", "zb-h1"),
         ("schedule", "ZBV", "zb-v"),
-        ("schedule", "zb2p", "zb-h2"),
+        ("schedule", "zb2p", "zb-2p"),
         ("precision", "pure bf16", "bf16"),
         ("recompute", "selective (every second layer)", "selective"),
         ("software", "NeMo 24.09 container", "nemo"),

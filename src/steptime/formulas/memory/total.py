@@ -246,11 +246,7 @@ def worst_rank(job: Job, facts: MemoryFacts) -> WorstRank:
 
 def memory_total_bytes(job: Job, facts: MemoryFacts) -> Number:
     """Return the bytes on the fullest rank: what a search compares with the limit."""
-    totals = rank_totals(job, facts)
-    total = totals[0]["total"]
-    for one in totals:
-        total = maximum(one["total"], total)
-    return total
+    return worst_rank(job, facts)["total"]
 
 
 def memory_bytes(job: Job, facts: MemoryFacts) -> MemoryParts:
