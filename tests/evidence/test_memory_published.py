@@ -51,8 +51,9 @@ def test_the_two_sources_that_memory_was_first_read_from() -> None:
 @pytest.mark.parametrize(
     ("source", "count", "mean", "largest"),
     [
-        # Measured: 3.8 and 8.2 %; 2.8 and 8.5 %; 4.3 and 7.3 %.
-        ("qi2023", 48, 0.04, 0.085),
+        # Measured: 4.7 and 8.2 %; 2.8 and 8.5 %; 4.3 and 7.3 %. Of ZB-2p all that it may hold is
+        # counted, two micro-batches a rank; ZB-H2, one less in all, would be 3.8 % off.
+        ("qi2023", 48, 0.05, 0.085),
         ("simumax2025", 43, 0.035, 0.105),
         ("atorch2023", 10, 0.045, 0.075),
     ],
