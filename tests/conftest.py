@@ -15,9 +15,11 @@ TESTS = Path(__file__).parent
 
 
 def pytest_configure() -> None:
-    """Keep numeric libraries to one thread each: the tests already run side by side."""
+    """Keep numeric libraries to one thread each, as tests run side by side, and tables wide."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+    # Tables are as wide as in a pipe, whatever the terminal that tests were started from.
+    os.environ.pop("COLUMNS", None)
 
 
 # From the most tests a second to the fewest; files beside the rooms come first. Slow tests come

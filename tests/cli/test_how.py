@@ -95,8 +95,15 @@ def test_stacks_and_facts_are_listed_as_they_are_taken(steptime: Call) -> None:
     then = json.loads(steptime("stacks", "megatron", "--date", "2023-06", "--json")[1])
     assert list(then) == ["megatron-2023"]
     assert list(told["facts"]) == list(FACT_NAMES)
-    (kernel,) = told["facts"]["kernel"]
-    assert (kernel["value"], kernel["kind"]) == ("flash-2", "counted")
+    kernel, *later = told["facts"]["kernel"]
+    assert (kernel["value"], kernel["kind"], kernel["when"]) == ("flash-2", "counted", [])
+    # PyTorch takes cuDNN's attention from a month on, on each kind of device another.
+    assert [(one["value"], one["when"], one["before"]) for one in later] == [
+        ("cudnn", ["blackwell"], ""),
+        ("flash-2", ["blackwell"], "2025-05"),
+        ("cudnn", ["hopper"], ""),
+        ("flash-2", ["hopper"], "2025-10"),
+    ]
     status, table, _ = steptime("facts")
     assert status == 0
     assert all(name in table for name in FACT_NAMES)

@@ -28,6 +28,8 @@ COMMANDS = (
     "search -m llama3-8b -a h100 -n 8 -s 1 -B 8 --constants {}",
     "memory -m llama3-8b -a h100 -s 1 -B 8 --constants {}",
     "place -a {}",
+    "place --tp 8 -m {} -a h100 -s 64 -B 8",
+    "place --tp 8 -m llama3-8b -a h100 -s 64 -B 8 --constants {}",
     "sweep {} -o out",
     "sweep plan.toml -o out --constants {}",
     "schedule --order {}",

@@ -2,6 +2,8 @@
 
 import { modelName, sentence } from "./answer.js";
 import { group } from "./format.js";
+import { inWord } from "./ranked.js";
+import { factsOf } from "./state.js";
 
 /** Records as objects: the tables list what, value, why, how. */
 const told = (lists = []) => lists.map(([what, value, why, how]) => ({ what, value, why, how }));
@@ -98,7 +100,9 @@ export function makeAssumed(named, data, formulas) {
   }
 
   /** Facts that say something of a layout to which it does not apply. */
-  function unused({ job, software: { time, memory, lines } }) {
+  function unused(answer) {
+    const { job, software } = answer;
+    const { time, memory, lines } = software;
     const { remarks, words } = tables;
     const found = [];
     if (memory.recompute_layers > 0 && !job.recompute_full) {
@@ -115,7 +119,33 @@ export function makeAssumed(named, data, formulas) {
       const why = sentence(remarks.no_windows, { layers: job.windowed_layers });
       found.push(record(words.context, way, why, "--fact cp_comm_type=all_gather"));
     }
-    return found;
+    return [...found, ...unread(answer, found)];
+  }
+
+  /** Values of the same kind on both sides of one. */
+  function others(value, kind) {
+    const most = kind.most ?? 2 * Math.abs(value) + 1;
+    const every = [kind.least ?? -most, value + 1, most];
+    return every.filter((other) => other !== value && named.inKind(other, kind));
+  }
+
+  /** Stated numbers that the answer does not depend on; what is told otherwise is left out. */
+  function unread({ state, job, software, chosen: { model } }, told) {
+    const names = told.map(({ what }) => what);
+    const put = (facts, name, value) => (facts && name in facts ? { ...facts, [name]: value } : facts);
+    const answered = (name, value) => {
+      const records = model.uses_software ? [put(software.time, name, value), model.records[1]] : model.records;
+      const total = formulas.memory_total_bytes(job, put(software.memory, name, value));
+      return [...Object.values(formulas[model.function](job, ...records)), total];
+    };
+    return Object.entries(factsOf(state))
+      .filter(([name, value]) => {
+        if (names.includes(name) || typeof value !== "number") return false;
+        const now = answered(name, value);
+        const kind = tables.kinds[tables.kind_of[name]];
+        return others(value, kind).every((other) => answered(name, other).every((one, at) => one === now[at]));
+      })
+      .map(([name, value]) => record(name, inWord(value), tables.remarks.unused));
   }
 
   /** Where sharing less would hold less, and why. */
@@ -143,7 +173,7 @@ export function makeAssumed(named, data, formulas) {
       .map((limit) => record(limit.title, limit.value, limit.says));
   }
 
-  const parts = [network, notRun, ofDevice, ofSoftware, positions, beyond, unused, holdsMore, leftOut];
+  const parts = [notRun, network, ofDevice, ofSoftware, positions, beyond, unused, holdsMore, leftOut];
 
   /** Return the records of an answer, as {what, value, why, how}. */
   return function assumed(answer) {

@@ -174,5 +174,5 @@ export function makeNamed(tables, data, formulas) {
     return [tables.widths[level], bases];
   }
 
-  return { tables, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, unable, widthsOf, knowledgeOf, unread, factHolds };
+  return { tables, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, unable, widthsOf, knowledgeOf, unread, factHolds, inKind };
 }

@@ -9,7 +9,7 @@ import { factsOf } from "./state.js";
 const LEAST_CHANGE = 1e-9;
 
 /** A value as Python's `:g` writes it. */
-function inWord(value) {
+export function inWord(value) {
   if (typeof value !== "number") return value;
   const [digits, power] = value.toExponential(5).split("e");
   if (value !== 0 && (power < -4 || power > 5)) {

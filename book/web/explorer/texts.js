@@ -1,9 +1,10 @@
 /** The formulas as data, each again with what the file lists by column. */
-export function unpackedTexts({ functions, columns, names, bodies, ...others }) {
+export function unpackedTexts({ functions, columns, files, names, bodies, ...others }) {
   const [lists] = nested(bodies);
+  const places = Object.entries(files).flatMap(([file, lines]) => lines.map((line) => `${file}:${line}`));
   const entries = functions.map((key, at) => {
     const fields = Object.entries(columns).map(([name, values]) => [name, values[at]]);
-    return [key, { ...Object.fromEntries(fields), body: lists[at], name: names[key] }];
+    return [key, { ...Object.fromEntries(fields), file: places[at], body: lists[at], name: names[key] }];
   });
   return { ...others, functions: Object.fromEntries(entries) };
 }

@@ -29,7 +29,8 @@ def unused_facts(
         one: The software with the facts in it.
     """
     found = []
-    for name, value in stated:
+    # A fact that is stated twice is what it was stated to be last.
+    for name, value in dict(stated).items():
         kind = fact_kinds().get(name)
         if kind is None or isinstance(value, str):
             continue

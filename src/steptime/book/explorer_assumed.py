@@ -12,8 +12,10 @@ from steptime.answer.choices import months_of
 from steptime.answer.known import known_of
 from steptime.answer.limits import NOT_MODELLED, limits
 from steptime.answer.predictor import PREDICTORS
+from steptime.answer.unused import UNUSED
 from steptime.book.decided import Decisions, Input, Values
 from steptime.book.explorer_software import GENERATION, MAYBE, NAME, said_of
+from steptime.book.explorer_state import FIELD_KEYS
 from steptime.inputs import ability
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.context_kind import CONTEXT_KIND, context_kinds, windows_refused
@@ -96,7 +98,9 @@ def _abilities(tables: Decisions) -> dict[str, Any]:
     every: list[ability.Limit] = []
 
     def held(values: Values) -> dict[str, Any]:
-        found = ability.ability_of(said_of(values)).limits
+        limits = ability.ability_of(said_of(values)).limits
+        # What the page cannot state keeps its default, which all software runs.
+        found = [one for one in limits if one.of in FIELD_KEYS]
         every.extend(one for one in found if one not in every)
         return {"limits": [every.index(one) for one in found]}
 
@@ -169,7 +173,8 @@ def assumed_data(tables: Decisions) -> dict[str, Any]:
                 *("UNUSED_LAYERS", "ONE_RANK", "NO_WINDOWS", "TOO_LONG", "HOLDS_MORE"),
                 *("WHOLE_LAYER", "OTHER_SOFTWARE", "SHARDING", "SEQUENCE"),
             )
-        },
+        }
+        | {"unused": UNUSED},
         "open": {name: words[name] for name in ("fields", "facts", "memory")},
         "how": {name: BY_NAME[name].typed for name in ("stack", "date", "network_gbit")},
         "seen": data_table("reach.toml")["families"],

@@ -97,9 +97,9 @@ def _assumed_places(tables: Decisions) -> dict[str, int]:
         return records_assumed({**usual, **own})
 
     inputs = {
-        "unnamed": ((NOBODY,), [TRAINED, DATED, MAYBE, SHARDED, KIND]),
-        "family": (whole, [DATED, MAYBE, learnt, KIND]),
-        "exact": (exact, [KIND]),
+        "unnamed": ((NOBODY,), [TRAINED, DATED, MAYBE, SHARDED, KIND, GENERATION]),
+        "family": (whole, [DATED, MAYBE, learnt, KIND, GENERATION]),
+        "exact": (exact, [KIND, GENERATION]),
     }
     return {
         kind: tables.add([Input(name="name", options=names), *more], records)

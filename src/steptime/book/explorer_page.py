@@ -163,14 +163,17 @@ def data_texts() -> tuple[str, str]:
 def texts_text() -> str:
     """Return the script of the formulas as data: what is alike stands together, and packs well."""
     texts = formula_texts(OPENED, TABLES)
-    functions = texts["functions"]
-    columns = {
-        name: [one[name] for one in functions.values()] for name in ("args", "says", "from", "file")
-    }
+    # File by file: neighbours in the source say alike things.
+    files: dict[str, list[int]] = {}
+    of = {name: one["file"].partition(":") for name, one in texts["functions"].items()}
+    for file, _, line in sorted(of.values(), key=lambda place: place[0]):
+        files.setdefault(file, []).append(int(line))
+    functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
+    columns = {name: [one[name] for one in functions.values()] for name in ("args", "says", "from")}
     bodies = short_form([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
     names = {"functions": list(functions), "names": other}
-    packed = {**texts, **names, "columns": columns, "bodies": bodies}
+    packed = {**texts, **names, "columns": columns, "files": files, "bodies": bodies}
     return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 

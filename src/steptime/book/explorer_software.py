@@ -179,7 +179,7 @@ def records_assumed(values: Values) -> dict[str, Any]:
     dated = era.date if values["dated"] == "1" else None
     said = replace(era, date=dated, shards=learnt)
     shape = model(values["model"]) if values["model"] else shape_of(values["kind"], "0")
-    conditions = conditions_of(said, device_of(NOBODY), shape, values["precision"])
+    conditions = conditions_of(said, device_of(values["generation"]), shape, values["precision"])
     stack = chosen_stack(era, values["sharded"] == "1")
     found = assumed_of(said, replace(era, shards=learnt), stack, shape, conditions)
 

@@ -46,15 +46,10 @@ def assumed_of(
         shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
         why = f"no older can {shown}" if said.shards else "when most published runs on it were"
         found.append(taken("date", era.date, why, "--date YYYY-MM"))
-    elif said.date is None and stack.dated(conditions):
-        found.append(
-            taken(
-                "date",
-                "today's software",
-                "older software handles experts more slowly",
-                "--date YYYY-MM",
-            )
-        )
+    elif said.date is None and (dated := stack.dated(conditions)):
+        names = " and ".join(dict.fromkeys(fact.name for fact in dated))
+        why = f"older software has another {names}"
+        found.append(taken("date", "today's software", why, "--date YYYY-MM"))
     return tuple(found)
 
 
