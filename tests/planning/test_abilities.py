@@ -233,3 +233,14 @@ def test_what_is_open_is_ranked_by_what_the_software_runs() -> None:
 def test_a_file_of_a_fork_keeps_its_own_schedule_open() -> None:
     own = predict(**ASKED, pp=4, vpp=1, schedule="zb-h1", stack="megatron")
     assert explained(own.step).question.beyond == ("schedule",)
+
+
+def test_a_switch_that_software_lacks_is_told_with_its_option() -> None:
+    layout = Layout(tp=8, dp=4, sequence_parallel=False)
+    told = not_had(Said(stack="torchtitan-2025"), layout)
+    (one,) = (each for each in told if each.value.startswith("sequence_parallel"))
+    assert one.why.endswith("; it runs sequence_parallel=True")
+    assert one.how == "--sequence-parallel"
+    off = Limit(of="sequence_parallel", most=0)
+    assert (off.instead, off.how) == ("sequence_parallel=False", "--no-sequence-parallel")
+    assert Limit(of="vpp", most=1).how == "--vpp: 1 at most"

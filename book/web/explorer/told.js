@@ -81,5 +81,6 @@ function openItems(spans, unit) {
     const most = place ? "" : " would narrow this most";
     return h("li", {}, h("b", {}, one.says), `${most}: ${reach(one, unit)} `, h("code", {}, one.how));
   });
-  return [...items, rest.length && h("li", {}, `under 0.5 % each: ${rest.join(", ")}`)];
+  if (!spans.length) return [h("li", {}, "Nothing that would move it.")];
+  return [...items, rest.length > 0 && h("li", {}, `under 0.5 % each: ${rest.join(", ")}`)];
 }

@@ -119,7 +119,7 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
       write();
       stories.show(story, storyOf(answer.state) === story, numbers, against);
       told?.show(good);
-      text(assumptions, `${assumed(good)} ${memoryError(data.memory)} ${sources(good.state, data)}`);
+      text(assumptions, `${assumed(good)} ${memoryError(data.memory, good.state)} ${sources(good.state, data)}`);
     }
     tools.show({ ...next, good });
     if (bad.length) verdict.note(`Not understood in the address, so left at the default: ${bad.join(", ")}`);
@@ -177,11 +177,9 @@ function assumed(answer) {
   );
 }
 
-function memoryError({ rows, mean }) {
-  return (
-    `Memory: ${rows} published peaks were ${percent(mean)} away on average, each with its own software's facts; ` +
-    "the page takes the usual software."
-  );
+function memoryError({ rows, mean }, state) {
+  const taken = state.stack ? "" : "; the page takes the usual software";
+  return `Memory: ${rows} published peaks were ${percent(mean)} away on average, each with its own software's facts${taken}.`;
 }
 
 /** Where the sizes of the model and of the accelerator were read. */

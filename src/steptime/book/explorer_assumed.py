@@ -114,7 +114,7 @@ def _limit(one: ability.Limit) -> dict[str, Any]:
     return asdict(one) | {
         "above": one.above if one.where else 0,
         "text": one.sentence("{stack}", stand_in),
-        "how": f"{BY_NAME[one.of].flags[0].partition('/')[0]}: {one.instead}",
+        "how": one.how,
     }
 
 

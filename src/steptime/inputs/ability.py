@@ -76,7 +76,22 @@ class Limit:
         """Return what the field may be, in words."""
         if self.one_of:
             return " or ".join(self.one_of)
+        if self.is_switch:
+            return f"{self.of}={self.least == 1}"
         return f"{self.most} at most" if self.least is None else f"{self.least} at least"
+
+    @property
+    def is_switch(self) -> bool:
+        """Return whether the field is on or off."""
+        return isinstance(getattr(_PLAIN, self.of), bool)
+
+    @property
+    def how(self) -> str:
+        """Return the option that states what is run."""
+        on, _, off = BY_NAME[self.of].flags[0].partition("/")
+        if self.is_switch:
+            return on if self.least == 1 else off
+        return f"{on}: {self.instead}"
 
     def sentence(self, software: str, layout: Layout) -> str:
         """Return the sentence that says what a layout asks beyond software.
@@ -220,7 +235,7 @@ def not_had(said: Said, layout: Layout) -> tuple[Assumed, ...]:
             what=NOT_RUN,
             value=f"{name}={getattr(layout, name)}",
             why=limit.sentence(str(said.stack), layout),
-            how=f"{BY_NAME[name].flags[0].partition('/')[0]}: {limit.instead}",
+            how=limit.how,
         )
         for name, limit in ability_of(said).lacking(layout).items()
     )

@@ -89,6 +89,19 @@ def test_what_was_assumed_and_what_is_open_are_pythons(open_explorer: Open) -> N
 
 
 # --- refusal
+def test_a_list_of_what_is_open_says_where_nothing_is(open_explorer: Open) -> None:
+    seen = open_explorer(QUERY + "&l.stack=torchtitan-2025&l.date=2025-12&l.net=400")
+    page = seen.page
+    page.locator(".told").scroll_into_view_if_needed()
+    seen.until("document.querySelector('[data-told=narrow]')?.textContent")
+    seen.open_details()
+    seen.until("document.querySelector('[data-told=open-memory] li')")
+    for key in ("open", "open-memory"):
+        items = page.locator(f"[data-told={key}] > *").all_inner_texts()
+        assert items == ["Nothing that would move it."]
+        assert page.inner_text(f"[data-told={key}]").strip() == items[0]
+
+
 def test_a_sharding_that_the_software_lacks_is_refused_with_a_way_out(open_explorer: Open) -> None:
     seen = open_explorer(QUERY + "&l.stack=megatron-2023&l.zero=3&l.n=128")
     seen.until("document.querySelector('.verdict').dataset.verdict === 'never'")
