@@ -32,6 +32,8 @@ from steptime.planning.explained import explain
 NUM_QUESTIONS = 2000
 NUM_COMMANDS = 40
 NUM_FILES = 15
+OF_CELLS = ("model", "network", "software")
+"""What a row's cells state or leave open in the questions here, each told in a table's words."""
 HOW = (
     "model",
     "accelerator",
@@ -146,6 +148,9 @@ def test_a_row_of_a_table_is_answered_as_predict_does(
             found.step_time_low_s,
             found.step_time_high_s,
         )
+        # Its cells say in words of their own what its device's network was taken to be.
+        taken = [one for one in found.assumed if one.what not in ("network", "predictor")]
+        assert [one for one in judged.assumed if one.what not in OF_CELLS] == taken, asked
 
 
 def test_a_name_changes_nothing(questions: list[Asked], predicted: list[Prediction]) -> None:
