@@ -20,6 +20,7 @@ from door_questions import (
     by_step,
     renamed,
     search_of,
+    words_of,
 )
 from explain_questions import as_file, as_read
 
@@ -167,21 +168,6 @@ def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Aske
 
 
 # Through the commands
-
-
-def words_of(asked: Asked) -> list[str]:
-    """Return a question as the words of `steptime predict`."""
-    flags = {"zero_stage": "--zero", "facts": "--fact"}
-    words = []
-    for name, value in asked.items():
-        flag = flags.get(name, "--" + name.replace("_", "-"))
-        if name == "facts":
-            words += [part for key, number in value.items() for part in (flag, f"{key}={number}")]
-        elif name == "sequence_parallel":
-            words.append(flag if value else "--no-sequence-parallel")
-        elif value is not None:
-            words += [flag, str(value)]
-    return words
 
 
 def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:
