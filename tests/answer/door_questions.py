@@ -207,3 +207,18 @@ def renamed(asked: Asked) -> Asked:
 
 def said_of(asked: Asked) -> Said:
     return step_of(asked).said
+
+
+def words_of(asked: Asked) -> list[str]:
+    """Return a question as the words of `steptime predict`."""
+    flags = {"zero_stage": "--zero", "facts": "--fact"}
+    words = []
+    for name, value in asked.items():
+        flag = flags.get(name, "--" + name.replace("_", "-"))
+        if name == "facts":
+            words += [part for key, number in value.items() for part in (flag, f"{key}={number}")]
+        elif name == "sequence_parallel":
+            words.append(flag if value else "--no-sequence-parallel")
+        elif value is not None:
+            words += [flag, str(value)]
+    return words

@@ -20,6 +20,7 @@ from door_questions import (
     by_step,
     renamed,
     search_of,
+    words_of,
 )
 from explain_questions import as_file, as_read
 
@@ -32,6 +33,8 @@ from steptime.planning.explained import explain
 NUM_QUESTIONS = 2000
 NUM_COMMANDS = 40
 NUM_FILES = 15
+OF_CELLS = ("model", "network", "software")
+"""What a row's cells state or leave open in the questions here, each told in a table's words."""
 HOW = (
     "model",
     "accelerator",
@@ -146,6 +149,9 @@ def test_a_row_of_a_table_is_answered_as_predict_does(
             found.step_time_low_s,
             found.step_time_high_s,
         )
+        # Its cells say in words of their own what its device's network was taken to be.
+        taken = [one for one in found.assumed if one.what not in ("network", "predictor")]
+        assert [one for one in judged.assumed if one.what not in OF_CELLS] == taken, asked
 
 
 def test_a_name_changes_nothing(questions: list[Asked], predicted: list[Prediction]) -> None:
@@ -162,21 +168,6 @@ def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Aske
 
 
 # Through the commands
-
-
-def words_of(asked: Asked) -> list[str]:
-    """Return a question as the words of `steptime predict`."""
-    flags = {"zero_stage": "--zero", "facts": "--fact"}
-    words = []
-    for name, value in asked.items():
-        flag = flags.get(name, "--" + name.replace("_", "-"))
-        if name == "facts":
-            words += [part for key, number in value.items() for part in (flag, f"{key}={number}")]
-        elif name == "sequence_parallel":
-            words.append(flag if value else "--no-sequence-parallel")
-        elif value is not None:
-            words += [flag, str(value)]
-    return words
 
 
 def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from made import job, memory_facts
 from steptime.formulas import layout_terms
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.memory.activations import gathered_token_bytes, sequence_split
+from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.validity import ends_count
 
 
@@ -51,10 +52,22 @@ def test_rounds_of_sharding(zero: float, rounds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vpp", "micro", "waits"), [(2.0, 32.0, 0.0), (2.0, 33.0, 1.0), (1.0, 33.0, 0.0)]
+    ("schedule", "vpp", "micro", "waits"),
+    [
+        ("interleaved-1f1b", 2.0, 32.0, 0.0),
+        ("interleaved-1f1b", 2.0, 33.0, 1.0),
+        ("interleaved-1f1b", 1.0, 33.0, 0.0),
+        ("interleaved-zb", 2.0, 33.0, 1.0),
+        ("looped-bfs", 2.0, 33.0, 1.0),
+        # A V knows no rounds.
+        *((name, 2.0, 33.0, 0.0) for name in ("zb-v", "v-half", "v-min")),
+    ],
 )
-def test_interleaving_takes_whole_rounds(vpp: float, micro: float, waits: float) -> None:
-    assert layout_terms.waits_for_whole_rounds(job(pp=16.0, vpp=vpp), micro) == waits
+def test_interleaving_takes_whole_rounds(
+    schedule: str, vpp: float, micro: float, waits: float
+) -> None:
+    one = job(pp=16.0, vpp=vpp, schedule=float(SCHEDULES.index(schedule)))
+    assert layout_terms.waits_for_whole_rounds(one, micro) == waits
 
 
 def test_gathered_inputs_that_stay() -> None:

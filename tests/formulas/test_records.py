@@ -15,8 +15,6 @@ from steptime.formulas import records
 from steptime.inputs.constants import RooflineConstants
 
 ROOM = Path(steptime.formulas.__file__).parent
-# Takes its records as bare numbers still.
-UNTYPED = "memory/in_flight.py"
 GIVEN = ("Job", "TimeFacts", "MemoryFacts", "Constants", "BaselineConstants")
 # Read beside the formulas: what a device holds, for those who ask whether a job fits.
 BESIDE = {"Job": {"hbm_bytes"}}
@@ -63,7 +61,7 @@ def test_a_record_is_never_taken_as_a_bare_number() -> None:
         f"{where} {name}"
         for where, node in formulas()
         for name, kind in annotated(node).items()
-        if name in names and kind == "Number" and not where.startswith(UNTYPED)
+        if name in names and kind == "Number"
     ]
     assert bare == []
 

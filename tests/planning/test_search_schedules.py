@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from steptime.formulas.candidates import UNFIT, WAITS, row_rule
-from steptime.inputs.layout import RULES, SCHEDULES
+from steptime.inputs.fields import SIZES
+from steptime.inputs.layout import RULES, SCHEDULES, Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.pipeline.build import refusal
 from steptime.planning.evaluate import HEADS_LEFT, REASONS, base_job, rows_job
 from steptime.planning.question import Question
+from steptime.planning.result import evaluated
 from steptime.planning.search import search
 from steptime.planning.space import ROW_FIELDS, row_blocks
 
@@ -43,3 +47,31 @@ def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:
                 seen += rule == reason
     assert seen
     assert any(name.startswith("schedule: ") for name in search(asked).dropped)
+
+
+def test_a_v_is_searched_with_any_number_of_micro_batches_as_predict_answers_it() -> None:
+    """15 micro-batches on 4 ranks are no whole rounds, which a V does not run in."""
+    layout = Layout(tp=8, pp=4, vpp=2, dp=4, zero_stage=1, sequence_parallel=True)
+    for schedule in ("zb-v", "v-half", "v-min", "interleaved-1f1b"):
+        asked = Question(
+            model=model("llama3-70b"),
+            accelerator=accelerator("h100"),
+            num_devices=128,
+            global_batch_size=60,
+            seq_length=4096,
+            schedules=(schedule,),
+            zero_stages=(1,),
+            recompute=("none",),
+            pinned=tuple((name, (getattr(layout, name),)) for name in SIZES),
+            micro_batch_sizes=(1,),
+            sequence_parallel=(True,),
+            fits_with=0.0,
+        )
+        if schedule == "interleaved-1f1b":
+            told = search(asked)
+            assert (told.best, told.dropped) == ((), {REASONS[int(WAITS) - 1]: 1})
+            continue
+        (found,) = search(asked).best
+        own = evaluated(asked, replace(layout, schedule=schedule), found.batch)
+        assert found.layout.schedule == schedule
+        assert (found.step_time_s, found.memory_bytes) == (own.step_time_s, own.memory_bytes)

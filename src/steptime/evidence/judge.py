@@ -61,9 +61,11 @@ def run_result(
         raise Incomplete(str(error)) from None
     fitted = PREDICTORS[predictor].sixteen_bits_only and run.id == FITTED_ON
     result = row_result(run, dict(told.breakdown_s), fitted=fitted)
+    # The answer says itself what it took for the software, if it goes by software at all.
+    of_the_row = tuple(one for one in found.assumed if one not in found.software.assumed)
     return replace(
         result,
-        assumed=found.assumed,
+        assumed=(*of_the_row, *told.assumed),
         step_time_low_s=told.step_time_low_s,
         step_time_high_s=told.step_time_high_s,
     )

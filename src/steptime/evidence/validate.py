@@ -44,7 +44,8 @@ class RowResult:
         error_fraction: Predicted over published throughput, less one: negative is too slow.
         breakdown_s: Parts of the predicted step, exposed seconds.
         fitted: Whether this row fixed a constant of the model; then it is no prediction.
-        assumed: A record of each thing that the row does not say, or not in known words.
+        assumed: A record of each thing that the row does not say, or not in known words, and of
+            all that an answer says beside itself: what it lies beyond, what is not modelled.
         step_time_low_s: Lower end of the interval, None where there is none.
         step_time_high_s: Upper end.
         source: Who measured it.
