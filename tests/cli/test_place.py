@@ -128,3 +128,25 @@ def test_the_table_says_the_step_of_each_domain(capsys: pytest.CaptureFixture[st
         assert f"domain of {size}: Llama 3 70B on 144 x gb200: " in out
     assert run(["place", *SIZES, "--json"]) == 0
     assert [one["step"] for one in json.loads(capsys.readouterr().out)] == [None, None]
+
+
+@pytest.mark.parametrize("step", [[], ["-m", "llama3-8b", "-s", "8192", "-B", "64"]])
+@pytest.mark.parametrize("accelerator", ["tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e"])
+def test_a_tpu_s_placement_says_that_it_is_not_to_be_trusted(
+    accelerator: str, step: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["place", "-a", accelerator, "--dp", "64", *step]
+    assert run(asked) == 0
+    assert "not to be trusted" in " ".join(capsys.readouterr().out.split())
+    assert run([*asked, "--json"]) == 0
+    (placement,) = json.loads(capsys.readouterr().out)
+    assert "torus" in placement["caution"]
+
+
+def test_a_placement_on_measured_devices_has_no_caution(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["place", "-a", "h100", "--dp", "64", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["caution"] is None
+    assert run(["place", "-a", "h100", "--dp", "64"]) == 0
+    assert "trusted" not in capsys.readouterr().out

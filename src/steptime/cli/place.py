@@ -81,16 +81,20 @@ def steps(
     ]
 
 
-def as_dict(placement: Placement, step: Prediction | None = None) -> dict[str, Any]:
+def as_dict(
+    placement: Placement, step: Prediction | None = None, caution: str = ""
+) -> dict[str, Any]:
     """Return a placement as JSON holds it.
 
     Args:
         placement: The placement.
         step: On it, if it was asked for.
+        caution: Why an answer for the device is not to be trusted, if it is not.
     """
     layout = placement.layout
     return {
         "num_gpus": layout.num_devices,
+        "caution": caution or None,
         "layout": {axis: getattr(layout, axis) for axis in SIZES},
         "order": "-".join(placement.order),
         "domain_size": placement.domain_size,
@@ -113,12 +117,15 @@ def as_dict(placement: Placement, step: Prediction | None = None) -> dict[str, A
     }
 
 
-def print_placements(placements: list[Placement], answers: list[Prediction | None]) -> None:
+def print_placements(
+    placements: list[Placement], answers: list[Prediction | None], caution: str = ""
+) -> None:
     """Print placements of one layout as one table.
 
     Args:
         placements: One for each kind of domain.
         answers: The step in each, if it was asked for.
+        caution: As in `as_dict`.
     """
     layout = placements[0].layout
     columns = [("groups", "left"), ("size", "right")]
@@ -147,6 +154,8 @@ def print_placements(placements: list[Placement], answers: list[Prediction | Non
     for placement, step in zip(placements, answers, strict=True):
         if step is not None:
             out.print(f"domain of {placement.domain_size}: {step.title()}")
+    if caution:
+        out.print(caution)
 
 
 @takes_sizes
@@ -174,16 +183,17 @@ def place_command(
         raise ConfigError("--svg draws ranks, and no time of a step; leave out --model")
     order = sizes["order"]
     layout = placed_layout(**{name: size for name, size in sizes.items() if name != "order"})
-    built = [accelerator_preset(accelerator).nvlink_domain] if accelerator else [72, 8]
+    device = accelerator_preset(accelerator) if accelerator else None
+    caution = f"{device.name}: {device.caution}" if device and device.caution else ""
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares)
-        for size in domain or built
+        for size in domain or ([device.nvlink_domain] if device else [72, 8])
     ]
     found = steps(placements, sizes, rest, how, accelerator)
     if as_svg:
         typer.echo(racks_svg(placements[0]), nl=False)
     elif as_json:
         pairs = zip(placements, found, strict=True)
-        print_json([as_dict(placement, step) for placement, step in pairs])
+        print_json([as_dict(placement, step, caution) for placement, step in pairs])
     else:
-        print_placements(placements, found)
+        print_placements(placements, found, caution)
