@@ -176,7 +176,10 @@ def test_a_precision_may_be_written_in_its_usual_ways() -> None:
 # Examples in docstrings
 
 
-@pytest.mark.parametrize("name", ["predict", "memory", "search", "simulate", "place", "validate"])
+FUNCTIONS = ("predict", "memory", "search", "simulate", "place", "explain", "validate")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_example_of_a_docstring_runs(name: str) -> None:
     function = getattr(steptime, name)
     found = doctest.DocTestFinder(recurse=False).find(function, name, globs={})

@@ -143,3 +143,21 @@ def test_the_lines_for_torchtitan_say_what_predict_says(
     )
     out = capsys.readouterr().out
     assert out == f"a step should take {told.step_time_s:.3g} s; {told.memory.reason}\n"
+
+
+class MemoryBudgetAC:
+    """A kind of recomputation of torchtitan that no prediction knows."""
+
+    class Config:
+        """What its configuration holds of it."""
+
+
+def test_what_cannot_be_predicted_does_not_stop_a_job(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = {"activation_checkpoint": MemoryBudgetAC.Config()}
+    starts()[1](SimpleNamespace(**{**vars(TORCHTITAN), **kept}), DIMS)
+    starts()[0](Namespace(**{**vars(MEGATRON), "num_query_groups": 7}))
+    recompute, groups = capsys.readouterr().out.splitlines()
+    assert recompute.startswith("no estimate: unknown recompute 'memorybudget'")
+    assert groups.startswith("no estimate: ")

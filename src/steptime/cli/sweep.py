@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +12,11 @@ import typer
 
 from steptime.cli import options as opt
 from steptime.cli.output import console, print_json
-from steptime.inputs.datafiles import read_toml
-from steptime.inputs.entries import entries
+from steptime.cli.sweep_plan import plan_of
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.face import RankedInputs
-from steptime.inputs.fields import FIELDS
-from steptime.inputs.training_step import shape_named
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from steptime.planning.question import Question
 
 EXAMPLES = """
 A plan lists what to combine:
@@ -32,13 +25,17 @@ A plan lists what to combine:
     accelerators = ["h100", "gb200"]
     gpus = [256, 512, 1024]
     global_batch_sizes = [1024]
-    seq_lengths = [8192]
+    seq_lengths = ["8k", "32k"]
 
-and what `search` takes besides, for all of them, under Python's names:
+(`nodes` may stand in place of `gpus`), and what `search` takes besides, for all of them, under
+Python's names:
 
     tp = [4, 8]
     precision = "fp8"
     schedule = "all"
+    tokens = "15T"
+    price_per_gpu_hour = 2.5
+    goodput = true
 
 Examples:
 
@@ -46,16 +43,6 @@ Examples:
 
 - `steptime sweep plan.toml --out answers --scheduler tcp://10.0.0.1:8786`
 """
-
-COLUMNS = {
-    "models": "model",
-    "accelerators": "accelerator",
-    "gpus": "num_gpus",
-    "global_batch_sizes": "global_batch_size",
-    "seq_lengths": "seq_length",
-}
-"""Lists of a plan, and what each is of a question."""
-PRODUCT = ("accelerator", "model", "num_gpus", "global_batch_size", "seq_length")
 
 
 def register(app: typer.Typer) -> None:
@@ -65,45 +52,6 @@ def register(app: typer.Typer) -> None:
         app: The application.
     """
     app.command("sweep", epilog=EXAMPLES)(sweep_command)
-
-
-def plan_questions(path: Path, how: opt.How) -> list[Question]:
-    """Return every combination that a plan asks for.
-
-    Args:
-        path: A TOML file with the lists of `COLUMNS`.
-        how: What is said of software, network, model and constants, for all of them.
-
-    Raises:
-        ConfigError: If a list is missing, empty, or holds something else.
-    """
-    from steptime.planning.asked import search_question
-
-    table = read_toml(path)
-    for name in COLUMNS:
-        values = table.get(name)
-        if not isinstance(values, list) or not values:
-            raise ConfigError(f"{path}: {name} must be a list with at least one value")
-    known = {field.name for field in FIELDS} - set(COLUMNS.values()) - set(opt.HOW)
-    known |= {*COLUMNS, *(field.name for _, field in entries(RankedInputs))}
-    more = {name: value for name, value in table.items() if name not in COLUMNS}
-    for name in more:
-        if name not in known:
-            raise ConfigError(f"{path}: unknown {name!r}; known: {', '.join(sorted(known))}")
-    told: dict[str, Any] = {
-        "stack": how.said.stack,
-        "date": how.said.date,
-        "facts": dict(how.said.facts),
-    }
-    told |= {"predictor": how.predictor, "constants": how.constants}
-    models = [shape_named(name) for name in table["models"]]
-    domain = more.pop("nvlink_domain", None)
-    devices = [how.device(name, domain) for name in table["accelerators"]]
-    sizes = (table[name] for name in ("gpus", "global_batch_sizes", "seq_lengths"))
-    return [
-        search_question(**dict(zip(PRODUCT, one, strict=True)), **more, **told)
-        for one in itertools.product(devices, models, *sizes)
-    ]
 
 
 @contextlib.contextmanager
@@ -151,7 +99,7 @@ def sweep_command(
     from steptime.planning.sweep import run_sweep
 
     check_count("processes", processes, most=1024)
-    questions = plan_questions(plan, how)
+    questions, whole = plan_of(plan, how)
     with (
         executor_for(processes, scheduler) as executor,
         Progress(console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar,
@@ -161,7 +109,7 @@ def sweep_command(
         def show(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
 
-        report = run_sweep(questions, out, executor=executor, progress=show)
+        report = run_sweep(questions, out, executor=executor, progress=show, whole=whole)
     told = {"done": report.done, "skipped": report.skipped, "failed": dict(report.failed)}
     told["others"] = report.others
     if as_json:

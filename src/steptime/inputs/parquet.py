@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,31 +49,48 @@ def _whole(path: Path) -> bool:
         return False
 
 
-def write_rows(folder: Path, key: str, rows: Sequence[dict[str, Any]]) -> Path:
+def write_rows(
+    folder: Path,
+    key: str,
+    rows: Sequence[dict[str, Any]],
+    kinds: Mapping[str, type] | None = None,
+) -> Path:
     """Write the rows of one piece of work; the file is there in full or not at all.
 
     Args:
         folder: Made if it does not exist.
         key: Name of the piece.
         rows: At least one; all with the same columns.
+        kinds: Of columns in which nothing may stand: an empty one has no kind of its own, and
+            what reads all files as one table takes the kinds of the first.
 
     Raises:
         ConfigError: If the folder cannot be written.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / f"{key}{SUFFIX}"
     part = folder / f".{key}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.Table.from_pylist(list(rows)), part, write_page_checksum=True)
+        pq.write_table(_table(rows, kinds or {}), part, write_page_checksum=True)
         part.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink()
         raise ConfigError(f"cannot write {path}: {error.strerror or error}") from None
     return path
+
+
+def _table(rows: Sequence[dict[str, Any]], kinds: Mapping[str, type]) -> pyarrow.Table:
+    import pyarrow as pa
+
+    arrow = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
+    columns = {
+        name: pa.array([row[name] for row in rows], arrow[kinds[name]] if name in kinds else None)
+        for name in rows[0]
+    }
+    return pa.table(columns)
 
 
 def read_rows(folder: Path) -> pyarrow.Table:

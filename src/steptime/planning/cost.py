@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steptime.inputs.errors import check_number
-from steptime.planning.goodput import Goodput
+from steptime.planning.goodput import Failures, Goodput
 from steptime.planning.question import Question
 
 SECONDS_PER_HOUR = 3600.0
 JOULES_PER_MWH = 3.6e9
+MOST_TOKENS, MOST_PRICE = 1e20, 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,27 @@ class Run:
     goodput: Goodput | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """What is said of a whole run, so that its days and cost can be told.
+
+    Attributes:
+        tokens: Of the run.
+        price_per_gpu_hour: In any currency; None for no cost.
+        failures: What the job meets, ``Failures()`` for what is usual; None for no stops.
+    """
+
+    tokens: float
+    price_per_gpu_hour: float | None = None
+    failures: Failures | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse numbers out of range before anything is asked."""
+        check_number("tokens", self.tokens, most=MOST_TOKENS)
+        if self.price_per_gpu_hour is not None:
+            check_number("price_per_gpu_hour", self.price_per_gpu_hour, most=MOST_PRICE)
+
+
 Ends = tuple[float | None, float | None]
 
 
@@ -66,10 +88,10 @@ def run_cost(
     Raises:
         ConfigError: If a number is out of range.
     """
-    check_number("tokens", num_tokens, most=1e20)
+    check_number("tokens", num_tokens, most=MOST_TOKENS)
     price = price_per_gpu_hour
     if price is not None:
-        price = check_number("price_per_gpu_hour", price, most=1e9)
+        price = check_number("price_per_gpu_hour", price, most=MOST_PRICE)
     steps = num_tokens / (question.global_batch_size * question.seq_length)
     fraction = 1.0 if goodput is None else goodput.fraction
 

@@ -18,7 +18,7 @@ LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
 
 @checked_names
 def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
-    """Return what the models say of a launch file, and a faster layout if there is one.
+    r"""Return what the models say of a launch file, and a faster layout if there is one.
 
     Args:
         path: Launch script, arguments, YAML or TOML file.
@@ -26,6 +26,17 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
 
     Raises:
         ConfigError: If the file cannot be read or leaves too much open.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import steptime
+        >>> lines = '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nseq_len = 8192\n'
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     launch = pathlib.Path(folder, "train.toml")
+        ...     _ = launch.write_text(lines + "local_batch_size = 1")
+        ...     told = steptime.explain(launch, accelerator="h100", num_gpus=8)
+        >>> told.own.step.layout.num_devices
+        8
     """
     given: dict[str, Any] = {**inputs}
     settings = dict(inputs["settings"] or {})

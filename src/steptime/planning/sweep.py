@@ -11,25 +11,24 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.fields import SIZES
 from steptime.inputs.model import ModelShape
 from steptime.inputs.parquet import all_keys, finished_keys, write_rows
 from steptime.inputs.said import NOTHING_SAID, Said
+from steptime.planning.cost import Whole
 from steptime.planning.gather import PATIENCE_S, NoWorkersError, gathered
 from steptime.planning.question import Question
-from steptime.planning.result import SearchResult, answered
 from steptime.planning.search import search
+from steptime.planning.sweep_rows import KINDS, rows_of
 from steptime.planning.task import OtherSteptimeError, Task, check_same, task_of
 
 KEPT = 20
-COLUMNS = (*SIZES, "zero_stage", "recompute", "schedule", "sequence_parallel")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,47 +103,7 @@ def answer(task: Task) -> list[dict[str, Any]]:
         OtherSteptimeError: If this worker has other code or data than the asker.
     """
     check_same(task)
-    question = task.question
-    result = search(question, keep=KEPT)
-    asked = question.summary() | {
-        "answered_by": task.answered_by,
-        "num_evaluated": result.num_evaluated,
-        "num_fitting": result.num_fitting,
-        **how_sure(result),
-    }
-    found = ("micro_batch_size", "step_time_s", "memory_bytes", "fit_probability")
-    empty = dict.fromkeys((*COLUMNS, *found))
-    rows = [
-        asked
-        | {"rank": place}
-        | {name: getattr(one.layout, name) for name in COLUMNS}
-        | {
-            "micro_batch_size": one.batch.micro_batch_size,
-            "step_time_s": one.step_time_s,
-            "memory_bytes": one.memory_bytes,
-            "fit_probability": one.fit_probability,
-        }
-        for place, one in enumerate(result.best, 1)
-    ]
-    return rows or [asked | {"rank": None} | empty]
-
-
-def how_sure(result: SearchResult) -> dict[str, Any]:
-    """Return how sure the best layout's time is, and what would narrow it most if it were stated.
-
-    Args:
-        result: Of one question; nothing is said where it found no layout.
-    """
-    found = answered(result.question, result.best[0]) if result.best else None
-    most = found.unstated[0] if found is not None and found.unstated else None
-    return {
-        "best_step_time_low_s": found and found.step_time_low_s,
-        "best_step_time_high_s": found and found.step_time_high_s,
-        "beyond": found and "; ".join(map(str, found.beyond)),
-        "unstated": most and most.how,
-        "unstated_low_s": most and most.low_s,
-        "unstated_high_s": most and most.high_s,
-    }
+    return rows_of(task, search(task.question, keep=KEPT))
 
 
 def run_sweep(
@@ -154,6 +113,7 @@ def run_sweep(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
     patience_s: float = PATIENCE_S,
+    whole: Whole | None = None,
 ) -> SweepReport:
     """Answer every question that the folder does not hold yet.
 
@@ -163,6 +123,7 @@ def run_sweep(
         executor: Where the work is done; here, one after another, if None.
         progress: Called with the questions settled and all of them.
         patience_s: How long to wait for a worker where an executor of Dask has none.
+        whole: What is said of the whole run, for days and cost of each layout; None without.
 
     Returns:
         The counts; answers are read with `steptime.inputs.parquet.read_rows`.
@@ -171,7 +132,8 @@ def run_sweep(
         ConfigError: If the folder cannot be written, or the executor's workers are lost for
             good: what was answered stays, and a second start goes on from there.
     """
-    wanted = {task.key: task for task in map(task_of, questions)}
+    tasks = (replace(task_of(question), whole=whole) for question in questions)
+    wanted = {task.key: task for task in tasks}
     there = finished_keys(folder, wanted)
     todo = [key for key in wanted if key not in there]
     settled = len(there)
@@ -186,7 +148,7 @@ def run_sweep(
         except ConfigError as error:
             failed.append((key, str(error)))
         else:
-            write_rows(folder, key, found)
+            write_rows(folder, key, found, KINDS)
         settled += 1
         if progress:
             progress(settled, len(wanted))

@@ -11,6 +11,7 @@ from typing import Any
 
 from steptime import __version__
 from steptime.inputs.digest import source_digest
+from steptime.planning.cost import Whole
 from steptime.planning.question import Question
 
 MOST_LETTERS = 100
@@ -24,10 +25,12 @@ class Task:
     Attributes:
         question: What is asked; constants and what is said of the software are in it.
         digest: Of the code and data that the asker has.
+        whole: What is said of the whole run; None where its days and cost are not asked.
     """
 
     question: Question
     digest: str
+    whole: Whole | None = None
 
     @property
     def answered_by(self) -> str:
@@ -38,7 +41,8 @@ class Task:
     def key(self) -> str:
         """A name that can be read, and that changes with anything that could change the answer."""
         asked = asdict(replace(self.question, constants=None))
-        return f"{self.words}-{_digest([self.answered_by, asked])[:20]}"
+        whole = [] if self.whole is None else [asdict(self.whole)]
+        return f"{self.words}-{_digest([self.answered_by, asked, *whole])[:20]}"
 
     @property
     def words(self) -> str:
