@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from door_questions import (
+    MODELS,
     Asked,
     answered_questions,
     by_candidate,
@@ -27,6 +28,9 @@ from explain_questions import as_file, as_read
 from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
+from steptime.inputs.presets import accelerator_names
+from steptime.inputs.stack import families, stack_names
 from steptime.planning.emit import FORMATS
 from steptime.planning.explained import explain
 
@@ -87,9 +91,18 @@ def numbers(found: Prediction) -> dict[str, Any]:
 
 
 def test_questions_cover_what_can_be_asked(questions: list[Asked]) -> None:
-    for field, least in {"model": 8, "accelerator": 9, "stack": 20, "schedule": 12}.items():
-        assert len({asked[field] for asked in questions}) >= least, field
-    assert {asked["zero_stage"] for asked in questions} == {0, 1, 2, 3}
+    every = {
+        "model": MODELS,
+        "accelerator": accelerator_names(),
+        "stack": (None, *stack_names(), *families()),
+        "schedule": SCHEDULES,
+        "precision": PRECISIONS,
+        "recompute": RECOMPUTE,
+        "zero_stage": range(4),
+        "nvlink_domain": (None, 8, 36, 72),
+    }
+    for field, values in every.items():
+        assert {asked[field] for asked in questions} == {*values}, field
     assert sum(asked["dp_replicate"] > 1 for asked in questions) > 100
 
 
