@@ -78,3 +78,13 @@ def test_deepseek_v3_answers_without_its_software_named() -> None:
     assert abs(found.step_time_s / measured_s - 1.0) < 0.1
     assert found.memory.total_bytes < found.record.hbm_bytes
     assert any("its own report" in one.why or "own report" in one.why for one in found.assumed)
+
+
+def test_deepseek_v3_named_without_a_month_is_that_of_its_report(
+    runs: tuple[Headline, ...],
+) -> None:
+    (told,) = next(run for run in runs if run.name == "deepseek-v3").answers
+    asked = {"model": "deepseek-v3", "accelerator": "h800", "pp": 16, "dp": 128, "ep": 64}
+    asked |= {"seq_length": 4096, "global_batch_size": 15360, "precision": "fp8"}
+    found = predict(**asked, schedule="dualpipe", stack="deepseek-v3")
+    assert found.step_time_s == told.step_time_s

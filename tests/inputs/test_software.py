@@ -66,6 +66,22 @@ def test_an_exact_name_is_known_and_nothing_is_assumed() -> None:
     assert (one.stack.name, one.known, one.assumed) == ("megatron-2021", True, ())
 
 
+@pytest.mark.parametrize("name", [one.name for one in stacks().values() if one.of])
+def test_software_of_one_source_s_runs_is_as_old_as_they_are(name: str) -> None:
+    # Today's would not wait for its host, which the framework of 2024-12 does (deepep2025: an
+    # implicit wait of the CPU for the counts that arrive).
+    since = stacks()[name].since
+    one, then = (of("mixtral-8x7b", stack=name, date=date) for date in (None, since))
+    assert one.lines == then.lines
+    assert [(told.what, told.value) for told in one.assumed] == [("date", since)]
+    assert of(stack=name, date=since).assumed == ()
+
+
+def test_an_exact_stack_that_is_still_current_is_today_s() -> None:
+    (told,) = of("mixtral-8x7b", stack="megatron-core").assumed
+    assert (told.what, told.value) == ("date", "today's software")
+
+
 def test_what_is_usual_depends_on_sharing_alone() -> None:
     assert of().stack.name == "usual"
     assert of(sharded=True).stack.name == "usual-sharded"

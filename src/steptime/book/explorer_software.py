@@ -174,12 +174,14 @@ def facts_trained(values: Values) -> dict[str, Any]:
 
 def records_assumed(values: Values) -> dict[str, Any]:
     """Return what is taken of the software as [what, value, why, how], its month left open."""
+    device = device_of(values["generation"])
     era = Said(stack=values["name"] or None, date=values["date"] or None)
+    era = in_its_time(era, device) if era.exact else era
     learnt = (int(values["learnt"]),) if values["learnt"] else ()
     dated = era.date if values["dated"] == "1" else None
     said = replace(era, date=dated, shards=learnt)
     shape = model(values["model"]) if values["model"] else shape_of(values["kind"], "0")
-    conditions = conditions_of(said, device_of(values["generation"]), shape, values["precision"])
+    conditions = conditions_of(said, device, shape, values["precision"])
     stack = chosen_stack(era, values["sharded"] == "1")
     found = assumed_of(said, replace(era, shards=learnt), stack, shape, conditions)
 

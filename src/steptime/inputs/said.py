@@ -114,16 +114,20 @@ NOTHING_SAID = Said()
 def in_its_time(said: Said, device: Accelerator) -> Said:
     """Return what is said with a date, where it needs one and nobody gives it.
 
-    An exact stack needs none. Of a family, or of software that nobody names, what was current
-    when the device was in use is taken: the newest would be too fast for most of its runs. What
-    is stated to shard as the family learnt only later is as young as that.
+    An exact stack needs none, but that of one source's runs is as old as they are. Of a family,
+    or of software that nobody names, what was current when the device was in use is taken: the
+    newest would be too fast for most of its runs. What is stated to shard as the family learnt
+    only later is as young as that.
 
     Args:
         said: Of the software.
         device: Its generation has a usual date in ``data/generations.toml``.
     """
     generation = generations().get(device.generation)
-    if said.date is not None or said.exact or generation is None:
+    if said.date is None and said.stack is not None and said.exact:
+        own = stack_named(said.stack)
+        return replace(said, date=own.since) if own.of else said
+    if said.date is not None or generation is None:
         return said
     date: str | None = generation.usual_date
     if said.stack is not None and said.shards:

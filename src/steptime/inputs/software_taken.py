@@ -45,6 +45,7 @@ def assumed_of(
     if said.date is None and era.date is not None:
         shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
         why = f"no older can {shown}" if said.shards else "when most published runs on it were"
+        why = f"when {stack.name} ran" if said.exact else why
         found.append(taken("date", era.date, why, "--date YYYY-MM"))
     elif said.date is None and (dated := stack.dated(conditions)):
         names = " and ".join(dict.fromkeys(fact.name for fact in dated))
