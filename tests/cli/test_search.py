@@ -253,3 +253,27 @@ def test_a_job_inside_one_domain_leaves_nothing_over(capsys: pytest.CaptureFixtu
     assert "the first fills 8 domains of 8, 8 GPUs in use in each, 0 left over" in (
         capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "batch"),
+    [
+        # 4 racks of 72 leave 288 ranks of data: no power of two divides by them.
+        ("-m mixtral-8x7b -a gb200 --nodes 4 -B 100 --tp 1 --cp 1 --pp 1", 288),
+        ("-m mixtral-8x7b -a gb200 --nodes 4 -B 500 --tp 1 --cp 1 --pp 1", 576),
+        ("-m llama3-8b -a h100 -n 512 -B 12 --tp 1 --cp 1 --pp 8 -b 3", 192),
+        # DualPipe runs two micro-batches a stage and more.
+        ("-m llama3-8b -a h100 -n 16 -B 6 --tp 1 --cp 1 --pp 4 --schedule dualpipe", 32),
+    ],
+)
+def test_a_batch_that_cannot_be_cut_is_refused_with_the_next_that_can(
+    words: str, batch: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["search", *words.split(), "-s", "4k"]
+    assert run(line) == 2
+    told = capsys.readouterr().err
+    assert f"with --global-batch-size {batch} it can be cut" in told
+    # And that one is: whether it fits is another question.
+    line[line.index("-B") + 1] = str(batch)
+    run(line)
+    assert "no layout can be cut" not in capsys.readouterr().err

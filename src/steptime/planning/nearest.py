@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from steptime.planning.cuts import divisors
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
@@ -11,6 +12,7 @@ from steptime.planning.search import search
 MOST_DOUBLINGS = 7
 MOST_DEVICES = 131_072
 MOST_BATCH = 10**6
+MICRO_BATCHES_A_STAGE = (1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +73,17 @@ def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:
 
 
 def _nearest_batch(question: Question) -> int | None:
-    """Return a larger batch that can be cut: the smallest micro-batch, doubled until it can."""
-    batch = min(question.micro_batch_sizes, default=1)
-    while batch <= MOST_BATCH:
-        if batch > question.global_batch_size:
-            tried = search(replace(question, global_batch_size=batch), keep=1)
-            if tried.best or tried.leanest:
-                return batch
-        batch *= 2
+    """Return the next larger batch that can be cut: one that some number of ranks divides.
+
+    Some schedules want several micro-batches a stage.
+    """
+    asked, sizes = question.global_batch_size, question.micro_batch_sizes or (1,)
+    rounds = [count * micro for count in MICRO_BATCHES_A_STAGE for micro in sizes]
+    steps = {each * ranks for each in rounds for ranks in divisors(question.num_devices)}
+    for batch in sorted({(asked // step + 1) * step for step in steps}):
+        if batch > MOST_BATCH:
+            break
+        tried = search(replace(question, global_batch_size=batch), keep=1)
+        if tried.best or tried.leanest:
+            return batch
     return None
