@@ -66,12 +66,14 @@ def _chunks(reading: Reading, shape: ModelShape) -> None:
         return
     held, layers = reading.value("pp", 1) * each.value, shape.num_layers
     whole = int(reading.value("layers_with_empty", layers))
-    counted = whole + int(reading.value("counted_ends", 0))
+    ends = int(reading.value("counted_ends", 0))
+    also = f" and {ends} for the ends" if ends else ""
+    counted = whole + ends
     if counted % held:
         raise ConfigError(
             f"{reading.at(each.line)}: {each.written} = {each.value} x pp = "
-            f"{reading.value('pp', 1)} do not divide the {layers} layers of --model {shape.name}; "
-            "change one of them with --set"
+            f"{reading.value('pp', 1)} do not divide the {layers} layers of --model "
+            f"{shape.name}{also}; change one of them with --set"
         )
     chunks, old = counted // held, int(reading.value("vpp", 1))
     reading.facts["vpp"] = dataclasses.replace(each, name="vpp", value=chunks)
