@@ -84,7 +84,8 @@ def test_a_function_of_the_library_sets_what_its_arguments_say(tmp_path: Path) -
     wanted |= {"global_batch_size": 256, "precision": "mxfp8", "sequence_parallel": True}
     assert {name: found.value(name) for name in wanted} == wanted
     told = {one.name: one.value for one in found.software_facts}
-    assert told | {"recompute_layers": 3, "sent_gradient_bytes": 2.0} == told
+    # Three layers of each of five chunks: megatronlm2026, transformer_block.py.
+    assert told | {"recompute_layers": 5 * 3, "sent_gradient_bytes": 2.0} == told
     sharded = script(tmp_path, start, PERF.format("bf16", "ds", 0, True))
     assert (sharded.value("precision"), sharded.value("zero_stage")) == ("bf16", 3)
     assert sharded.value("recompute") == "none"
@@ -101,3 +102,20 @@ def test_fine_tuning_by_the_library_is_of_added_matrices(
     found = script(tmp_path, "llm.llama3_8b.finetune_recipe(peft_scheme=None)")
     assert found.model is not None
     assert "tp: the recipe that this file changes may have its own" in found.missing
+
+
+@pytest.mark.parametrize("given", [{}, {"recipe": "recipe"}])
+def test_a_recipe_that_the_program_s_own_function_builds_and_runs_is_read(
+    given: dict[str, str], tmp_path: Path
+) -> None:
+    start = "llm.llama3_8b.pretrain_recipe(num_nodes=2, num_gpus_per_node=8)"
+    text = SCRIPT.format(start=start, more="recipe.trainer.strategy.tensor_model_parallel_size = 4")
+    path = tmp_path / "own.py"
+    path.write_text(
+        text.replace('if __name__ == "__main__":', "def main(nodes=2):")
+        + '\n\nif __name__ == "__main__":\n    main()\n'
+    )
+    found = read_configuration(path, given)
+    assert found.model is not None
+    assert found.model.name == "Llama 3 8B"
+    assert (found.value("tp"), found.value("num_gpus")) == (4, 16)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from steptime.inputs.errors import ConfigError
+from steptime.planning.explained import explain
 from steptime.readers import read_configuration
 from steptime.readers.stage_layers import CHUNKS
 
@@ -48,6 +49,10 @@ def script(folder: Path, flags: str) -> Path:
         (FOUR + FIRST + "7 " + LAST + "7 " + VIRTUAL, "vpp = 2 does not divide the 7 layers"),
         (FOUR + FIRST + "4 " + LAST + "2 " + VIRTUAL, "vpp = 2 does not divide the 13 layers"),
         (FOUR + FIRST + "5 --account-for-loss-in-pipeline-split", "cannot stand beside account_"),
+        (
+            FOUR + "--account-for-loss-in-pipeline-split --num-layers-per-virtual-pipeline-stage 4",
+            "do not divide num_layers = 32 and 1 for the ends",
+        ),
     ],
 )
 def test_a_cut_that_megatron_refuses_is_refused(flags: str, match: str, tmp_path: Path) -> None:
@@ -75,3 +80,10 @@ def test_stated_ends_that_leave_equal_stages_stay(tmp_path: Path) -> None:
     reading = read_configuration(script(tmp_path, FOUR + FIRST + "6 " + LAST + "2 " + VIRTUAL))
     assert reading.value("first_stage_layers") == 6
     assert reading.value("last_stage_layers") == 2
+
+
+def test_layers_that_the_ends_count_for_are_told_apart_from_the_model_s(tmp_path: Path) -> None:
+    path = script(tmp_path, FOUR + "--account-for-embedding-in-pipeline-split")
+    match = "refuses 32 layers and 1 for the ends on pp=4 stages.* use pp=3 or 31 layers"
+    with pytest.raises(ConfigError, match=match):
+        explain(path, accelerator="h100")

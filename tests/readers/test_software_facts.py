@@ -85,6 +85,20 @@ def test_no_layer_of_a_block_is_no_recomputation(tmp_path: Path) -> None:
     assert {one.name: one.value for one in some.software_facts}["recompute_layers"] == 3
 
 
+@pytest.mark.parametrize(
+    ("chunks", "whole"),
+    [("", 2), ("--num-virtual-stages-per-pipeline-rank 2 ", 4)],
+)
+def test_a_block_is_counted_in_each_chunk_of_a_rank(
+    tmp_path: Path, chunks: str, whole: int
+) -> None:
+    """megatronlm2026, transformer_block.py: each chunk computes its own first layers again."""
+    flags = "--recompute-granularity full --recompute-method block --recompute-num-layers 2 "
+    path = _args(tmp_path, flags + "--pipeline-model-parallel-size 2 " + chunks)
+    some = read_configuration(path)
+    assert {one.name: one.value for one in some.software_facts}["recompute_layers"] == whole
+
+
 TITAN = """[model]
 name = "llama3"
 flavor = "8B"

@@ -19,8 +19,9 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
 from steptime.readers.completed import noted, way_of
+from steptime.readers.other_model import take_model
 from steptime.readers.precision import PLAIN_32
-from steptime.readers.reading import COMMAND_LINE, Fact, where
+from steptime.readers.reading import where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation
@@ -251,10 +252,7 @@ def explain_command(
     """Explain a launch file: what it says, step time, memory, and a faster layout."""
     reading = read_configuration(path, settings(set_ or []), arguments or ())
     if model is not None:
-        reading.model = shape_named(model)
-        reading.facts["model"] = Fact(
-            name="model", value=reading.model.name, line=COMMAND_LINE, written="--model"
-        )
+        take_model(reading, shape_named(model))
     if reading.model is None:
         raise ConfigError(no_model(reading))
     given = {

@@ -15,6 +15,7 @@ from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
+from steptime.readers.other_model import take_model
 
 Launch = Annotated[
     Path | None,
@@ -100,7 +101,7 @@ def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> TrainingS
         raise ConfigError("--launch needs --accelerator, which launch files do not name")
     reading = read_configuration(launch, {}, ())
     if sizes["model"] is not None:
-        reading.model = shape_named(sizes["model"])
+        take_model(reading, shape_named(sizes["model"]))
     if reading.model is None:
         from steptime.cli.explain import no_model
 

@@ -101,12 +101,12 @@ def step_of(
         raise ConfigError(
             f"{reading.path} describes a model, not a run: use it as `steptime search --model`"
         )
-    layout, batch = completed(reading, given)
+    if said.stack is None and reading.software:
+        said = replace(said, stack=reading.software)
+    layout, batch = completed(reading, given, said)
     check_layout(reading.model, layout, batch)
     check_schedule(layout, batch)
     check_precision(accelerator, layout.precision)
-    if said.stack is None and reading.software:
-        said = replace(said, stack=reading.software)
     said = sharding(said, accelerator, layout.zero_stage)
     # What its user says comes last, and so before what the file says.
     own = tuple((one.name, one.value) for one in reading.software_facts)

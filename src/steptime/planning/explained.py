@@ -11,6 +11,7 @@ from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
 from steptime.readers import read_configuration
+from steptime.readers.other_model import take_model
 from steptime.readers.precision import PLAIN_32
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
@@ -42,7 +43,7 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     settings = dict(inputs["settings"] or {})
     reading = read_configuration(Path(path), settings, list(inputs["arguments"]))
     if inputs["model"] is not None:
-        reading.model = shape_named(inputs["model"])
+        take_model(reading, shape_named(inputs["model"]))
     stated = {name: given[name] for name in LEFT_OUT if given[name] is not None}
     facts = fact_pairs(inputs["facts"])
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=facts)

@@ -9,7 +9,8 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
-from steptime.inputs.usual import USUAL_SCHEDULE
+from steptime.inputs.said import NOTHING_SAID, Said
+from steptime.inputs.usual import USUAL_SCHEDULE, usual_schedule
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.script import ARGUMENTS
@@ -26,12 +27,15 @@ _OPTIONS = {
 }
 
 
-def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Batch]:
+def completed(
+    reading: Reading, given: Mapping[str, Value], said: Said = NOTHING_SAID
+) -> tuple[Layout, Batch]:
     """Return the layout and the batch of a reading, with the gaps filled from ``given``.
 
     Args:
-        reading: What the file said.
+        reading: What the file said; it gets the schedule that its software runs, if none is said.
         given: What its user adds: num_gpus, global_batch_size, seq_length...
+        said: Of the software that runs it.
 
     Raises:
         ConfigError: If something is still missing, the numbers contradict each other, or the
@@ -49,6 +53,7 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
         total = micro * dp * int(accumulation)
     else:
         total = whole.need("global_batch_size")
+    _note_schedule(reading, sizes, said)
     choices = _choices(reading, given)
     schedule = str(choices.get("schedule", USUAL_SCHEDULE))
     choices = stage_ends(reading, sizes["pp"], sizes["vpp"], schedule) | choices
@@ -57,6 +62,15 @@ def completed(reading: Reading, given: Mapping[str, Value]) -> tuple[Layout, Bat
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     check_framework(reading, layout, batch)
     return layout, batch
+
+
+def _note_schedule(reading: Reading, sizes: Mapping[str, int], said: Said) -> None:
+    """Take the schedule that software usually runs where nobody names one: 1F1B if it can."""
+    if sizes["pp"] == 1 or reading.value("schedule") is not None:
+        return
+    usual = usual_schedule(sizes["vpp"], sizes["pp"], said, [])
+    if usual != USUAL_SCHEDULE:
+        reading.assume("schedule", usual, "what the software runs with as many chunks")
 
 
 def _choices(reading: Reading, given: Mapping[str, Value]) -> dict[str, Value]:

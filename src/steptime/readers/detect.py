@@ -139,7 +139,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     """Return what a script, or a file of arguments, says."""
     text = filled(text)
     try:
-        script = followed(text, name, batch_variables(text) | dict(given))
+        script = followed(text, name, batch_variables(text, given) | dict(given))
     except ConfigError as error:
         if path.suffix.lower() in SCRIPTS or text.startswith("#!"):
             raise
@@ -165,7 +165,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         path=path,
         name=name,
         form=form,
-        entries=[*under, *batch_system(text), *launcher(script), *mapped],
+        entries=[*under, *batch_system(text, given), *launcher(script), *mapped],
         given=given,
         notes=list(dict.fromkeys(script.notes))[:10],
         is_command=True,

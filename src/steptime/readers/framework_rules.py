@@ -53,14 +53,16 @@ def _check_layers(reading: Reading, layout: Layout) -> None:
     model = reading.model
     if model is None or reading.value("uneven_stages"):
         return
-    layers = model.num_layers + int(reading.value("counted_ends", 0))
+    ends = int(reading.value("counted_ends", 0))
+    layers, also = model.num_layers + ends, f" and {ends} for the ends" if ends else ""
     chunks = layout.pp * layout.vpp
     if layers % chunks:
         near = max(1, round(layers / chunks)) * chunks
         sizes = (size for size in range(1, layout.pp) if layers % (size * layout.vpp) == 0)
         stages = max(sizes, default=1)
         raise ConfigError(
-            f"{reading.path}: {reading.title} refuses {layers} layers on pp={layout.pp} stages"
+            f"{reading.path}: {reading.title} refuses {model.num_layers} layers{also} "
+            f"on pp={layout.pp} stages"
             f"{f' x {layout.vpp} chunks' if layout.vpp > 1 else ''}: they do not divide; use "
-            f"pp={stages} or {near} layers"
+            f"pp={stages} or {near - ends} layers"
         )

@@ -38,6 +38,10 @@ def rules(entries: Entries, folder: Path) -> None:
     _recompute(entries)
     _precision(entries)
     entries.count("seq_length", "seq_length")
+    for name in ("pipeline_microbatches", "pipeline_repeats"):
+        # MaxText's own file writes -1 for what it works out.
+        found = entries.by_key.get(name, [])
+        found[:] = [one for one in found if str(one.value).strip() != "-1"]
     _batch(entries)
     if reading.value("pp", 1) > 1:
         entries.count("vpp", "pipeline_repeats")
@@ -218,5 +222,8 @@ def _batch(entries: Entries) -> None:
         if micro % stages == 0:
             micro, steps = micro // stages, steps * stages
     reading.assume("micro_batch_size", micro, f"{entry.written} x ranks of a replica")
-    reading.assume("gradient_accumulation", steps, "micro-batches of a step")
+    # Those of the pipeline count too: the file's own number, or its default, is a part of them.
     reading.facts.pop("gradient_accumulation", None)
+    kept = [one for one in reading.assumptions if one.name != "gradient_accumulation"]
+    reading.assumptions[:] = kept
+    reading.assume("gradient_accumulation", steps, "micro-batches of a step")

@@ -168,16 +168,24 @@ def recompute(entries: Entries) -> None:
 
 
 def _block(entries: Entries, number: Entry) -> bool:
-    """Return whether layers are computed again; note how many: memory knows, time takes all."""
+    """Return whether layers are computed again; note how many of all chunks of a rank.
+
+    References:
+        megatronlm2026, megatron/core/transformer/transformer_block.py, _checkpointed_forward:
+        each chunk of a rank is a block of its own; MindSpeed's own switch counts the rank once.
+    """
     reading = entries.reading
     layers = entries.count("recompute_layers", "recompute_num_layers", least=0)
     if layers is None:
         layers = entries.count("recompute_layers", "activations_checkpoint_num_layers", least=0)
     if layers:
+        once = entries.flag("enable_recompute_layers_per_pp_rank")
+        chunks = 1 if once else int(reading.value("vpp", 1))
+        of = f"chunk, {chunks} chunks a rank," if chunks > 1 else "stage"
         reading.notes.append(
-            f"recompute_method = block: {shown(number.value)} layers of each stage are computed "
-            "again; memory counts those, time takes all of them"
+            f"recompute_method = block: {layers} layers of each {of} are computed again"
         )
-        fact = Fact(name="recompute_layers", value=layers, line=number.line, written=number.written)
+        whole = layers * chunks
+        fact = Fact(name="recompute_layers", value=whole, line=number.line, written=number.written)
         reading.software_facts.append(fact)
     return layers != 0

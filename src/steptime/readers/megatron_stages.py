@@ -55,13 +55,15 @@ def _of_layers(entries: Entries) -> int | None:
     if layers is None:
         entries.ask("num_layers", "to turn layers per virtual stage into chunks")
         return None
-    layers += reading.value("counted_ends", 0)
+    ends = int(reading.value("counted_ends", 0))
+    also = f" and {ends} for the ends" if ends else ""
     held, line = reading.value("pp", 1), entries.line(key)
-    if layers % (held * each):
+    if (layers + ends) % (held * each):
         raise ConfigError(
             f"{reading.at(line)}: {each} layers per virtual stage x pp = {held} "
-            f"do not divide num_layers = {layers}"
+            f"do not divide num_layers = {layers}{also}"
         )
+    layers += ends
     chunks = int(layers // (held * each))
     reading.state("vpp", chunks, line=line, written="layers per virtual stage")
     return chunks

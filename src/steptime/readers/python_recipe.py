@@ -13,6 +13,7 @@ from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, python_formats, recipe_calls, recognised
 from steptime.readers.leaves import MOST_KEYS, overruled
 from steptime.readers.olmo_script import experiment
+from steptime.readers.python_calls import defaults
 from steptime.readers.python_module import LARGEST_BYTES, Library, Module
 from steptime.readers.python_records import Budget, Record, Unknown
 from steptime.readers.python_values import Scope
@@ -70,13 +71,31 @@ def _recipes(path: Path, library: Library, module: Module, given: Mapping[str, s
         # A script of OLMo-core names no recipe: it is one.
         scope = Scope(library, module, budget=budget)
         _add(found, wanted or "main", experiment(scope), path, budget)
-    if not found and wanted is None:
-        # A script may build its recipe outside all functions.
+    if not found:
+        # A script may build its recipe outside all functions, or in one that it calls to start.
         names: dict[str, Any] = {}
         Scope(library, module, names, budget=budget).run([*module.assigned, *module.blocks])
+        for one in _started(module):
+            start = module.functions[one]
+            outer = Scope(library, module, budget=budget)
+            inner = Scope(library, module, defaults(start, outer), depth=1, budget=budget)
+            inner.run(start.body)
+            names |= inner.names
         for one, made in names.items():
-            _add(found, one, made, path, budget)
+            if wanted in (None, one):
+                _add(found, one, made, path, budget)
     return found
+
+
+def _started(module: Module) -> Iterator[str]:
+    """Yield the functions that a file calls, without arguments, when it is a program."""
+    for one in module.blocks[:100]:
+        call = one.value if isinstance(one, ast.Expr) else None
+        if not isinstance(call, ast.Call) or call.args or call.keywords:
+            continue
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        if name in module.functions and _is_recipe(module.functions[name]):
+            yield name
 
 
 def _callable(library: Library, module: Module) -> Iterable[str]:

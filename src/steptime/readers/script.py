@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
 from steptime.readers.formats import several
+from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.shell_expand import is_known, readable
 from steptime.readers.shell_script import Script, before_redirection
 
@@ -167,11 +169,22 @@ def launcher(script: Script) -> Iterator[Entry]:
             yield Entry(name, readable(value), command.line, flag, is_known(value))
 
 
-def batch_system(text: str) -> Iterator[Entry]:
-    """Yield nodes and devices from a batch system's header.
+_VARIABLES = {
+    "slurm_nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "slurm_gpus_per_node": ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"),
+}
+"""What a batch system sets in the environment of what its header asks for."""
+
+
+def batch_system(text: str, given: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield nodes and devices from a batch system's header; its user's variables come first.
 
     Args:
         text: The script.
+        given: What its user sets: a variable of the batch system stands for the header's line.
+
+    Raises:
+        ConfigError: If its user sets two variables of one number to different values.
     """
     found: dict[str, tuple[int, int]] = {}
     for match in _SBATCH.finditer(text):
@@ -184,23 +197,38 @@ def batch_system(text: str) -> Iterator[Entry]:
     tasks = found.get("ntasks-per-node")
     if each is None and tasks is not None and tasks[0] > 1:
         each = tasks
-    if "nodes" in found:
-        yield Entry("slurm_nodes", str(found["nodes"][0]), found["nodes"][1], "#SBATCH nodes")
-    if each is not None:
-        yield Entry("slurm_gpus_per_node", str(each[0]), each[1], "#SBATCH GPUs a node")
+    header = (
+        ("slurm_nodes", found.get("nodes"), "nodes"),
+        ("slurm_gpus_per_node", each, "GPUs a node"),
+    )
+    for name, stated, what in header:
+        if stated is not None:
+            told = Entry(name, str(stated[0]), stated[1], f"#SBATCH {what}")
+            yield _set_variable(name, given) or told
 
 
-def batch_variables(text: str) -> dict[str, str]:
+def _set_variable(name: str, given: Mapping[str, str]) -> Entry | None:
+    """Return what a user sets for a line of the header; None where nothing is set."""
+    own = [one for one in _VARIABLES[name] if one in given]
+    if not own:
+        return None
+    if len({given[one] for one in own}) > 1:
+        both = " and ".join(f"--set {one}={given[one][:20]}" for one in own)
+        raise ConfigError(f"{both} are one number; make them agree")
+    return Entry(name, given[own[0]], COMMAND_LINE, f"--set {own[0]}")
+
+
+def batch_variables(text: str, given: Mapping[str, str]) -> dict[str, str]:
     """Return what a batch system sets in the environment, as far as the header tells it.
 
     Args:
         text: The script.
+        given: What its user sets.
     """
-    found = {entry.key: str(entry.value) for entry in batch_system(text)}
-    nodes, each = found.get("slurm_nodes"), found.get("slurm_gpus_per_node")
-    out = dict.fromkeys(("SLURM_NNODES", "SLURM_JOB_NUM_NODES"), nodes)
-    out |= dict.fromkeys(("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"), each)
-    return {name: value for name, value in out.items() if value is not None}
+    found = {entry.key: str(entry.value) for entry in batch_system(text, given)}
+    return {
+        one: found[name] for name, names in _VARIABLES.items() if name in found for one in names
+    }
 
 
 ARGUMENTS = "arguments"
