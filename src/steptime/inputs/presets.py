@@ -12,8 +12,9 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.errors import ConfigError, alike, check_choice, check_number
 from steptime.inputs.fact import Fact, facts_from
-from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.own_model import NOTES, TYPE, placed, shape_entry
+from steptime.inputs.kinds import must_be
+from steptime.inputs.model import ModelShape
+from steptime.inputs.own_model import NOTES, PARTS, TYPE, placed, shape_entry
 
 _TERA, _GIGA = 1e12, 1e9
 _MEBI = 2.0**20
@@ -200,16 +201,27 @@ def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     """
     fields = {key: value for key, value in entry.items() if key not in NOTES}
     try:
-        if "experts" in fields:
-            fields["experts"] = Experts(**fields["experts"])
-        facts = facts_of_type(fields.pop(TYPE, ""))
-        fields["facts"] = (*facts, *facts_from(fields.get("facts", {})))
-        if "latent_attention" in fields:
-            fields["latent_attention"] = LatentAttention(**fields["latent_attention"])
+        for part, kind in PARTS.items():
+            if part in fields:
+                fields[part] = kind(**_table(part, fields[part]))
+        facts = facts_of_type(_text(TYPE, fields.pop(TYPE, "")))
+        fields["facts"] = (*facts, *facts_from(_table("facts", fields.get("facts", {}))))
         return ModelShape(**fields)
     except TypeError as error:
         reason = str(error).split("__init__() ")[-1]
         raise ConfigError(f"model {entry.get('name', '?')!r}: {reason}") from None
+
+
+def _table(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name} must be a table, got {value!r:.80}")
+    return value
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be {must_be(str)}, got {value!r:.80}")
+    return value
 
 
 def model(name: str) -> ModelShape:

@@ -1,0 +1,65 @@
+"""Records from users' files and calls: each field is checked by the type that it states."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
+
+from steptime.inputs.errors import ConfigError
+
+MUST_BE = {
+    bool: "true or false",
+    str: "a text in quotes",
+    int: "a whole number",
+    float: "a number",
+}
+"""How a message calls a type."""
+
+
+def check_kinds(record: object) -> None:
+    """Refuse a record of which a field holds a value of another type than it states.
+
+    Args:
+        record: Of a dataclass.
+
+    Raises:
+        ConfigError: With the field, its value, and what it must be.
+    """
+    own: Any = type(record)
+    for name, kinds in _stated(own):
+        value = getattr(record, name)
+        if type(value) in kinds:
+            continue
+        if float in kinds and type(value) is int and abs(value) < 10**300:
+            continue
+        # A record of a type of the package may be of one that is made from it.
+        if not any(isinstance(value, kind) for kind in kinds if kind not in MUST_BE):
+            words = [must_be(kind) for kind in kinds if kind is not type(None)]
+            raise ConfigError(f"{name} must be {' or '.join(words)}, got {value!r:.80}")
+    for name, kinds in _stated(own):
+        if float in kinds and not math.isfinite(getattr(record, name) or 0.0):
+            raise ConfigError(f"{name} must be a finite number, got {getattr(record, name)!r}")
+
+
+def must_be(kind: type) -> str:
+    """Return how a message calls what a field must be.
+
+    Args:
+        kind: The type that it states.
+    """
+    return MUST_BE.get(kind, f"a table of {kind.__name__}")
+
+
+@functools.cache
+def _stated(kind: type[Any]) -> tuple[tuple[str, tuple[type, ...]], ...]:
+    """Return the types that each field of a dataclass may have; a tuple stands for itself."""
+    hints = get_type_hints(kind)
+    found = []
+    for one in fields(kind):
+        hint = hints[one.name]
+        # tuple[Fact, ...] has arguments too, and they are not its types.
+        kinds = (hint.__origin__,) if hasattr(hint, "__origin__") else get_args(hint) or (hint,)
+        found.append((one.name, kinds))
+    return tuple(found)
