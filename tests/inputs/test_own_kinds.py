@@ -5,7 +5,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
-from steptime.inputs.presets import model
+from steptime.inputs.presets import accelerator, model
 
 # ---- models
 
@@ -58,3 +58,64 @@ def test_a_shape_made_in_python_is_checked_alike() -> None:
     for field, value in (("gated", "yes"), ("tied", 1), ("name", ["x"]), ("experts", 8)):
         with pytest.raises(ConfigError, match=f"^{field} must be "):
             ModelShape(**sound | {field: value})  # type: ignore[arg-type]
+
+
+# ---- accelerators
+
+DEVICE = {
+    "peak_tflop_per_s": "312",
+    "hbm_gbyte": "80",
+    "hbm_gbyte_per_s": "2039",
+    "nvlink_gbyte_per_s_both": "600",
+    "network_gbit_per_s": "200",
+}
+
+
+def device_file(folder: Path, changed: dict[str, str]) -> str:
+    path = folder / "gpu.toml"
+    lines = (f"{name} = {value}" for name, value in (DEVICE | changed).items())
+    path.write_text("\n".join(("[mine]", *lines)))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "must_be"),
+    [
+        ("generation", '["hopper"]', "a text in quotes, got ['hopper']"),
+        ("product_scale", '"x"', "a number, got 'x'"),
+        ("watt", '"x"', "a number, got 'x'"),
+        ("matmul_tflop_per_s", '"x"', "a number, got 'x'"),
+        ("hbm_gbyte", "true", "a number, got True"),
+        ("nvlink_domain", "8.0", "a whole number, got 8.0"),
+        ("matmul_inferred", '"no"', "true or false, got 'no'"),
+        ("source", '"a data sheet"', "a table, got 'a data sheet'"),
+        ("aliases", "3", "a list in brackets, got 3"),
+    ],
+)
+def test_a_devices_fields_hold_what_their_types_say(
+    tmp_path: Path, key: str, value: str, must_be: str
+) -> None:
+    message = f"accelerator 'mine': {key} is of the wrong type: it must be {must_be}"
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        accelerator(device_file(tmp_path, {key: value}))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("nvlink_domian", "72", "nvlink_domian is no field, did you mean 'nvlink_domain'?"),
+        ("products", "[1]", "products is no field, "),
+        ("generation", '"hoper"', "unknown generation 'hoper'; did you mean 'hopper'?"),
+        ("generation", '"Hopper"', "unknown generation 'Hopper'; did you mean 'hopper'?"),
+    ],
+)
+def test_a_slip_of_the_hand_in_a_devices_file_is_told(
+    tmp_path: Path, key: str, value: str, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"accelerator 'mine': {message}")):
+        accelerator(device_file(tmp_path, {key: value}))
+
+
+@pytest.mark.parametrize("name", ["rubin", "cdna5", "ada"])
+def test_a_generation_that_nothing_is_known_of_is_no_slip(tmp_path: Path, name: str) -> None:
+    assert accelerator(device_file(tmp_path, {"generation": f'"{name}"'})).generation == name

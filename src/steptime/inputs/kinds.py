@@ -14,6 +14,8 @@ MUST_BE = {
     str: "a text in quotes",
     int: "a whole number",
     float: "a number",
+    list: "a list in brackets",
+    dict: "a table",
 }
 """How a message calls a type."""
 
@@ -30,17 +32,26 @@ def check_kinds(record: object) -> None:
     own: Any = type(record)
     for name, kinds in _stated(own):
         value = getattr(record, name)
-        if type(value) in kinds:
-            continue
-        if float in kinds and type(value) is int and abs(value) < 10**300:
-            continue
-        # A record of a type of the package may be of one that is made from it.
-        if not any(isinstance(value, kind) for kind in kinds if kind not in MUST_BE):
+        if not holds(value, kinds):
             words = [must_be(kind) for kind in kinds if kind is not type(None)]
             raise ConfigError(f"{name} must be {' or '.join(words)}, got {value!r:.80}")
     for name, kinds in _stated(own):
         if float in kinds and not math.isfinite(getattr(record, name) or 0.0):
             raise ConfigError(f"{name} must be a finite number, got {getattr(record, name)!r}")
+
+
+def holds(value: object, kinds: tuple[type, ...]) -> bool:
+    """Return whether a value is of one of some types: a whole number is a number, true is none.
+
+    Args:
+        value: As it came in.
+        kinds: The types.
+    """
+    if isinstance(value, bool):
+        return bool in kinds
+    # No float holds a larger one.
+    whole = isinstance(value, int) and abs(value) < 10**300
+    return isinstance(value, kinds) or (whole and float in kinds)
 
 
 def must_be(kind: type) -> str:
