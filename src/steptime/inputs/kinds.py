@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+import numbers
+import operator
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
@@ -23,6 +25,8 @@ MUST_BE = {
 def check_kinds(record: object) -> None:
     """Refuse a record of which a field holds a value of another type than it states.
 
+    Numbers of other libraries become Python's own.
+
     Args:
         record: Of a dataclass.
 
@@ -31,13 +35,40 @@ def check_kinds(record: object) -> None:
     """
     own: Any = type(record)
     for name, kinds in _stated(own):
-        value = getattr(record, name)
+        value = as_python(getattr(record, name))
+        if type(value) is not type(getattr(record, name)):
+            object.__setattr__(record, name, value)
         if not holds(value, kinds):
             words = [must_be(kind) for kind in kinds if kind is not type(None)]
             raise ConfigError(f"{name} must be {' or '.join(words)}, got {value!r:.80}")
     for name, kinds in _stated(own):
         if float in kinds and not math.isfinite(getattr(record, name) or 0.0):
             raise ConfigError(f"{name} must be a finite number, got {getattr(record, name)!r}")
+
+
+_PYTHON = (bool, int, float, str, type(None))
+
+
+def as_python(value: Any) -> Any:
+    """Return numbers of other libraries, alone or several, as Python's own; the rest as it is.
+
+    Python's abstract numbers and ``tolist`` are what NumPy, its kin and tables have in common.
+
+    Args:
+        value: As it came in.
+    """
+    if type(value) in _PYTHON:
+        return value
+    if type(value) in (list, tuple):
+        return type(value)(as_python(one) for one in value)
+    if type(value) is dict:
+        return {name: as_python(one) for name, one in value.items()}
+    if isinstance(value, numbers.Integral):
+        return operator.index(value)
+    # Fractions are Python's own, and exact.
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        return float(value)
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def holds(value: object, kinds: tuple[type, ...]) -> bool:
