@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steptime.inputs.errors import check_count, check_number
+from steptime.inputs.kinds import check_kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class Accelerator:
     source: str = ""
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         for field in (
             "peak_flop_per_s",
             "hbm_bytes",

@@ -23,6 +23,11 @@ WIDE = 16
 SHARED = tuple(entry.name for entry in fields(Constants) if entry.name != "efficiency")
 
 
+def _over(name: str) -> float:
+    """Return what a constant must be over: a share divides, so it is not 0; a time may be."""
+    return 0.0 if name.endswith("efficiency") else -1e-300
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflineConstants:
     """Constants of the roofline model, shared by all runs.
@@ -52,12 +57,13 @@ class RooflineConstants:
 
     def __post_init__(self) -> None:
         shares = {
-            cell: check_number(share_name(*cell), value, above=-1e-300)
-            for cell, value in self.efficiency.items()
+            cell: check_number(share_name(*cell), value) for cell, value in self.efficiency.items()
         }
         object.__setattr__(self, "efficiency", shares)
         for name in SHARED:
-            object.__setattr__(self, name, check_number(name, getattr(self, name), above=-1e-300))
+            object.__setattr__(
+                self, name, check_number(name, getattr(self, name), above=_over(name))
+            )
 
     def values(self) -> dict[str, float]:
         """Return every constant by its name, such as ``hopper_efficiency``."""
@@ -201,6 +207,10 @@ MOST_SHARE = 1.5
 """Of a rate in a user's own constants: a good device may beat the one that was measured."""
 
 
+LEAST_SHARE = 1e-6
+"""Of a rate likewise: what is divided by less has no end."""
+
+
 def check_constants(value: object) -> None:
     """Refuse what is no set of constants.
 
@@ -229,7 +239,7 @@ def check_constant(name: str, value: object) -> float:
     """
     # Shares of what was measured, with some room for a better device; the others are times.
     most = MOST_SHARE if name.endswith(("efficiency", "contention")) else 1e30
-    return check_number(name, value, above=-1e-300, most=most)
+    return check_number(name, value, above=_over(name) or LEAST_SHARE, most=most)
 
 
 def read_constants(path: Path) -> RooflineConstants:

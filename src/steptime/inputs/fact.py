@@ -72,6 +72,10 @@ def facts_from(table: Mapping[str, Any]) -> tuple[Fact, ...]:
     found = []
     for name, entry in table.items():
         for line in entry if isinstance(entry, list) else [entry]:
+            if not isinstance(line, Mapping) or not {"value", "kind", "source"} <= {*line}:
+                raise ConfigError(
+                    f"facts: {name} must be a table with value, kind and source, got {line!r:.80}"
+                )
             value, when = line["value"], line.get("when", ())
             fact = Fact(
                 name=name,

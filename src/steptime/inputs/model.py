@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.fact import Fact
+from steptime.inputs.kinds import check_kinds
 
 NORMS = ("rmsnorm", "layernorm")
 ACTIVATIONS = ("silu", "gelu", "relu", "relu2", "quick-gelu")
@@ -34,6 +35,7 @@ class Experts:
     max_groups: int = 0
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         check_count("num_experts", self.num_experts)
         check_count("top_k", self.top_k)
         check_count("expert_ffn_hidden_size", self.expert_ffn_hidden_size)
@@ -68,6 +70,7 @@ class LatentAttention:
     v_head_dim: int
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         check_count("q_lora_rank", self.q_lora_rank, least=0)
         check_count("kv_lora_rank", self.kv_lora_rank)
         check_count("qk_nope_head_dim", self.qk_nope_head_dim)
@@ -142,10 +145,9 @@ class ModelShape:
     max_positions: int = 0
 
     def __post_init__(self) -> None:
-        if self.norm:
-            check_choice("norm", self.norm, NORMS)
-        if self.activation:
-            check_choice("activation", self.activation, ACTIVATIONS)
+        check_kinds(self)
+        check_choice("norm", self.norm, ("", *NORMS))
+        check_choice("activation", self.activation, ("", *ACTIVATIONS))
         for field in (
             "num_layers",
             "hidden_size",

@@ -13,7 +13,8 @@ from steptime.inputs.model import Experts, LatentAttention, ModelShape
 NOTES = ("aliases", "params_billion", "zero_source")
 TYPE = "model_type"
 """Key that names what is known of models of its type."""
-_PARTS: dict[str, type] = {"experts": Experts, "latent_attention": LatentAttention}
+PARTS: dict[str, type] = {"experts": Experts, "latent_attention": LatentAttention}
+"""Keys that hold a table of their own."""
 
 
 def shape_entry(path: Path) -> dict[str, Any]:
@@ -27,12 +28,12 @@ def shape_entry(path: Path) -> dict[str, Any]:
     """
     table = read_toml(path)
     tables = [key for key, value in table.items() if isinstance(value, dict)]
-    own = len(table) == 1 and len(tables) == 1 and tables[0] not in _PARTS
+    own = len(table) == 1 and len(tables) == 1 and tables[0] not in PARTS
     name = tables[0] if own else path.stem
     entry = table[tables[0]] if own else table
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     _check_keys(entry, ModelShape, path.name, lines, given=("name",))
-    for part, kind in _PARTS.items():
+    for part, kind in PARTS.items():
         if isinstance(entry.get(part), dict):
             _check_keys(entry[part], kind, f"{path.name}, {part}", lines)
     return {"name": name, **entry}

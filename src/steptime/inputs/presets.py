@@ -10,19 +10,14 @@ from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
-from steptime.inputs.errors import ConfigError, alike, check_choice, check_number
+from steptime.inputs.device_keys import GIGA, MEBI, check_contradictions, check_keys
+from steptime.inputs.errors import ConfigError, alike, check_choice
 from steptime.inputs.fact import Fact, facts_from
-from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.own_model import NOTES, TYPE, placed, shape_entry
+from steptime.inputs.kinds import must_be
+from steptime.inputs.model import ModelShape
+from steptime.inputs.own_model import NOTES, PARTS, TYPE, placed, shape_entry
 
-_TERA, _GIGA = 1e12, 1e9
-_MEBI = 2.0**20
-# 2**30 over 1e9: a GB that a data sheet sells may be a GiB. The device keeps some back.
-_MOST_REPORTED, _LEAST_REPORTED = 1.0738, 0.9
-_RATES = (
-    *("peak_tflop_per_s", "hbm_gbyte", "hbm_gbyte_per_s"),
-    *("nvlink_gbyte_per_s_both", "network_gbit_per_s"),
-)
+_TERA = 1e12
 _MODEL_HINT = "a config.json or a TOML file of a model will do too; steptime models lists names"
 _TAILS = re.compile(
     r"-(?:hf|base|it|pt|chat|instruct|instruct-2\d{3}|chat-hf|original|bf16|v0\.[12]|[24]k|128k|"
@@ -91,67 +86,34 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         entry: The table; units are in the key names.
 
     Raises:
-        ConfigError: If a field is missing or out of range.
+        ConfigError: If a field is missing, unknown, of another type or out of range.
     """
-    _check_entry(key, entry)
-    try:
-        return Accelerator(
-            name=key,
-            peak_flop_per_s=entry["peak_tflop_per_s"] * _TERA,
-            peak_fp8_flop_per_s=entry.get("peak_fp8_tflop_per_s", 0) * _TERA,
-            peak_fp4_flop_per_s=entry.get("peak_fp4_tflop_per_s", 0) * _TERA,
-            matmul_flop_per_s=_matmul_tflop_per_s(entry) * _TERA,
-            matmul_fp8_flop_per_s=entry.get("matmul_fp8_tflop_per_s", 0) * _TERA,
-            matmul_fp4_flop_per_s=entry.get("matmul_fp4_tflop_per_s", 0) * _TERA,
-            hbm_bytes=(
-                entry["hbm_mib"] * _MEBI if "hbm_mib" in entry else entry["hbm_gbyte"] * _GIGA
-            ),
-            hbm_sold_bytes=entry["hbm_gbyte"] * _GIGA,
-            hbm_bytes_per_s=entry["hbm_gbyte_per_s"] * _GIGA,
-            # Data sheets add both directions; a byte goes one way.
-            nvlink_bytes_per_s=entry["nvlink_gbyte_per_s_both"] * _GIGA / 2,
-            nvlink_domain=entry.get("nvlink_domain", 8),
-            node_size=entry.get("node_size", 0),
-            network_bytes_per_s=entry["network_gbit_per_s"] * _GIGA / 8,
-            inferred=_inferred(entry),
-            num_sms=entry.get("num_sms", 0),
-            watt=float(entry.get("watt", 0)),
-            product_scale=float(entry.get("product_scale", 1)),
-            caution=entry.get("caution", ""),
-            generation=entry.get("generation", ""),
-            source=entry.get("source", {}).get("default", ""),
-        )
-    except KeyError as error:
-        raise ConfigError(f"accelerator {key!r} lacks {error.args[0]}") from None
-    except (TypeError, AttributeError):
-        raise ConfigError(f"accelerator {key!r} has a field of the wrong type") from None
-
-
-def _check_entry(key: str, entry: dict[str, Any]) -> None:
-    """Refuse what contradicts itself, in the words of the file."""
-    for name in _RATES:
-        if isinstance(entry.get(name), (int, float)):
-            check_number(f"accelerator {key!r}: {name}", entry[name])
-    numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
-    for kind in ("tflop_per_s", "fp8_tflop_per_s"):
-        measured, peak = numbers.get(f"matmul_{kind}", 0), numbers.get(f"peak_{kind}", 0)
-        if measured > peak:
-            raise ConfigError(
-                f"accelerator {key!r}: matmul_{kind} {measured:g} is over peak_{kind} {peak:g}: "
-                "a measured rate is at most the peak; both are dense"
-            )
-    wide, narrow = numbers.get("peak_tflop_per_s", 0), numbers.get("peak_fp8_tflop_per_s", 0)
-    if 0 < narrow < wide:
-        raise ConfigError(
-            f"accelerator {key!r}: peak_fp8_tflop_per_s {narrow:g} is under peak_tflop_per_s "
-            f"{wide:g}: 8 bits are no slower than 16; give 0 for a device without them"
-        )
-    sold, reported = numbers.get("hbm_gbyte", 0) * _GIGA, numbers.get("hbm_mib", 0) * _MEBI
-    if reported and not _LEAST_REPORTED * sold <= reported <= _MOST_REPORTED * sold:
-        raise ConfigError(
-            f"accelerator {key!r}: hbm_mib {numbers['hbm_mib']:g} is {reported / _GIGA:.1f} GB and "
-            f"contradicts hbm_gbyte {numbers['hbm_gbyte']:g}; give what one device reports"
-        )
+    check_keys(key, entry)
+    check_contradictions(key, entry)
+    return Accelerator(
+        name=key,
+        peak_flop_per_s=entry["peak_tflop_per_s"] * _TERA,
+        peak_fp8_flop_per_s=entry.get("peak_fp8_tflop_per_s", 0) * _TERA,
+        peak_fp4_flop_per_s=entry.get("peak_fp4_tflop_per_s", 0) * _TERA,
+        matmul_flop_per_s=_matmul_tflop_per_s(entry) * _TERA,
+        matmul_fp8_flop_per_s=entry.get("matmul_fp8_tflop_per_s", 0) * _TERA,
+        matmul_fp4_flop_per_s=entry.get("matmul_fp4_tflop_per_s", 0) * _TERA,
+        hbm_bytes=(entry["hbm_mib"] * MEBI if "hbm_mib" in entry else entry["hbm_gbyte"] * GIGA),
+        hbm_sold_bytes=entry["hbm_gbyte"] * GIGA,
+        hbm_bytes_per_s=entry["hbm_gbyte_per_s"] * GIGA,
+        # Data sheets add both directions; a byte goes one way.
+        nvlink_bytes_per_s=entry["nvlink_gbyte_per_s_both"] * GIGA / 2,
+        nvlink_domain=entry.get("nvlink_domain", 8),
+        node_size=entry.get("node_size", 0),
+        network_bytes_per_s=entry["network_gbit_per_s"] * GIGA / 8,
+        inferred=_inferred(entry),
+        num_sms=entry.get("num_sms", 0),
+        watt=float(entry.get("watt", 0)),
+        product_scale=float(entry.get("product_scale", 1)),
+        caution=entry.get("caution", ""),
+        generation=entry.get("generation", ""),
+        source=entry.get("source", {}).get("default", ""),
+    )
 
 
 def accelerator(name: str) -> Accelerator:
@@ -200,16 +162,27 @@ def model_from_entry(entry: dict[str, Any]) -> ModelShape:
     """
     fields = {key: value for key, value in entry.items() if key not in NOTES}
     try:
-        if "experts" in fields:
-            fields["experts"] = Experts(**fields["experts"])
-        facts = facts_of_type(fields.pop(TYPE, ""))
-        fields["facts"] = (*facts, *facts_from(fields.get("facts", {})))
-        if "latent_attention" in fields:
-            fields["latent_attention"] = LatentAttention(**fields["latent_attention"])
+        for part, kind in PARTS.items():
+            if part in fields:
+                fields[part] = kind(**_table(part, fields[part]))
+        facts = facts_of_type(_text(TYPE, fields.pop(TYPE, "")))
+        fields["facts"] = (*facts, *facts_from(_table("facts", fields.get("facts", {}))))
         return ModelShape(**fields)
     except TypeError as error:
         reason = str(error).split("__init__() ")[-1]
         raise ConfigError(f"model {entry.get('name', '?')!r}: {reason}") from None
+
+
+def _table(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name} must be a table, got {value!r:.80}")
+    return value
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{name} must be {must_be(str)}, got {value!r:.80}")
+    return value
 
 
 def model(name: str) -> ModelShape:

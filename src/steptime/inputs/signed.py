@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.kinds import as_python
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +44,8 @@ def checked_names(function: Callable[P, R]) -> Callable[P, R]:
         for name in needs[len(args) :]:
             if name not in given:
                 raise ConfigError(f"{function.__name__} needs {name}: give {name}=…")
-        return function(*args, **usual | given)
+        own: dict[str, Any] = {name: as_python(value) for name, value in given.items()}
+        return function(*args, **usual | own)
 
     signed: Any = called
     signed.__signature__ = inspect.signature(function).replace(parameters=parameters)
