@@ -208,7 +208,7 @@ def test_a_configuration_file_is_a_model(
         (["--order", "llama3", "--predictor", "roofline"], "use --predictor baseline"),
         (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
         (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
-        (["-m", "llama3-405b"], "with 128 GPUs the best fits"),
+        (["-m", "llama3-405b"], "with 256 GPUs the best fits"),
         (["--micro-batch-size", "7"], "with --global-batch-size"),
     ],
 )
@@ -253,3 +253,15 @@ def test_a_job_inside_one_domain_leaves_nothing_over(capsys: pytest.CaptureFixtu
     assert "the first fills 8 domains of 8, 8 GPUs in use in each, 0 left over" in (
         capsys.readouterr().out
     )
+
+
+def test_more_gpus_are_named_by_what_fits_as_surely_as_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # On two GPUs something may fit, with a chance of 41 %.
+    words = ["search", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "64"]
+    assert run([*words, "--gpus", "1"]) == 2
+    assert "with 4 GPUs the best fits" in capsys.readouterr().err
+    for count, sure in (("2", False), ("4", True)):
+        assert run([*words, "--gpus", count, "--json"]) == 0
+        assert (json.loads(capsys.readouterr().out)["num_fitting"] > 0) is sure
