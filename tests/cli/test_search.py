@@ -265,3 +265,17 @@ def test_more_gpus_are_named_by_what_fits_as_surely_as_is_asked(
     for count, sure in (("2", False), ("4", True)):
         assert run([*words, "--gpus", count, "--json"]) == 0
         assert (json.loads(capsys.readouterr().out)["num_fitting"] > 0) is sure
+
+
+def test_every_layout_that_the_software_does_not_run_is_marked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["search", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "64", "--gpus", "16"]
+    words += ["--stack", "gpt-neox", "--tp", "1,2", "--pp", "1", "--zero", "3", "--top", "3"]
+    assert run(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "not run: layout 2, 3: gpt-neox does not run zero_stage=3 beside tp=2" in shown
+    assert run([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    for one, lacks in zip(told["layouts"], told["not_run"], strict=True):
+        assert bool(lacks) is (one["tp"] == 2)
