@@ -207,3 +207,13 @@ def test_any_input_is_answered_or_refused(name: str, predictor: str, **inputs) -
     assert all(math.isfinite(part) and part >= 0 for part in result.breakdown_s.values())
     assert math.isfinite(result.memory.total_bytes)
     assert result.memory.total_bytes > 0
+
+
+def test_only_what_fits_is_a_remedy_and_more_devices_are_counted(steptime: Call) -> None:
+    layout = "-m llama3-70b -a h100 --tp 8 --pp 4 --dp 8 -s 8192 -B 256 --schedule gpipe"
+    status, shown, _ = steptime("predict", *layout.split())
+    assert status == 0
+    fits = [line for line in shown.splitlines() if line.startswith("to fit: ")]
+    assert fits[0].startswith("to fit: --schedule 1f1b: ")
+    assert any("--pp 64 on 4,096 GPUs: " in line for line in fits)
+    assert not any("not fit" in line for line in fits)

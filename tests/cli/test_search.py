@@ -208,7 +208,7 @@ def test_a_configuration_file_is_a_model(
         (["--order", "llama3", "--predictor", "roofline"], "use --predictor baseline"),
         (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
         (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
-        (["-m", "llama3-405b"], "with 128 GPUs the best fits"),
+        (["-m", "llama3-405b"], "with 256 GPUs the best fits"),
         (["--micro-batch-size", "7"], "with --global-batch-size"),
     ],
 )
@@ -277,3 +277,29 @@ def test_a_batch_that_cannot_be_cut_is_refused_with_the_next_that_can(
     line[line.index("-B") + 1] = str(batch)
     run(line)
     assert "no layout can be cut" not in capsys.readouterr().err
+
+
+def test_more_gpus_are_named_by_what_fits_as_surely_as_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # On two GPUs something may fit, with a chance of 41 %.
+    words = ["search", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "64"]
+    assert run([*words, "--gpus", "1"]) == 2
+    assert "with 4 GPUs the best fits" in capsys.readouterr().err
+    for count, sure in (("2", False), ("4", True)):
+        assert run([*words, "--gpus", count, "--json"]) == 0
+        assert (json.loads(capsys.readouterr().out)["num_fitting"] > 0) is sure
+
+
+def test_every_layout_that_the_software_does_not_run_is_marked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["search", "-m", "llama3-8b", "-a", "h100", "-s", "8192", "-B", "64", "--gpus", "16"]
+    words += ["--stack", "gpt-neox", "--tp", "1,2", "--pp", "1", "--zero", "3", "--top", "3"]
+    assert run(words) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "not run: layout 2, 3: gpt-neox does not run zero_stage=3 beside tp=2" in shown
+    assert run([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    for one, lacks in zip(told["layouts"], told["not_run"], strict=True):
+        assert bool(lacks) is (one["tp"] == 2)

@@ -15,6 +15,7 @@ from steptime.inputs.layout import PRECISIONS, Batch, Layout, check_layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model, model_names
 from steptime.planning.emit import FORMATS, emitted
+from steptime.planning.emit.length import with_steps
 from steptime.planning.emit.torchtitan import flavor_of
 from steptime.readers import completed, read_configuration
 
@@ -267,3 +268,15 @@ def test_context_ranks_of_torchtitan_share_weights_without_shards(tmp_path: Path
     path.write_text(emitted("torchtitan", model("llama3-8b"), layout, batch))
     assert "data_parallel_shard_degree = 1" in path.read_text()
     assert completed(read_configuration(path), {"num_gpus": 4})[0] == layout
+
+
+def test_what_megatron_needs_to_start_is_a_marked_placeholder() -> None:
+    batch = Batch(global_batch_size=2, seq_length=4096)
+    text = emitted("megatron", model("llama3-8b"), Layout(), batch)
+    for flag in ("--train-iters", "--lr"):
+        assert f"# {flag} is a placeholder" in text
+        assert f"    {flag} " in text
+    told = with_steps("megatron", text, 77)
+    assert told.count("--train-iters") == 1
+    assert "    --train-iters 77 \\\n" in told
+    assert "# --lr is a placeholder" in told

@@ -221,3 +221,28 @@ def test_a_run_faster_than_predicted_is_not_put_down_to_stragglers(tmp_path: Pat
     assert "straggler" not in fast.rest
     assert "does less than what was asked" in fast.rest
     assert "straggler" in slow.rest
+
+
+def test_what_the_file_sets_already_and_what_overshoots_is_no_cause(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 "
+    words += "--world-size 128 "
+    _, own = told(tmp_path, words)
+    # Products in 32 bits take many times this gap.
+    near = f"{own.step_time_s * 1.3}s"
+    open_names = {one.name for one in beside(tmp_path, words + "--bf16", near).causes}
+    assert "recompute" in open_names
+    assert "fp32" not in {one.name for one in compared(measured(near, own), own).causes}
+    words += "--bf16 --tp-comm-overlap --recompute-granularity selective"
+    names = {one.name for one in beside(tmp_path, words, near).causes}
+    assert names
+    assert not names & {"tensor", "recompute", "gradients"}
+
+
+def test_a_step_that_does_not_fit_is_not_told_to_hold_more(tmp_path: Path) -> None:
+    words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 1 --bf16 "
+    words += "--world-size 8 --recompute-granularity full --recompute-method uniform"
+    _, own = told(tmp_path, words + " --recompute-num-layers 1")
+    assert not own.fits
+    found = compared(measured(f"{own.step_time_s}s", own), own, software="megatron")
+    assert found.change
+    assert "selective" not in found.change

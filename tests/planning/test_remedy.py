@@ -44,6 +44,40 @@ def test_growing_stages_takes_data_ranks_where_there_are_some() -> None:
     assert stages.num_devices == 64
 
 
+@pytest.mark.parametrize("schedule", ["gpipe", "zb-auto"])
+def test_a_schedule_that_holds_less_is_tried_on_the_same_devices(schedule: str) -> None:
+    step = training_step(
+        model="llama3-70b",
+        accelerator="h100",
+        seq_length=8192,
+        global_batch_size=256,
+        tp=8,
+        pp=4,
+        dp=8,
+        schedule=schedule,
+        recompute="selective",
+    )
+    one = next(one for one in found(step) if "--schedule" in one.change)
+    assert one.change == "--schedule 1f1b"
+    assert one.enough
+    assert one.num_devices == 256
+
+
+def test_a_remedy_asks_only_what_the_software_runs() -> None:
+    step = training_step(
+        model="llama3-70b",
+        accelerator="h100",
+        seq_length=8192,
+        global_batch_size=256,
+        pp=4,
+        stack="llm-foundry",
+    )
+    helps = found(step)
+    assert helps[0].enough
+    for one in helps:
+        assert one.step.layout.pp == 1, one.change
+
+
 # invariant
 
 

@@ -22,7 +22,7 @@ from steptime.inputs.fields import LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
 from steptime.planning.faster import SHOWN, faster
-from steptime.planning.remedy import remedies
+from steptime.planning.remedy import Remedy, remedies
 from steptime.planning.tie_fraction import tie_fraction_of
 
 EXAMPLES = """
@@ -226,6 +226,14 @@ def utilisation(result: Prediction) -> str:
     return f"MFU {full} of the 16-bit peak with attention in full{other}{remark}"
 
 
+def _way(way: Remedy, result: Prediction) -> str:
+    """Return a change that makes a step fit, with its devices where they are others."""
+    sure = "" if way.fit_probability is None else f" ({chance_text(way.fit_probability)})"
+    grown = way.num_devices != result.step.layout.num_devices
+    devices = f" on {way.num_devices:,} GPUs" if grown else ""
+    return f"{way.change}{devices}: {way.total_bytes / 1e9:.1f} GB, {way.outlook}{sure}"
+
+
 def print_faster(result: Prediction, question: Question) -> None:
     """Print the changes that would make the step fit, and those that would save the most time.
 
@@ -234,11 +242,12 @@ def print_faster(result: Prediction, question: Question) -> None:
         question: That it answers.
     """
     out = console()
-    for way in remedies(result)[:SHOWN]:
-        sure = "" if way.fit_probability is None else f" ({chance_text(way.fit_probability)})"
-        size = f"{way.total_bytes / 1e9:.1f} GB"
-        out.print(f"to fit: {way.change}: {size}, {way.outlook}{sure}", markup=False)
+    ways = [way for way in remedies(result) if way.enough]
+    for way in ways[:SHOWN]:
+        out.print(f"to fit: {_way(way, result)}", markup=False)
     if not may_run(result):
+        if not ways:
+            out.print("to fit: none of the changes that are tried makes it fit")
         return
     helps = faster(result, question)
     for one in helps:

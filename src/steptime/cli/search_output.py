@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from steptime.cli.output import console, percent, seconds
 from steptime.cli.predict import assumptions, print_unstated
 from steptime.cli.search_table import ALWAYS, Line, print_goodput, print_layouts, print_runs
+from steptime.inputs.ability import NOT_RUN, not_had
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.layout import STAGE_FIELDS
@@ -77,6 +78,7 @@ def print_result(result: SearchResult, shown: list[Line], runs: list[Run | None]
     """
     print_layouts(result, shown)
     _print_first(result, shown[0].one)
+    _print_not_run(result, shown)
     known = [run for run in runs if run is not None]
     if known:
         print_runs(shown, known)
@@ -134,12 +136,23 @@ def _print_first(result: SearchResult, first: Candidate) -> None:
     if found.step_time_low_s is not None and found.step_time_high_s is not None:
         low, high = seconds(found.step_time_low_s), seconds(found.step_time_high_s)
         out.print(f"90 % interval of the first: {low} to {high}; layouts share most of that error")
-    taken = [str(one) for one in found.assumed if one not in found.beyond]
+    # What the software does not run is said of every layout, with its place.
+    taken = [str(one) for one in found.assumed if one not in found.beyond and one.what != NOT_RUN]
     if taken:
         out.print("assumed of the first: " + "; ".join(taken), markup=False)
     for beyond in found.beyond:
         out.print(str(beyond), markup=False)
     print_unstated(found.unstated)
+
+
+def _print_not_run(result: SearchResult, shown: list[Line]) -> None:
+    """Print which of the layouts ask more than the named software runs, and what."""
+    places: dict[str, list[str]] = {}
+    for line in shown:
+        for one in not_had(result.question.said, line.one.layout):
+            places.setdefault(one.why, []).append(f"{line.choice:,}")
+    for why, choices in places.items():
+        console().print(f"{NOT_RUN}: layout {', '.join(choices)}: {why}", markup=False)
 
 
 def _print_ties(result: SearchResult) -> None:
@@ -211,4 +224,5 @@ def result_dict(
         "layouts": [
             candidate_dict(question, one, run) for one, run in zip(shown, runs, strict=True)
         ],
+        "not_run": [[lack.why for lack in not_had(question.said, one.layout)] for one in shown],
     }

@@ -15,6 +15,7 @@ from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import TrainingStep
+from steptime.planning.change import may_run
 
 FILE = "causes.toml"
 
@@ -27,6 +28,9 @@ CONVENTIONS = {
 
 _LEAST = 0.01
 """A cause that changes the step by less is not worth a line."""
+
+MOST_SHARE = 2.0
+"""What explains more of a gap than this leaves more of it than it closes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +78,14 @@ class Asker:
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
         asks_narrow: Whether 16 bits or fewer are asked for by name: then 32 are no cause.
+        asked_for: The cause that the file itself asks for; empty if none.
     """
 
     own: Prediction
     software: str
     constants: RooflineConstants | None = None
     asks_narrow: bool = False
+    asked_for: str = ""
 
     def causes(self, measured_s: float, *, is_rate: bool) -> Iterator[Cause]:
         """Yield what brings answer and measured step nearer to each other.
@@ -100,7 +106,11 @@ class Asker:
                 continue
             time_s = found if isinstance(found, float) else found.step_time_s
             share = (time_s - self.own.step_time_s) / gap
-            if share <= 0.0 or abs(time_s / self.own.step_time_s - 1.0) < _LEAST:
+            # What the file itself asks for is said, however far beyond the gap.
+            most = math.inf if name == self.asked_for else MOST_SHARE
+            if not 0.0 < share < most:
+                continue
+            if abs(time_s / self.own.step_time_s - 1.0) < _LEAST:
                 continue
             yield Cause(
                 name=name,
@@ -136,7 +146,7 @@ class Asker:
         return self._again(replace(step, layout=replace(step.layout, recompute=word)))
 
     def with_cause(self, entry: Mapping[str, Any]) -> Prediction | float | None:
-        """Return the step with a cause; None where it does not apply.
+        """Return the step with a cause; None where it does not apply, or is ruled out as stated.
 
         Args:
             entry: Of ``causes_known``.
@@ -148,12 +158,14 @@ class Asker:
         if entry.get("wide"):
             return None if self.asks_narrow else wide_time_s(self.own)
         if "facts" in entry:
-            return self._with_facts(entry["facts"])
+            ruled_out = entry["facts"].keys() & dict(step.said.facts).keys()
+            return None if ruled_out else self._with_facts(entry["facts"])
         if "network" in entry:
             rate = step.accelerator.network_bytes_per_s * entry["network"]
             device = replace(step.accelerator, network_bytes_per_s=rate)
             return self._again(replace(step, accelerator=device))
-        return self._recomputing(entry["recompute"])
+        mended = step.layout.recompute == entry["better_recompute"]
+        return None if mended else self._recomputing(entry["recompute"])
 
     def without_cause(self, entry: Mapping[str, Any]) -> Prediction | None:
         """Return the answer where a cause is mended; None where there is nothing to mend.
@@ -172,7 +184,7 @@ class Asker:
         best, gain = "", 0.0
         for name, entry in causes_known().items():
             found = self.without_cause(entry)
-            if found is None or (self.own.fits and not found.fits):
+            if found is None or not (may_run(found) or found.total_bytes <= self.own.total_bytes):
                 continue
             saved = 1.0 - found.step_time_s / self.own.step_time_s
             if saved > max(gain, _LEAST):

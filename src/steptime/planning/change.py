@@ -67,7 +67,7 @@ class Change:
     def asked(self, question: Question) -> Question | None:
         """Return a question with the change; None where it cannot be asked.
 
-        What the named software does not run is asked no more than what the layout lacks before.
+        What the named software does not run is asked no more than before, and never by the change.
 
         Args:
             question: What was asked.
@@ -78,7 +78,8 @@ class Change:
         except ConfigError:
             return None
         runs = ability_of(before.said)
-        if {*runs.lacking(step.layout)} - {*runs.lacking(before.layout)}:
+        allowed = {*runs.lacking(before.layout)} - {*self.stated}
+        if {*runs.lacking(step.layout)} - allowed:
             return None
         return replace(question, step=step)
 

@@ -12,6 +12,8 @@ from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.planning.causes import CONVENTIONS, Asker, Cause, flag_of
+from steptime.planning.change import may_run
+from steptime.planning.remedy import remedies
 
 _TEXT = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z/ .]*)\s*\Z")
 UNITS = {
@@ -128,7 +130,13 @@ def compared(
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
     """
-    asker = Asker(own=own, software=software, constants=constants, asks_narrow=asks_narrow)
+    asker = Asker(
+        own=own,
+        software=software,
+        constants=constants,
+        asks_narrow=asks_narrow,
+        asked_for="fp32" if asks_wide else "",
+    )
     low, high = own.step_time_low_s, own.step_time_high_s
     inside = None if low is None or high is None else low <= found.step_time_s <= high
     causes: tuple[Cause, ...] = ()
@@ -143,6 +151,9 @@ def compared(
         change, gain = causes[0].flag, 0.0
     elif inside and asks_wide:
         change, gain = flag_of("fp32", software), 0.0
+    if not change and not may_run(own):
+        # Nothing makes it faster and leaner: it has to fit before it can be faster.
+        change = next((one.change for one in remedies(own) if one.enough), "")
     words = data_table("causes.toml")["rest"]
     rest = words["all"]
     if found.step_time_s < own.step_time_s:

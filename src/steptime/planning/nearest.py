@@ -67,7 +67,8 @@ def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:
             break
         asked = replace(question, num_devices=devices)
         more = search(asked, keep=1, prune=True)
-        if more.best:
+        # Where nothing is as sure as was asked, a search still names what is likeliest to fit.
+        if more.num_fitting:
             return devices, more.best[0]
     return None, None
 

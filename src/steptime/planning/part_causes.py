@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from steptime.evidence.trace_beside import Row, predicted_parts
 from steptime.inputs.datafiles import data_table
-from steptime.planning.causes import FILE, Asker, causes_known, flag_of, wide_slowdown
+from steptime.planning.causes import FILE, MOST_SHARE, Asker, causes_known, flag_of, wide_slowdown
 
 _COMPUTE = "compute"
 _SPEAKS_FOR_COMPUTE = "products"
@@ -97,7 +97,7 @@ def _asked(row: Row, part: str, asker: Asker, least_s: float) -> tuple[Asked, ..
         if part_s is None or abs(part_s - row.predicted_s) < least_s:
             continue
         share = (part_s - row.predicted_s) / row.gap_s
-        if not 0.0 < share < 2.0:
+        if not 0.0 < share < MOST_SHARE:
             continue
         slower = row.gap_s > 0.0
         found.append(

@@ -10,7 +10,9 @@ from itertools import chain, combinations
 from steptime.answer.answer import Prediction
 from steptime.answer.peak import OUTLOOKS
 from steptime.answer.question import Question
+from steptime.inputs.ability import ability_of
 from steptime.inputs.training_step import TrainingStep
+from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.planning.change import (
     LIKELY,
     SURE,
@@ -89,8 +91,9 @@ def _switches(step: TrainingStep) -> Iterator[Change]:
     if layout.dp * layout.cp > 1:
         for stage in range(layout.zero_stage + 1, 4):
             yield stated(zero_stage=stage)
-    if layout.vpp > 1 and layout.schedule == "interleaved-1f1b":
-        yield stated(vpp=1, schedule="1f1b")
+    if layout.pp > 1 and layout.schedule != USUAL_SCHEDULE:
+        chunks = {"vpp": 1} if layout.vpp > 1 else {}
+        yield stated(**chunks, schedule=USUAL_SCHEDULE)
     if step.batch.micro_batch_size > 1:
         yield stated(micro_batch_size=1)
     modes = {"none": ("selective", "full"), "selective": ("full",), "full": ()}
@@ -136,10 +139,11 @@ def _pairs(question: Question) -> Iterator[Change]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sought:
-    """A question, and how its fit shall be worded at least."""
+    """A question that its software runs, how its fit shall be worded, and what led to it."""
 
     question: Question
     goal: int
+    first: Change
 
     def remedy(self, change: Change) -> Remedy | None:
         """Return a change with its memory, if it can be asked."""
@@ -148,7 +152,7 @@ class _Sought:
             return None
         word = outlook(found)
         return Remedy(
-            change=change.words,
+            change=self.first.beside(change).words,
             step=found.question.step,
             num_devices=found.step.layout.num_devices,
             step_time_s=found.step_time_s,
@@ -175,7 +179,8 @@ class _Sought:
     def singles(self) -> list[Remedy]:
         """Return every single change, in the order in which they are tried."""
         step = self.question.step
-        tried = [self.remedy(change) for change in _switches(step)]
+        alone = [self.remedy(Change(stated={}))] if self.first.stated else []
+        tried = [*alone, *(self.remedy(change) for change in _switches(step))]
         tried += [self.up_to_the_first(growing) for growing in _sizes(step)]
         return [one for one in tried if one is not None]
 
@@ -184,6 +189,22 @@ class _Sought:
         tried = (self.remedy(change) for change in _pairs(self.question))
         enough = [one for one in tried if one is not None and one.enough]
         return sorted(enough, key=_cost)
+
+
+def _run_by_software(question: Question) -> tuple[Change, Question]:
+    """Return the sizes that the named software runs, on the same devices, where it is asked more.
+
+    What no size mends, and what cannot be asked, stays as it is.
+    """
+    layout = question.step.layout
+    sizes = {}
+    for limit in ability_of(question.step.said).lacking(layout).values():
+        if limit.of in ("pp", "tp", "cp") and limit.most:
+            sizes[limit.of] = limit.most
+    ranks = math.prod(getattr(layout, name) // size for name, size in sizes.items())
+    change = resized(question.step, **sizes, dp=layout.dp * ranks)
+    asked = change.asked(question) if sizes else None
+    return (Change(stated={}), question) if asked is None else (change, asked)
 
 
 def _step_by_step(sought: _Sought, total_bytes: float) -> Remedy | None:
@@ -223,7 +244,8 @@ def remedies(found: Prediction) -> tuple[Remedy, ...]:
     word, question = outlook(found), found.question
     if word >= SURE:
         return ()
-    sought = _Sought(question=question, goal=max(LIKELY, word + 1))
+    first, run = _run_by_software(question)
+    sought = _Sought(question=run, goal=max(LIKELY, word + 1), first=first)
     enough = found.total_bytes * (1.0 - LEAST_GAIN)
     singles = [one for one in sought.singles() if one.total_bytes <= enough]
     singles.sort(key=_cost)

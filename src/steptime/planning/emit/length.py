@@ -36,6 +36,8 @@ def with_steps(kind: str, text: str, steps: int) -> str:
         steps: Of the run.
     """
     starts, line = LINES[kind]
-    lines = text.split("\n")
+    key = line.split()[0]
+    # A placeholder, and what tells of it, go.
+    lines = [one for one in text.split("\n") if key not in one.split()[:2]]
     place = next(at for at, one in enumerate(lines) if one.startswith(starts))
     return "\n".join([*lines[: place + 1], line.format(steps=steps), *lines[place + 1 :]])

@@ -22,6 +22,8 @@ from steptime.planning.emit.names import (
 from steptime.planning.emit.words import context_names, loss_names, moment_names, recompute_names
 
 _SEVERAL = ("hierarchical_context_parallel_sizes", "recompute_modules")
+_TO_SET = {"--train-iters": "1000", "--lr": "1e-4"}
+"""Flags without which Megatron-LM does not start, and of which no layout says anything."""
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
 _PRECISION: dict[str, Names] = {
     "fp16": {"fp16": True},
@@ -51,10 +53,12 @@ def megatron_script(
     lines = [
         f"torchrun --nnodes {nodes} --nproc_per_node {each} pretrain_gpt.py",
         *megatron_flags(model, layout, batch, words),
+        *(f"{flag} {value}" for flag, value in _TO_SET.items()),
         "--tokenizer-type NullTokenizer",
         "--mock-data",
     ]
-    return f"#!/bin/bash\n# {headline(model, layout)}\n" + " \\\n    ".join(lines) + "\n"
+    told = "".join(f"# {flag} is a placeholder: set your own\n" for flag in _TO_SET)
+    return f"#!/bin/bash\n# {headline(model, layout)}\n{told}" + " \\\n    ".join(lines) + "\n"
 
 
 def megatron_flags(
