@@ -87,7 +87,12 @@ def test_no_layer_of_a_block_is_no_recomputation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("chunks", "whole"),
-    [("", 2), ("--num-virtual-stages-per-pipeline-rank 2 ", 4)],
+    [
+        ("", 2),
+        ("--num-virtual-stages-per-pipeline-rank 2 ", 4),
+        # Two layers of each of 32 chunks would be more than the model has.
+        ("--num-virtual-stages-per-pipeline-rank 32 ", 32),
+    ],
 )
 def test_a_block_is_counted_in_each_chunk_of_a_rank(
     tmp_path: Path, chunks: str, whole: int

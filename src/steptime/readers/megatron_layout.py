@@ -186,6 +186,9 @@ def _block(entries: Entries, number: Entry) -> bool:
             f"recompute_method = block: {layers} layers of each {of} are computed again"
         )
         whole = layers * chunks
+        if chunks > 1 and reading.model is not None:
+            # More than a chunk holds is all of it.
+            whole = min(whole, reading.model.num_layers)
         fact = Fact(name="recompute_layers", value=whole, line=number.line, written=number.written)
         reading.software_facts.append(fact)
     return layers != 0
