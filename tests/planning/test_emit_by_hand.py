@@ -63,3 +63,12 @@ def test_torchtitan_chunks_by_hand() -> None:
     assert "pipeline_parallel_schedule" in plain
     alone = emitted("torchtitan", model("llama3-8b"), Layout(zero_stage=0), BATCH)
     assert "pipeline_parallel_schedule" not in alone
+
+
+def test_a_trainer_is_told_to_build_the_model_from_its_configuration() -> None:
+    """A folder that holds a config.json alone has no weights to load."""
+    text = emitted("deepspeed", model("llama3-8b"), Layout(dp=8, zero_stage=3), BATCH)
+    assert "--config_name model " in text
+    assert "--model_name_or_path" not in text
+    assert "--do_train" in text
+    assert "# YOUR_TOKENIZER and YOUR_DATASET are placeholders" in text

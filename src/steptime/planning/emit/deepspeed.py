@@ -43,6 +43,7 @@ def deepspeed_script(
     lines = [
         "#!/bin/bash",
         f"# {headline(model, layout)}",
+        "# YOUR_TOKENIZER and YOUR_DATASET are placeholders: set your own",
         "mkdir -p model",
         "cat > model/config.json <<'EOF'",
         json.dumps(_config(model, batch), indent=2),
@@ -53,7 +54,8 @@ def deepspeed_script(
         f"accelerate launch --num_machines {nodes} --num_processes {layout.num_devices} \\",
         "    --use_deepspeed --deepspeed_config_file ds_config.json run_clm.py \\",
         "    --deepspeed ds_config.json \\",
-        "    --model_name_or_path model \\",
+        "    --config_name model --tokenizer_name YOUR_TOKENIZER \\",
+        "    --do_train --dataset_name YOUR_DATASET --output_dir output \\",
         f"    --per_device_train_batch_size {batch.micro_batch_size} \\",
         f"    --gradient_accumulation_steps {num_microbatches(layout, batch)} \\",
         f"    --block_size {batch.seq_length} \\",
