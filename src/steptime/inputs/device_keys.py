@@ -25,6 +25,8 @@ _KEYS: dict[str, type] = {
     **dict.fromkeys(("nvlink_domain", "node_size", "num_sms"), int),
     **dict.fromkeys(("name", "caution", "generation"), str),
     **{"matmul_inferred": bool, "aliases": list, "source": dict},
+    # What `measure` writes beside the rates, for its reader alone.
+    "timings": list,
 }
 
 
