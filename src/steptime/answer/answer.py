@@ -212,8 +212,11 @@ class Prediction(Shown):
         uses = one.assumed if self.known.predictor.uses_software else ()
         left_out = limits_of(step.model, record, one)
         named = facts_unused(record, one)
-        stated = [fact for fact in step.said.facts if fact[0] not in {told.what for told in named}]
-        unused = (*named, *unused_facts(tuple(stated), self.known, record, one))
+        # A fact that is stated twice is what it was stated to be last.
+        stated = dict(step.said.facts)
+        for told_otherwise in named:
+            stated.pop(told_otherwise.what, None)
+        unused = (*named, *unused_facts(stated, self.known, record, one))
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ UNUSED = "not used: neither time nor memory of this layout depend on it"
 
 
 def unused_facts(
-    stated: tuple[tuple[str, Value], ...], known: Known, record: Job, one: Software
+    stated: Mapping[str, Value], known: Known, record: Job, one: Software
 ) -> tuple[Assumed, ...]:
     """Return a record of each stated number that the answer does not depend on.
 
@@ -28,14 +29,14 @@ def unused_facts(
         record: Of the layout.
         one: The software with the facts in it.
     """
-    found = []
-    # A fact that is stated twice is what it was stated to be last.
-    for name, value in dict(stated).items():
+    if not stated:
+        return ()
+    found, now = [], _answered(known, record, one)
+    for name, value in stated.items():
         kind = fact_kinds().get(name)
         if kind is None or isinstance(value, str):
             continue
         others = [other for other in _others(kind, float(value)) if other != value]
-        now = _answered(known, record, one)
         if all(_answered(known, record, _with(one, name, other)) == now for other in others):
             found.append(Assumed(what=name, value=f"{value:g}", why=UNUSED))
     return tuple(found)

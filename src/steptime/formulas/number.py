@@ -40,7 +40,8 @@ def where(condition: Condition, yes: Number, no: Number) -> Number:
         no: Value where it does not.
 
     Returns:
-        A number, or an array of the broadcast shape.
+        A number, or an array that broadcasts to the shape of all three: where every element is the
+        same one of the two, that one as it is.
     """
     if condition is True:
         return yes
