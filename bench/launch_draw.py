@@ -44,7 +44,7 @@ GPUS = 8
 """As many are told at least, where a file leaves them open."""
 CHOICES = {
     **{"zero_stage": "1", "recompute": "none", "sequence_parallel": "false"},
-    **dict.fromkeys(("tp", "pp", "cp", "ep", "vpp"), "1"),
+    **dict.fromkeys(("tp", "pp", "cp", "ep", "etp", "vpp"), "1"),
     "vocab_size": "128256",
 }
 """What else is told. Where only the entries of a tokenizer are open, its file names the model."""
@@ -123,6 +123,12 @@ def told(reading: Any) -> dict[str, Any]:
     return given
 
 
+def one_recipe(refusal: str) -> dict[str, str]:
+    """Return the first recipe of a file that holds several, as its refusal lists them."""
+    names = refusal.partition("--set recipe=NAME: ")[2]
+    return {"recipe": names.partition(",")[0].strip()} if names else {}
+
+
 def fewest_gpus(reading: Any, group: int, whole: int) -> int:
     """Return a number of devices that holds the layout, and over which the batch divides."""
     shared, copies = reading.value("dp"), int(reading.value("dp_replicate", 1) or 1)
@@ -149,10 +155,17 @@ def asked(name: str, accelerator: Any) -> dict[str, Any]:
     from steptime.readers.other_model import take_model
 
     found: dict[str, Any] = {"outcome": "refused"}
+    words: dict[str, str] = {}
     try:
-        reading = read_configuration(name)
+        try:
+            reading = read_configuration(name)
+        except ConfigError as refusal:
+            words = one_recipe(str(refusal))
+            if not words:
+                raise
+            reading = read_configuration(name, words)
         found["format"] = reading.kind
-        given = told(reading)
+        given = words | told(reading)
         words = {key: word for key, word in given.items() if isinstance(word, str)}
         reading = read_configuration(name, words) if words else reading
         found["outcome"] = "answered"

@@ -64,7 +64,8 @@ def tell_unused(entries: Entries, form: Format) -> None:
     told: dict[str, list[str]] = {}
     unknown: list[str] = []
     names = _names(entries, form)
-    for entry in _on(entries)[:_MOST]:
+    # What a file only adds to is the software's own, and others' to read.
+    for entry in [one for one in _on(entries) if one.line != DEFAULT][:_MOST]:
         why = _class_of(entry, dict(form.told))
         if why is not None:
             told.setdefault(why, []).append(short(entry.written))

@@ -8,13 +8,12 @@ from pathlib import Path
 from steptime.inputs.errors import ConfigError
 from steptime.readers.beside import text_beside
 from steptime.readers.classes import is_other_program
-from steptime.readers.configured import SYNTAX, Configured, check_whole, configured
+from steptime.readers.configured import SYNTAX, Configured, check_whole, configured, of_variables
 from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, config_flags, formats, recognised, titles, unread
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
-from steptime.readers.megatron_model import SHAPE
 from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
 from steptime.readers.python_recipe import recipe_entries
@@ -36,6 +35,8 @@ from steptime.readers.shell_script import Script, filled
 
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
+SIZED = ("num_layers", "hidden_size")
+"""Sizes of a model, of which a command gives both where no other file gives them."""
 _LAST, _MOST_WORDS = 20, 400
 """Commands of a script, and words of one, that are looked at for a file of keys."""
 
@@ -103,7 +104,7 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     if form is None:
         raise unknown(name, "is of no format that is known here")
     if form.kind == "primus":
-        form, leaves = unwrapped(leaves, name)
+        form, leaves = unwrapped(leaves, name, lambda one: text_beside({}, path.parent, one))
     entries = tree_entries(leaves, form, given, name)
     source = Source(path=path, name=name, form=form, entries=entries, given=given)
     reading, asked = launch_reading(source)
@@ -145,6 +146,8 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
             raise
         raise unknown(name, f"is no script that a shell could run ({error})") from None
     found = training_words(script, _wanted(), is_other_program)
+    stated = of_variables(found.words, script.variables)
+    found = Words([*stated, *found.words], found.program)
     below, found = _below(script, found, path, given)
     entries = list(flags(found.words, text))
     _check_read(name, (one.name for one in entries))
@@ -158,7 +161,8 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
     elif form.kind == "megatron":
-        check_whole(found.words, any(one.key in SHAPE for one in mapped), name)
+        sized = {one.key for one in mapped}.issuperset(SIZED)
+        check_whole(found.words, sized, name)
     own = {one.key for one in mapped}
     under = [one for one in below.entries if one.key not in own] if below is not None else []
     source = Source(

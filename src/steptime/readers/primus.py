@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from posixpath import dirname, join, normpath
 
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.presets import model as preset_model
 from steptime.readers.formats import Format, format_named
+from steptime.readers.leaves import file_leaves
+from steptime.readers.reading import DEFAULT
 from steptime.readers.safe import shown
 from steptime.readers.yaml_lines import Leaf
 
@@ -24,12 +29,22 @@ _SOFTWARE = {"megatron": "megatron"}
 _OWN_WORDS = ("megatron", "torchtitan")
 
 
-def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
+MODELS = "primus/configs/models"
+"""Where Primus keeps its files of models: a folder for each framework."""
+
+_ADDS_TO = ("extends", "bases")
+_MOST_FILES = 12
+
+TextOf = Callable[[str], str | None]
+
+
+def unwrapped(leaves: list[Leaf], name: str, text_of: TextOf) -> tuple[Format, list[Leaf]]:
     """Return the inner format, and the leaves as that format names them.
 
     Args:
         leaves: Of the file.
         name: What to call the file.
+        text_of: What gives the text of a file by its place in Primus; None if it is not here.
 
     Raises:
         ConfigError: If its framework is not read.
@@ -48,7 +63,11 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
     for leaf in inside:
         if leaf.path[2] == "model":
             # llama3.1_8B.yaml is a file of Primus; its name tells the model.
-            named = str(leaf.value).removesuffix(".yaml")
+            named = _plain(leaf.value)
+            whole = {} if _is_preset(named) else _model_file(f"{named}.yaml", word, text_of)
+            if whole:
+                out.extend(whole.values())
+                continue
             if named.endswith(EIGHT_BITS):
                 named = named.removesuffix(EIGHT_BITS)
                 converter = Leaf(("model", "converters"), "quantize.linear.float8", leaf.line)
@@ -56,6 +75,8 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
             out.append(Leaf(("primus_model",), named, leaf.line))
         elif leaf.path[2] == "overrides":
             out.append(Leaf(leaf.path[3:], leaf.value, leaf.line))
+    own_paths = {leaf.path for leaf in out if not leaf.file}
+    out = [leaf for leaf in out if not leaf.file or leaf.path not in own_paths]
     software = _SOFTWARE.get(word, form.software)
     keys = dict(form.keys) | {"primus_model": "primus_model"}
     is_megatron = form.kind == "megatron-bridge"
@@ -71,3 +92,42 @@ def unwrapped(leaves: list[Leaf], name: str) -> tuple[Format, list[Leaf]]:
         unsaid=format_named("primus").unsaid if word in _OWN_WORDS else {},
         keys=keys,
     ), out
+
+
+def _plain(value: object) -> str:
+    """Return the name of a file of a model; ``${NAME:grok1}.yaml`` carries its default."""
+    text = str(value)[:300].removesuffix(".yaml")
+    return text.partition(":")[2].rstrip("}") if text.startswith("${") and ":" in text else text
+
+
+def _is_preset(name: str) -> bool:
+    try:
+        preset_model(name.removesuffix(EIGHT_BITS))
+    except ConfigError:
+        return False
+    return True
+
+
+def _model_file(name: str, framework: str, text_of: TextOf) -> dict[tuple[str, ...], Leaf]:
+    """Return what Primus's own file of a model says, below it what that adds to; empty if not here.
+
+    Args:
+        name: The file.
+        framework: The folder that it is of.
+        text_of: What gives a text.
+    """
+    found: dict[tuple[str, ...], Leaf] = {}
+    waiting, seen = [name], set[str]()
+    while waiting and len(seen) < _MOST_FILES:
+        this = waiting.pop()
+        text = None if this in seen else text_of(f"{MODELS}/{framework}/{this}")
+        seen.add(this)
+        for leaf in file_leaves(text, "yaml", this) if text is not None else ():
+            if leaf.path[0] in _ADDS_TO:
+                added = leaf.value if isinstance(leaf.value, list) else [leaf.value]
+                waiting.extend(normpath(join(dirname(this), str(one)[:200])) for one in added)
+            else:
+                # The file that is named comes first, and so before what it adds to.
+                line = 0 if this == name else DEFAULT
+                found.setdefault(leaf.path, Leaf(leaf.path, leaf.value, line, this))
+    return found

@@ -78,7 +78,7 @@ class Reading:
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""
-        if line == DEFAULT:
+        if line in (DEFAULT, 0):
             return self.path
         return "command line" if line == COMMAND_LINE else f"{self.path}:{line}"
 

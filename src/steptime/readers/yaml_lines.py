@@ -32,11 +32,13 @@ class Leaf:
         path: Keys from the outermost in.
         value: Text, number, bool, None, or a list of these.
         line: Counted from 1.
+        file: Name of another file that says it; empty for the file that is read.
     """
 
     path: tuple[str, ...]
     value: object
     line: int
+    file: str = ""
 
 
 @dataclass(slots=True)
