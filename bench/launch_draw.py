@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--under", help="take every launch file whose path has this part")
     parser.add_argument("--into", type=Path, default=Path("build/launch-draw"))
     parser.add_argument("--table", type=Path, default=Path("build/launch-draw.csv"))
-    parser.add_argument("--accelerator", default="h100")
+    parser.add_argument("--accelerator", default="b200")
     options = parser.parse_args()
     from steptime.inputs.presets import accelerator
 
