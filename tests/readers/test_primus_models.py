@@ -1,4 +1,4 @@
-"""Files of Primus that name a model of its own: the file of that model is read; all written here."""
+"""Files of Primus that name a model of its own, whose file is read; all written here."""
 
 from __future__ import annotations
 
@@ -134,5 +134,5 @@ def test_a_variable_names_the_file_that_a_runner_reads(tmp_path: Path) -> None:
 
 def test_a_runner_s_file_that_is_not_here_is_asked_for(tmp_path: Path) -> None:
     # One size more on the command line does not make it whole.
-    with pytest.raises(ConfigError, match="gone.yaml says most of what is trained"):
+    with pytest.raises(ConfigError, match=r"gone.yaml says most of what is trained"):
         script(tmp_path, "examples/own/gone.yaml", "--num_layers 4")
