@@ -16,6 +16,7 @@ from steptime.readers.launch_batch import devices
 from steptime.readers.named_model import ask_for_shape, named_model
 from steptime.readers.predict_line import predict_line
 from steptime.readers.safe import shown
+from steptime.readers.sharded import some_layers
 from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
 from steptime.readers.torchtitan_stages import PIPELINE, stages
 
@@ -186,12 +187,12 @@ def _recompute(entries: Entries) -> None:
         # Half of all products, as by operation.
         _note(entries, "recompute", "selective", line)
         return
-    reading.state("recompute_every_layers", every, line=entries.line("recompute_option"))
     _note(entries, "recompute", "full", line)
-    if every > 1:
-        reading.notes.append(
-            f"selective_ac_option = {every}: one layer in {every} is computed again; taken as all"
-        )
+    told = entries.entry("recompute_option")
+    # Told as a count of layers; the words that are facts of their own are op and 2.
+    entries.by_key.pop("recompute_option")
+    if every > 1 and told is not None:
+        some_layers(reading, told, 1, every, from_first=False)
 
 
 def _note(entries: Entries, name: str, value: str, line: int) -> None:
