@@ -23,6 +23,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+BESIDE = (".csv",)
 ENDS = (".sh", ".slurm", ".sbatch", ".bash", ".yaml", ".yml", ".toml", ".json", ".args", ".py")
 LARGEST_BYTES = 200_000
 NAMES = re.compile(
@@ -76,7 +77,7 @@ def texts(git: Path) -> Iterator[tuple[str, bytes]]:
         head, _, name = line.partition("\t")
         size = head.rpartition(" ")[2]
         small = size.isdigit() and int(size) < LARGEST_BYTES
-        if small and name.lower().endswith(ENDS) and ".." not in name:
+        if small and name.lower().endswith((*ENDS, *BESIDE)) and ".." not in name:
             blob = head.split()[2]
             shown = subprocess.run([*call, "cat-file", "blob", blob], capture_output=True)
             yield name, shown.stdout
@@ -124,9 +125,9 @@ def told(reading: Any) -> dict[str, Any]:
 
 
 def one_recipe(refusal: str) -> dict[str, str]:
-    """Return the first recipe of a file that holds several, as its refusal lists them."""
-    names = refusal.partition("--set recipe=NAME: ")[2]
-    return {"recipe": names.partition(",")[0].strip()} if names else {}
+    """Return the first of several that a file holds, as its refusal lists them; else nothing."""
+    asked = re.search(r"--set (\w+)=NAME(?:: |, one of )([\w.-]+)", refusal)
+    return {asked[1]: asked[2]} if asked else {}
 
 
 def fewest_gpus(reading: Any, group: int, whole: int) -> int:

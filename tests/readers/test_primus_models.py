@@ -136,3 +136,14 @@ def test_a_runner_s_file_that_is_not_here_is_asked_for(tmp_path: Path) -> None:
     # One size more on the command line does not make it whole.
     with pytest.raises(ConfigError, match=r"gone.yaml says most of what is trained"):
         script(tmp_path, "examples/own/gone.yaml", "--num_layers 4")
+
+
+def test_a_user_s_variable_names_another_model(tmp_path: Path) -> None:
+    path = checkout(tmp_path)
+    other = tmp_path / MODELS / "our_other.yaml"
+    other.write_text(OWN.replace("num_layers: 6", "num_layers: 9"))
+    reading = read_configuration(path, {"PRIMUS_MODEL": "our_other"})
+    assert reading.value("num_layers") == 9
+    reading = read_configuration(path, {"PRIMUS_MODEL": "mixtral_8x7B_v0.1"})
+    assert reading.model is not None
+    assert reading.model.name == "Mixtral 8x7B"

@@ -10,6 +10,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry, forms
 from steptime.readers.formats import Format, counts_experts, formats, pattern, weighty
 from steptime.readers.predict_line import predict_line
+from steptime.readers.python_setters import AS_SET
 from steptime.readers.reading import COMMAND_LINE, DEFAULT
 from steptime.readers.safe import short, shown
 
@@ -47,7 +48,11 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
     named = [one for one in entries.unused() if _class_of(one, tells)] if tells else []
     for entry in (*named, *_on(entries)):
         why = _class_of(entry, tells | dict(form.refused))
-        if why is not None:
+        if why is not None and str(entry.value).startswith(AS_SET):
+            # A function of the library may set it or not, by a value that is not known.
+            entries.asked.add(entry.key)
+            entries.ask(entry.key, f"{entry.written} is {entry.value}, and {why}")
+        elif why is not None:
             raise ConfigError(
                 f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: {why}; "
                 f"without it, ask: {predict_line()}"

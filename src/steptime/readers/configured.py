@@ -64,7 +64,7 @@ def configured(
         if form is None or form.kind not in taken:
             continue
         if form.kind == "primus":
-            form, leaves = unwrapped(leaves, short(name), text_of)
+            form, leaves = unwrapped(leaves, short(name), text_of, given)
         last = Path(name).name[-40:]
         told = [one if one.file else replace(one, line=0, file=last) for one in leaves]
         return Configured(form, list(tree_entries(told, form, given, short(name))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from posixpath import dirname, join, normpath
 
@@ -32,19 +33,23 @@ _OWN_WORDS = ("megatron", "torchtitan")
 MODELS = "primus/configs/models"
 """Where Primus keeps its files of models: a folder for each framework."""
 
+_VARIABLE = re.compile(r"\$\{(\w+):([^}]*)\}")
 _ADDS_TO = ("extends", "bases")
 _MOST_FILES = 12
 
 TextOf = Callable[[str], str | None]
 
 
-def unwrapped(leaves: list[Leaf], name: str, text_of: TextOf) -> tuple[Format, list[Leaf]]:
+def unwrapped(
+    leaves: list[Leaf], name: str, text_of: TextOf, given: Mapping[str, str]
+) -> tuple[Format, list[Leaf]]:
     """Return the inner format, and the leaves as that format names them.
 
     Args:
         leaves: Of the file.
         name: What to call the file.
         text_of: What gives the text of a file by its place in Primus; None if it is not here.
+        given: What its user sets.
 
     Raises:
         ConfigError: If its framework is not read.
@@ -59,24 +64,6 @@ def unwrapped(leaves: list[Leaf], name: str, text_of: TextOf) -> tuple[Format, l
             f"{', '.join(FRAMEWORKS)}"
         )
     form = format_named(FRAMEWORKS[word])
-    out: list[Leaf] = []
-    for leaf in inside:
-        if leaf.path[2] == "model":
-            # llama3.1_8B.yaml is a file of Primus; its name tells the model.
-            named = _plain(leaf.value)
-            whole = {} if _is_preset(named) else _model_file(f"{named}.yaml", word, text_of)
-            if whole:
-                out.extend(whole.values())
-                continue
-            if named.endswith(EIGHT_BITS):
-                named = named.removesuffix(EIGHT_BITS)
-                converter = Leaf(("model", "converters"), "quantize.linear.float8", leaf.line)
-                out.extend([converter] if word == "torchtitan" else [])
-            out.append(Leaf(("primus_model",), named, leaf.line))
-        elif leaf.path[2] == "overrides":
-            out.append(Leaf(leaf.path[3:], leaf.value, leaf.line))
-    own_paths = {leaf.path for leaf in out if not leaf.file}
-    out = [leaf for leaf in out if not leaf.file or leaf.path not in own_paths]
     software = _SOFTWARE.get(word, form.software)
     keys = dict(form.keys) | {"primus_model": "primus_model"}
     is_megatron = form.kind == "megatron-bridge"
@@ -91,13 +78,38 @@ def unwrapped(leaves: list[Leaf], name: str, text_of: TextOf) -> tuple[Format, l
         # Primus has its own words for what a file leaves out.
         unsaid=format_named("primus").unsaid if word in _OWN_WORDS else {},
         keys=keys,
-    ), out
+    ), _leaves(inside, word, text_of, given)
 
 
-def _plain(value: object) -> str:
+def _leaves(
+    inside: list[Leaf], framework: str, text_of: TextOf, given: Mapping[str, str]
+) -> list[Leaf]:
+    """Return what a file changes, and below it its model: by name, or by the file of that name."""
+    out: list[Leaf] = []
+    for leaf in inside:
+        if leaf.path[2] == "model":
+            # llama3.1_8B.yaml is a file of Primus; its name tells the model.
+            named = _plain(leaf.value, given)
+            whole = {} if _is_preset(named) else _model_file(f"{named}.yaml", framework, text_of)
+            if whole:
+                out.extend(whole.values())
+                continue
+            if named.endswith(EIGHT_BITS):
+                named = named.removesuffix(EIGHT_BITS)
+                converter = Leaf(("model", "converters"), "quantize.linear.float8", leaf.line)
+                out.extend([converter] if framework == "torchtitan" else [])
+            out.append(Leaf(("primus_model",), named, leaf.line))
+        elif leaf.path[2] == "overrides":
+            out.append(Leaf(leaf.path[3:], leaf.value, leaf.line))
+    own_paths = {leaf.path for leaf in out if not leaf.file}
+    return [leaf for leaf in out if not leaf.file or leaf.path not in own_paths]
+
+
+def _plain(value: object, given: Mapping[str, str]) -> str:
     """Return the name of a file of a model; ``${NAME:grok1}.yaml`` carries its default."""
     text = str(value)[:300].removesuffix(".yaml")
-    return text.partition(":")[2].rstrip("}") if text.startswith("${") and ":" in text else text
+    variable = _VARIABLE.fullmatch(text)
+    return given.get(variable[1], variable[2]) if variable is not None else text
 
 
 def _is_preset(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,12 @@ class Library:
     Attributes:
         found: By path; None for what cannot be read.
         words: How many words were cut so far.
+        given: What the user sets, which may be options of the program.
     """
 
     found: dict[Path, Module | None] = field(default_factory=dict)
     words: int = 0
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def cut(self, text: str, path: Path, name: str) -> Module:
         """Return a module of a text.

@@ -39,7 +39,7 @@ def recipe_entries(
     Raises:
         ConfigError: If it is no Python, or holds several recipes and none is named.
     """
-    library = Library()
+    library = Library(given=given)
     module = library.cut(text, path.resolve(), name)
     try:
         found = _recipes(path, library, module, given)
