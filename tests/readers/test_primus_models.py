@@ -144,6 +144,8 @@ def test_a_user_s_variable_names_another_model(tmp_path: Path) -> None:
     other.write_text(OWN.replace("num_layers: 6", "num_layers: 9"))
     reading = read_configuration(path, {"PRIMUS_MODEL": "our_other"})
     assert reading.value("num_layers") == 9
+    # A model that is known by its name needs no file.
+    path.write_text(RUN.replace("      moe_router_topk: 2\n", ""))
     reading = read_configuration(path, {"PRIMUS_MODEL": "mixtral_8x7B_v0.1"})
     assert reading.model is not None
     assert reading.model.name == "Mixtral 8x7B"

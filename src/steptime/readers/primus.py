@@ -65,7 +65,10 @@ def unwrapped(
         )
     form = format_named(FRAMEWORKS[word])
     software = _SOFTWARE.get(word, form.software)
-    keys = dict(form.keys) | {"primus_model": "primus_model"}
+    out = _leaves(inside, word, text_of, given)
+    # A model that its own file describes is named by nothing else.
+    named = any(leaf.path == ("primus_model",) for leaf in out)
+    keys = {**form.keys, **({"primus_model": "primus_model"} if named else {})}
     is_megatron = form.kind == "megatron-bridge"
     own = format_named("primus").defaults if is_megatron else {}
     defaults = {**form.defaults, **own}
@@ -78,7 +81,7 @@ def unwrapped(
         # Primus has its own words for what a file leaves out.
         unsaid=format_named("primus").unsaid if word in _OWN_WORDS else {},
         keys=keys,
-    ), _leaves(inside, word, text_of, given)
+    ), out
 
 
 def _leaves(
