@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, completed, read_configuration
+from steptime.readers.other_model import take_model
 
 
 def read(folder: Path, name: str, text: str, **given: str) -> Reading:
@@ -96,3 +98,18 @@ def test_maxtext_s_defaults_written_out_change_nothing(line: str, why: str, tmp_
     reading = read(tmp_path, "own.yml", text)
     assert reading.value("seq_length") == 4096
     assert not [note for note in reading.notes if "engram" in note or "objective" in note]
+
+
+def test_who_names_the_model_is_told_what_was_not_understood(tmp_path: Path) -> None:
+    text = (
+        "micro_batch_size: 2\nglobal_batch_size: 16\nseq_length: 1024\nbf16: true\n"
+        "tensor_model_parallel_size: 2\nown_parallel_mode: strange\nnum_own_experts: 8\n"
+    )
+    reading = read(tmp_path, "run.yaml", text)
+    assert reading.model is None
+    assert not [note for note in reading.notes if "own_parallel_mode" in note]
+    take_model(reading, shape_named("llama3-8b"))
+    # The count of experts is the model's, and the model is another now.
+    assert reading.notes[0] == "NOT UNDERSTOOD, may change the answer: own_parallel_mode"
+    take_model(reading, shape_named("llama3-70b"))
+    assert sum("own_parallel_mode" in note for note in reading.notes) == 1

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry, forms
-from steptime.readers.formats import Format, counts_experts, formats, pattern, weighty
+from steptime.readers.formats import Format, counts_experts, formats, of_model, pattern, weighty
 from steptime.readers.predict_line import predict_line
 from steptime.readers.python_setters import AS_SET
 from steptime.readers.reading import COMMAND_LINE, DEFAULT
@@ -83,14 +83,18 @@ def tell_unused(entries: Entries, form: Format) -> None:
     notes = [f"{', '.join(_few(names))}: {why}" for why, names in told.items()]
     # What is worded once for many keys is of the software; what names one key is of the model.
     notes.sort(key=lambda note: "software" in note)
-    # Without all sizes of a model, its other keys were not asked for yet.
-    if unknown and (entries.reading.model is not None or not entries.reading.missing):
-        heavy = [one for one in unknown if pattern(weighty()).match(one.lower().lstrip("-"))]
-        light = [one for one in unknown if one not in heavy]
-        if heavy:
-            notes.insert(0, f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(heavy))}")
-        if light:
-            notes.append(f"not used: {', '.join(_few(light))}")
+    heavy = [one for one in unknown if pattern(weighty()).match(one.lower().lstrip("-"))]
+    light = [one for one in unknown if one not in heavy]
+    told_first = f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(heavy))}"
+    if entries.reading.model is None and entries.reading.missing:
+        # Without all sizes of a model, its other keys were not asked for: who names one is told
+        # of those that are not a model's.
+        others = [one for one in heavy if not pattern(of_model()).match(one.lower().lstrip("-"))]
+        told_first = f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(others))}"
+        entries.reading.held_back.extend([told_first] if others else [])
+    else:
+        notes[:0] = [told_first] if heavy else []
+        notes.extend([f"not used: {', '.join(_few(light))}"] if light else [])
     entries.reading.notes.extend(notes)
 
 

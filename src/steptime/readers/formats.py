@@ -197,6 +197,12 @@ def weighty() -> tuple[str, ...]:
 
 
 @functools.cache
+def of_model() -> tuple[str, ...]:
+    """Return those of these names that say something of a model alone."""
+    return tuple(data_table(f"{FOLDER}/order.toml")["of_model"])
+
+
+@functools.cache
 def counts_experts() -> tuple[str, ...]:
     """Return the names by which files count the experts of a layer."""
     return tuple(data_table(f"{FOLDER}/order.toml")["counts_experts"])
