@@ -132,10 +132,13 @@ def _model_file(name: str, framework: str, text_of: TextOf) -> dict[tuple[str, .
         text_of: What gives a text.
     """
     found: dict[tuple[str, ...], Leaf] = {}
+    name = normpath(name)
     waiting, seen = [name], set[str]()
     while waiting and len(seen) < _MOST_FILES:
         this = waiting.pop()
-        text = None if this in seen else text_of(f"{MODELS}/{framework}/{this}")
+        # Nothing above the folder of models is one.
+        is_one = this not in seen and not this.startswith(("/", ".."))
+        text = text_of(f"{MODELS}/{framework}/{this}") if is_one else None
         seen.add(this)
         for leaf in file_leaves(text, "yaml", this) if text is not None else ():
             if leaf.path[0] in _ADDS_TO:

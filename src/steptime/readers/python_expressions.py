@@ -26,8 +26,16 @@ _LONGEST_TEXT = 200
 
 def _items(scope: Scoped, node: ast.List | ast.Tuple) -> Any:
     items = [scope.value(item) for item in node.elts[:MOST_ITEMS]]
-    many = sum(len(one) for one in items if isinstance(one, list))
-    return OPEN if many > MOST_ITEMS else items
+    return OPEN if _count(items) > MOST_ITEMS else items
+
+
+def _count(items: list[Any]) -> int:
+    """Return how many values a list holds, those of lists in it too, as far as they are few."""
+    waiting, many = list(items), 0
+    while waiting and many <= MOST_ITEMS:
+        one, many = waiting.pop(), many + 1
+        waiting.extend(one if isinstance(one, list) else ())
+    return many
 
 
 def _attribute(scope: Scoped, node: ast.Attribute) -> Any:

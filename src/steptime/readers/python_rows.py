@@ -99,6 +99,7 @@ def _row(
     }
     text = file_text(folder / own.name.format(gpu=name), most=LARGEST_LAUNCH_BYTES)
     for row in csv.DictReader(io.StringIO(text)):
+        scope.spend()
         if all(_same(row.get(column) or "", value) for column, value in must.items()):
             return {str(column): str(value or "") for column, value in row.items()}
     asked = ", ".join(f"{column} = {value}" for column, value in must.items() if _is_plain(value))
