@@ -113,3 +113,30 @@ def test_who_names_the_model_is_told_what_was_not_understood(tmp_path: Path) -> 
     assert reading.notes[0] == "NOT UNDERSTOOD, may change the answer: own_parallel_mode"
     take_model(reading, shape_named("llama3-70b"))
     assert sum("own_parallel_mode" in note for note in reading.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "refused"),
+    [
+        ("--vocab-file: /data/vocab.txt", True),
+        ("--vocab-file: ${DATA_PATH}/own/VOCAB.TXT", True),
+        ("--vocab-file: /data/vocab.txt\n--tokenizer-type: OwnTokenizer", False),
+        ("--vocab-file: /data/gpt2-vocab.json\n--merge-file: /data/gpt2-merges.txt", False),
+    ],
+)
+def test_word_pieces_without_a_tokenizer_are_an_encoder_s(
+    vocabulary: str, refused: bool, tmp_path: Path
+) -> None:
+    text = (
+        "--num-layers: 4\n--hidden-size: 512\n--num-attention-heads: 8\n--seq-length: 512\n"
+        "--max-position-embeddings: 512\n--micro-batch-size: 4\n--global-batch-size: 32\n"
+        f"--bf16: true\n{vocabulary}\n"
+    )
+    if refused:
+        with pytest.raises(ConfigError, match="the program that trains an encoder"):
+            read(tmp_path, "model_config.yaml", text, vocab_size="32000")
+        return
+    reading = read(tmp_path, "model_config.yaml", text, vocab_size="32000")
+    assert reading.model is not None
+    # Up to a multiple of 128.
+    assert reading.model.vocab_size == 32000
