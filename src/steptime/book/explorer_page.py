@@ -7,6 +7,7 @@ OUT_DIR`` for a folder that any web server can show: ``OUT_DIR/explorer/index.ht
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,7 @@ def _all_data() -> dict[str, Any]:
     return {**explorer_data(), "tabled": [table_schedule(path) for path in TABLES]}
 
 
+@functools.cache
 def data_text() -> str:
     """Return the module of all data; records of one kind name their fields once."""
     return _data_module(_all_data())
@@ -179,6 +181,11 @@ def texts_text() -> str:
 
 def modules() -> dict[str, str]:
     """Return every module of the page by its path: written by hand, or made from Python."""
+    return {**_made()}
+
+
+@functools.cache
+def _made() -> dict[str, str]:
     found = {
         path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")])
