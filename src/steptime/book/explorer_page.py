@@ -21,8 +21,7 @@ from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
-from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_style
+from steptime.book.minify import small_script, small_style
 from steptime.book.packed import packed_rows
 
 OPENED = (
@@ -220,7 +219,7 @@ def tables_text(tables: dict[str, str]) -> str:
         tables: Each as it was written, by name.
     """
     inner = ",".join(f"{name}:{value}" for name, value in tables.items())
-    return smallest_script(f"globalThis.stTables={{{inner}}};")
+    return small_script(f"globalThis.stTables={{{inner}}};")
 
 
 def write_modules(out: Path) -> None:
