@@ -10,11 +10,11 @@ from steptime.evidence.judge import run_result
 from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import COUNTS_RECOMPUTATION, OpenLayout, roofline_question
 from steptime.evidence.row_text import flop_convention
-from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.layout import RECOMPUTE
+from steptime.inputs.run_words import is_blank
 
 _MICRO_BATCHES = (1, 2, 4)
 _ZERO_STAGES = (0, 1, 2, 3)

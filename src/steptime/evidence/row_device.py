@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from steptime.evidence.row_network import network_gbit
-from steptime.evidence.row_words import entries, is_blank, words
 from steptime.evidence.schema import Incomplete, PublishedRow, Unknown
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator, accelerator_names
+from steptime.inputs.run_words import entries, is_blank, words
 from steptime.inputs.training_step import device_named
 
 _HOW_NETWORK = "Gb/s of one GPU in one direction in column network"

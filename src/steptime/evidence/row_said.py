@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from steptime.evidence.row_text import month_of_date, month_of_release, precision_of, recomputed
-from steptime.evidence.row_words import Word, folded, is_blank, list_of, word_of
 from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.assumed import Assumed, not_stated, not_understood, taken
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
+from steptime.inputs.run_words import Word, folded, is_blank, list_of, word_of
 from steptime.inputs.said import UNSTATED, Said
 from steptime.inputs.stack import FACT_NAMES, KERNEL, WORD_FACTS, families, stack_names
 

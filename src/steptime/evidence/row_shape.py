@@ -6,13 +6,13 @@ import functools
 from dataclasses import replace
 from typing import Any
 
-from steptime.evidence.row_words import words
 from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.assumed import Assumed, not_stated
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, ModelShape
 from steptime.inputs.presets import model
+from steptime.inputs.run_words import words
 
 _USUAL_HEAD = 128
 _USUAL_VOCABULARY = 50304

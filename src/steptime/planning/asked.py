@@ -16,6 +16,7 @@ from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.precision import precision_word
 from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.said import Said, fact_pairs
+from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.question import Question
@@ -68,7 +69,7 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     """
     given: dict[str, Any] = {**inputs}
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
-    every = several("schedule", inputs["schedule"])
+    every = tuple(map(schedule_meant, several("schedule", inputs["schedule"])))
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=fact_pairs(inputs["facts"]))
     runs = ability_of(said)
     of_software = tuple(name for name in SCHEDULES if runs.runs("schedule", name))
