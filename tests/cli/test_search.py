@@ -206,6 +206,7 @@ def test_a_configuration_file_is_a_model(
         (["--top", "0"], "top must be >= 1"),
         (["--tokens", "-1"], "tokens must be a number > 0"),
         (["--order", "llama3", "--predictor", "roofline"], "use --predictor baseline"),
+        (["--order", "llama3"], "not 'llama3'; use --predictor baseline for another order"),
         (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
         (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
         (["-m", "llama3-405b"], "with 256 GPUs the best fits"),
