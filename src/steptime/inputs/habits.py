@@ -41,7 +41,7 @@ def usual_zero_stage(said: Said, model: ModelShape, pp: int) -> tuple[int, str]:
         pp: Pipeline stages: some software shards less beside a pipeline.
     """
     stack = chosen_stack(said, sharded=False)
-    if model.zero_stage is not None and model.zero_stage in stack.zero_stages:
+    if model.zero_stage is not None and model.zero_stage in stack.shards(said.date):
         return model.zero_stage, "its own report"
     usual = stack.zero_in_pipeline if pp > 1 else stack.zero_stages[0]
     return usual, f"usual with {stack.name}" if said.stack is not None else ""
@@ -56,7 +56,7 @@ def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:
     """
     if said.stack is None:
         return tried
-    known = chosen_stack(said, sharded=False).zero_stages
+    known = chosen_stack(said, sharded=False).shards(said.date)
     return tuple(stage for stage in tried if stage in known) or tuple(sorted(known))
 
 
@@ -113,7 +113,8 @@ def sharding(said: Said, device: Accelerator, *stages: int) -> Said:
 
 
 def _has(said: Said, device: Accelerator, stages: tuple[int, ...]) -> bool:
-    known = chosen_stack(in_its_time(said, device), sharded=False).zero_stages
+    era = in_its_time(said, device)
+    known = chosen_stack(era, sharded=False).shards(era.date)
     return {*stages} <= {*known}
 
 
@@ -130,9 +131,11 @@ def check_zero_stage(said: Said, stage: int) -> None:
     if said.stack is None:
         return
     stack = chosen_stack(said, sharded=stage > 2)
-    if stage not in stack.zero_stages:
-        known = ", ".join(map(str, sorted(stack.zero_stages)))
-        learnt = said.date and not said.exact and learnt_to_shard(said.stack, (stage,), said.date)
+    if stage not in stack.shards(said.date):
+        known = ", ".join(map(str, sorted(stack.shards(said.date))))
+        learnt = dict(stack.sharding_since).get(stage)
+        if said.date and not said.exact:
+            learnt = learnt_to_shard(said.stack, (stage,), said.date)
         later = f", or --date {learnt}, when it came" if learnt else ""
         raise ConfigError(
             f"zero_stage={stage}: {stack.title} has no such sharding; use {known}{later}"
