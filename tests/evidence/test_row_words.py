@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from steptime.evidence.row_device import preset_named
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.schema import PublishedRow
+from steptime.inputs.device_words import preset_named
 from steptime.inputs.fact import KINDS
 from steptime.inputs.generation import generations
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES

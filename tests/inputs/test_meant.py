@@ -37,10 +37,20 @@ def test_a_schedule_goes_by_its_words(word: str) -> None:
     assert {one.layout.schedule for one in found.best} == {"zb-1p"}
 
 
-def test_a_device_without_its_maker_gets_its_name() -> None:
-    with pytest.raises(ConfigError, match="unknown accelerator 'v5p'; did you mean 'tpu-v5p'"):
-        accelerator("v5p")
-    assert accelerator("trn2") == accelerator("trainium2")
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        *(("v5p", "tpu-v5p"), ("trn2", "trainium2"), ("NVIDIA H100 80GB HBM3", "h100")),
+        *(("H100-SXM", "h100"), ("A100 PCIe", "a100-pcie-80gb")),
+    ],
+)
+def test_a_device_goes_by_its_words(word: str, name: str) -> None:
+    assert accelerator(word) == accelerator(name)
+
+
+def test_another_part_of_a_name_is_no_known_device() -> None:
+    with pytest.raises(ConfigError, match="unknown accelerator 'H100 NVL'; did you mean"):
+        accelerator("H100 NVL")
 
 
 def test_an_unknown_word_is_refused() -> None:
