@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.formulas.schedule import SCHEDULES
+from steptime.formulas.schedules.registry import NUMBERS
 from steptime.formulas.schedules.zb_searched import SEARCHED
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.run_words import meant
@@ -17,6 +18,16 @@ def schedule_meant(name: Any) -> Any:
         name: As it came in.
     """
     return meant("schedule", name, SCHEDULES)
+
+
+def with_one_chunk(name: str) -> str:
+    """Return the schedule that one is where a rank holds one chunk; itself where that is no other.
+
+    Args:
+        name: A key of the schedules.
+    """
+    single = int(NUMBERS["single"][SCHEDULES.index(name)])
+    return name if single < 0 else SCHEDULES[single]
 
 
 def searched_name(name: object) -> str:

@@ -23,8 +23,7 @@ from steptime.planning.question import Question
 Floats = NDArray[np.float64]
 REASONS = (
     *(f"{rule.field}: {rule.short}" for rule in RULES),
-    "vpp: micro-batches are no multiple of the stages",
-    "schedule: too few micro-batches, or an odd number of them or of stages",
+    "schedule: too few micro-batches, an odd number of them or of stages, or uneven rounds",
     "cp: the software cuts attention by heads, and they do not fall to the ranks",
 )
 """Why a row is dropped before it is timed, by the rule's number less one."""
