@@ -9,7 +9,7 @@ from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import RULES, SCHEDULES, Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.pipeline.build import refusal
-from steptime.planning.evaluate import HEADS_LEFT, REASONS, base_job, rows_job
+from steptime.planning.evaluate import HEADS_LEFT, NO_ROUNDS, REASONS, base_job, rows_job
 from steptime.planning.question import Question
 from steptime.planning.result import evaluated
 from steptime.planning.search import search
@@ -19,10 +19,10 @@ from steptime.planning.space import ROW_FIELDS, row_blocks
 
 
 def test_rules_of_rows_are_numbered_after_those_of_layouts() -> None:
-    numbers = (UNFIT, HEADS_LEFT)
-    assert numbers == tuple(float(len(RULES) + place) for place in (1, 2))
+    numbers = (UNFIT, HEADS_LEFT, NO_ROUNDS)
+    assert numbers == tuple(float(len(RULES) + place) for place in (1, 2, 3))
     said = [REASONS[int(number) - 1].partition(":")[0] for number in numbers]
-    assert said == ["schedule", "cp"]
+    assert said == ["schedule", "cp", "schedule"]
 
 
 def test_search_leaves_out_sizes_that_a_schedule_cannot_run_at() -> None:

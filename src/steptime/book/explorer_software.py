@@ -20,7 +20,7 @@ from steptime.inputs.context_kind import context_facts
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import generations
-from steptime.inputs.habits import check_bits, check_date_of, chosen_stack, sharding
+from steptime.inputs.habits import check_bits, check_date_of, chosen_stack, had_by, sharding
 from steptime.inputs.model import LatentAttention, ModelShape
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model
@@ -114,7 +114,7 @@ def era_taken(values: Values) -> dict[str, Any]:
     refused = _refused(lambda: sharding(said, device, stage))
     if refused:
         era = in_its_time(said, device)
-        own = chosen_stack(era, sharded=stage > 2).shards(era.date)
+        own = had_by(era, chosen_stack(era, sharded=stage > 2))
         return refused | {"near": min(own, key=lambda one: abs(one - stage))}
     kept = sharding(said, device, stage)
     return {"era": in_its_time(kept, device).date or NOBODY, "learnt": bool(kept.shards)}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
@@ -80,8 +82,11 @@ def usual_recompute(said: Said) -> str:
     """
     stack = usual_stack(said)
     if not stack.recompute:
+        runs = ability_of(said)
+        known = " or ".join(mode for mode in RECOMPUTE if runs.runs("recompute", mode))
         raise ConfigError(
-            f"recompute is not stated beside {stack.title}: it moves the step by a third"
+            f"recompute is not stated beside {stack.title}: it moves the step by a third; "
+            f"state {known}"
         )
     return stack.recompute
 
@@ -114,8 +119,21 @@ def sharding(said: Said, device: Accelerator, *stages: int) -> Said:
 
 def _has(said: Said, device: Accelerator, stages: tuple[int, ...]) -> bool:
     era = in_its_time(said, device)
-    known = chosen_stack(era, sharded=False).shards(era.date)
+    known = had_by(era, chosen_stack(era, sharded=False))
     return {*stages} <= {*known}
+
+
+def had_by(said: Said, stack: Stack) -> tuple[int, ...]:
+    """Return what data parallelism can shard by the month that is said, the usual stage first.
+
+    Exact software has all that it ever learnt: what its month lacked is told beside the answer, as
+    it may be a code of its own that does as the stack does.
+
+    Args:
+        said: Of the software.
+        stack: What that means.
+    """
+    return stack.shards(None if said.exact else said.date)
 
 
 def check_zero_stage(said: Said, stage: int) -> None:
@@ -131,11 +149,10 @@ def check_zero_stage(said: Said, stage: int) -> None:
     if said.stack is None:
         return
     stack = chosen_stack(said, sharded=stage > 2)
-    if stage not in stack.shards(said.date):
-        known = ", ".join(map(str, sorted(stack.shards(said.date))))
-        learnt = dict(stack.sharding_since).get(stage)
-        if said.date and not said.exact:
-            learnt = learnt_to_shard(said.stack, (stage,), said.date)
+    had = had_by(said, stack)
+    if stage not in had:
+        known = ", ".join(map(str, sorted(had)))
+        learnt = said.date and not said.exact and learnt_to_shard(said.stack, (stage,), said.date)
         later = f", or --date {learnt}, when it came" if learnt else ""
         raise ConfigError(
             f"zero_stage={stage}: {stack.title} has no such sharding; use {known}{later}"

@@ -79,8 +79,8 @@ class Change:
         except ConfigError:
             return None
         runs = ability_of(before.said)
-        allowed = {*runs.lacking(before.layout)} - {*self.stated}
-        if {*runs.lacking(step.layout)} - allowed:
+        allowed = {*runs.lacking(before.layout, before.batch)} - {*self.stated}
+        if {*runs.lacking(step.layout, step.batch)} - allowed:
             return None
         return replace(question, step=step)
 

@@ -85,8 +85,8 @@ def schedules_for(tried: list[float], pp: int, chunks: int, stated: bool) -> lis
     found: list[float] = []
     for schedule in tried:
         held = chunks_held(schedule)
-        alone = stated and entry_number("single", schedule) not in tried
-        if held == chunks or (held == 0.0 and (chunks > 1 or alone)):
+        another = entry_number("single", schedule) in tried or not stated
+        if held == chunks or (held == 0.0 and not (chunks == 1 and another)):
             found.append(schedule)
     return found
 
