@@ -23,6 +23,7 @@ from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_script, small_style
 from steptime.book.packed import packed_rows
+from steptime.inputs.counted import COUNTED
 
 OPENED = (
     "steptime.formulas.memory.total:rank_memory_bytes",
@@ -60,6 +61,7 @@ ROOTS = (
     "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",
     "steptime.formulas.schedule_rules:schedule_rule",
+    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
