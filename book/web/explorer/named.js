@@ -32,6 +32,7 @@ export function makeNamed(tables, data, formulas) {
       generation: tables.devices[state.gpu].generation,
       kind: job.num_experts > 0 ? "experts" : "dense",
       latent: Number(job.kv_lora_rank > 0),
+      dated: Number(Boolean(state.date)),
       model: tables.trained.includes(state.model) ? state.model : "",
     };
   }
@@ -70,9 +71,11 @@ export function makeNamed(tables, data, formulas) {
       ...stated,
     };
     const device = tables.devices[state.gpu];
-    const flash = Number(lines[words.kernel] !== words.stored);
+    const kernel = lines[words.kernel];
+    const flash = Number(kernel !== words.stored);
     const part = device.kernels && {
-      attention_flop_per_s: device.kernels[lines[words.kernel]],
+      flash: device.flash[kernel] ?? flash,
+      attention_flop_per_s: device.kernels[kernel],
       power_scale: device.power_scale,
     };
     const title = state.stack ? stack.title : `${stack.title}: ${tables.mixtures[stack.family]}`;
@@ -80,7 +83,7 @@ export function makeNamed(tables, data, formulas) {
     return {
       name,
       title: title + report,
-      time: part && { ...tables.time, flash, ...part, ...known(lines, tables.time) },
+      time: part && { ...tables.time, ...part, ...known(lines, tables.time) },
       memory: { ...tables.memory, flash, ...known(lines, tables.memory) },
       ...{ lines, era, learnt, stack },
     };

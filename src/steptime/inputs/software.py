@@ -14,7 +14,7 @@ from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
-from steptime.inputs.generation import STORED, generations, kernel_named
+from steptime.inputs.generation import ANY, STORED, generations, kernel_named
 from steptime.inputs.habits import check_bits, check_date_of, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
@@ -64,8 +64,12 @@ def conditions_of(
     """
     latent = ("latent attention",) if model.latent_attention else ()
     kind = "experts" if model.experts else "dense"
-    narrow = ("8 bits and below",) if precision_named(precision).fp8 else ()
-    return (kind, precision, *narrow, device.generation, *latent, *said.unstated)
+    bits = "8 bits and below" if precision_named(precision).fp8 else "16 bits"
+    undated = ("undated",) if said.date is None else ()
+    generation = generations().get(device.generation)
+    counted = ("kernels counted",) if generation and ANY in generation.kernels else ()
+    named = (kind, precision, bits, device.generation)
+    return (*named, *latent, *undated, *counted, *said.unstated)
 
 
 def _lines(
@@ -153,11 +157,10 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
 def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | None:
     if not knows(device):
         return None
-    kernel = str(lines[KERNEL].value)
-    rate = kernel_named(generations()[device.generation], kernel).flop_per_s
+    kernel = kernel_named(generations()[device.generation], str(lines[KERNEL].value))
     values: dict[str, Any] = {
-        "flash": float(kernel != STORED),
-        "attention_flop_per_s": rate * relative_rate(device),
+        "flash": kernel.flash,
+        "attention_flop_per_s": kernel.flop_per_s * relative_rate(device),
         "power_scale": power_scale(device),
     }
     values |= {name: line.value for name, line in lines.items() if name in TIME_FACTS}
