@@ -3,7 +3,7 @@
  * answer when the site was built: `tables` has them, and here they are only looked up.
  */
 
-import { known, precisionOf, sentence } from "./answer.js";
+import { hidingNothing, known, precisionOf, sentence } from "./answer.js";
 import { factsOf } from "./state.js";
 
 /** Return what looks up: software, what it refuses, its widths. */
@@ -80,10 +80,12 @@ export function makeNamed(tables, data, formulas) {
     };
     const title = state.stack ? stack.title : `${stack.title}: ${tables.mixtures[stack.family]}`;
     const report = Object.keys(trained).length ? `, with what ${model.name}'s own report says` : "";
+    const time = part && { ...tables.time, ...part, ...known(lines, tables.time) };
     return {
       name,
       title: title + report,
-      time: part && { ...tables.time, ...part, ...known(lines, tables.time) },
+      time,
+      unhidden: hidingNothing(time, { ...trained, ...stated }, data),
       memory: { ...tables.memory, flash, ...known(lines, tables.memory) },
       ...{ lines, era, learnt, stack },
     };

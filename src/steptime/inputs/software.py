@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.software_taken import as_trained, assumed_of
 from steptime.inputs.stack import (
+    HIDING,
     KERNEL,
     MEMORY_FACTS,
     TIME_FACTS,
@@ -37,6 +38,7 @@ class Software:
         known: Whether the stack itself was named.
         knowledge: How much that says, of ``KNOWLEDGE``: what an interval goes by.
         time: Facts for the time of a step; None on a device that the roofline model does not know.
+        unhidden: The same with nothing hidden of which nobody says that it is.
         memory: Facts for the memory.
         lines: The line that gave each fact that has no default's value.
         assumed: What was taken for granted.
@@ -46,6 +48,7 @@ class Software:
     known: bool
     knowledge: str
     time: TimeFacts | None
+    unhidden: TimeFacts | None
     memory: MemoryFacts
     lines: Mapping[str, Fact]
     assumed: tuple[Assumed, ...]
@@ -189,6 +192,16 @@ def _memory_facts(lines: Mapping[str, Fact]) -> MemoryFacts:
     return MemoryFacts(**checked(values))
 
 
+def hiding_nothing(time: TimeFacts, told: Collection[str]) -> TimeFacts:
+    """Return facts with nothing hidden.
+
+    Args:
+        time: What is taken of the software.
+        told: Names of facts that somebody states: these stay.
+    """
+    return replace(time, **{name: 0.0 for name in HIDING if name not in told})
+
+
 @functools.lru_cache(maxsize=4096)
 def software(
     said: Said, device: Accelerator, model: ModelShape, precision: str, sharded: bool
@@ -213,11 +226,14 @@ def software(
     check_bits(said, stack, precision)
     conditions = conditions_of(said, device, model, precision)
     lines = _lines(era, stack, model, precision, conditions)
+    time = _time_facts(lines, device)
+    told = {*dict(said.facts), *as_trained(era, model, conditions)}
     return Software(
         stack=stack,
         known=said.exact,
         knowledge=said.knowledge,
-        time=_time_facts(lines, device),
+        time=time,
+        unhidden=None if time is None else hiding_nothing(time, told),
         memory=_memory_facts(lines),
         lines=lines,
         assumed=assumed_of(said, era, stack, model, conditions),
@@ -242,5 +258,6 @@ def with_facts(one: Software, changes: Mapping[str, Value]) -> Software:
     return replace(
         one,
         time=replace(one.time, **time) if one.time is not None else None,
+        unhidden=replace(one.unhidden, **time) if one.unhidden is not None else None,
         memory=replace(one.memory, **memory),
     )
