@@ -7,7 +7,6 @@ import statistics
 import pytest
 
 from steptime.evidence.schema import published_rows
-from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import ANY, generations
 from steptime.inputs.presets import accelerator, listed_key, model
 from steptime.inputs.said import Said, in_its_time
