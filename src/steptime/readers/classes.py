@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry, forms
@@ -177,12 +179,23 @@ def is_other_program(program: str) -> bool:
     Args:
         program: The words.
     """
-    return any(_other(program, form.programs) for form in formats())
+    return any(map(_every_program().match, _words(program)))
+
+
+@functools.cache
+def _every_program() -> re.Pattern[str]:
+    """Return what matches the names of all programs of all formats that train no decoder."""
+    wild = dict.fromkeys(one for form in formats() for one in form.programs)
+    return re.compile("|".join(map(translate, wild)))
+
+
+def _words(program: str) -> list[str]:
+    return [word[:200] for word in program.lower().split() if "=" not in word]
 
 
 def _other(program: str, programs: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the word that names another program, and what that does; None if none does."""
-    words = [word[:200] for word in program.lower().split() if "=" not in word]
+    words = _words(program)
     for wild, what in programs.items():
         for word in words:
             if fnmatchcase(word, wild):

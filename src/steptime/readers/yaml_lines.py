@@ -15,7 +15,6 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.safe import DEEPEST, shown
 
 MOST_LEAVES = 50_000
-_CODE = "tag:yaml.org,2002:python/object"
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*)?\.?\d[\d_]*([eE][-+]?\d{1,4})?\Z|[-+]?\d[\d_]*\.\Z")
 _PLAIN_TAGS = {"!", *("tag:yaml.org,2002:" + kind for kind in "str int float bool null".split())}
@@ -87,8 +86,6 @@ class _Walk:
         is_put_in = kind == "ScalarEvent" and str(tag)[:1] == "!"
         if tag and tag not in _PLAIN_TAGS and not is_put_in:
             raise self.refuse(line, f"tag {shown(tag)}: only plain values are read, no objects")
-        if str(getattr(event, "tag", None) or "").startswith(_CODE):
-            raise self.refuse(line, "a tag that makes a Python object; a launch file holds data")
         if kind in ("MappingStartEvent", "SequenceStartEvent"):
             self._start(
                 line, is_list=kind[0] == "S", in_brackets=event.flow_style, anchor=event.anchor
