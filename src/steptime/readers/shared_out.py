@@ -88,10 +88,8 @@ def experts_over_data(reading: Reading, sizes: dict[str, int], dp: int) -> dict[
         reading: Of the file.
         sizes: Of the layout, by name.
         dp: Data-parallel ranks.
-
-    References:
-        github.com/databricks/megablocks, megablocks/layers/mpu.py: expert_sharding_degree.
     """
+    # MegaBlocks' expert_sharding_degree: github.com/databricks/megablocks, megablocks/layers/mpu.py.
     experts = reading.model.experts if reading.model is not None else None
     if experts is None or "ep" in reading.facts or not reading.value(OVER_DATA, False):
         return sizes
