@@ -170,3 +170,23 @@ def test_an_image_model_of_nemo_is_refused_by_name(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError, match=r"model.unet_type = 'base': an image model"):
         read(tmp_path, "own.yaml", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("base_model: NousResearch/Meta-Llama-3-8B\ngradient_checkpointing: offload\n", "the host"),
+        (
+            "model:\n  name_or_path: mistralai/Mixtral-8x22B-v0.1\n  fsdp_config:\n"
+            "    xla_fsdp_grad_ckpt: true\ngradient_accumulation_steps: 1\n",
+            "by PyTorch/XLA is not modelled",
+        ),
+    ],
+)
+def test_words_that_change_the_answer_are_refused_by_name(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    own = "micro_batch_size: 1\nsequence_len: 4096\nnum_epochs: 1\n" if "base" in text else ""
+    own = own or "per_device_train_batch_size: 1\n"
+    with pytest.raises(ConfigError, match=why):
+        read(tmp_path, "own.yaml", text + own)

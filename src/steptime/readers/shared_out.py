@@ -89,7 +89,7 @@ def experts_over_data(reading: Reading, sizes: dict[str, int], dp: int) -> dict[
         sizes: Of the layout, by name.
         dp: Data-parallel ranks.
     """
-    # MegaBlocks' expert_sharding_degree: github.com/databricks/megablocks, megablocks/layers/mpu.py.
+    # expert_sharding_degree of github.com/databricks/megablocks, megablocks/layers/mpu.py.
     experts = reading.model.experts if reading.model is not None else None
     if experts is None or "ep" in reading.facts or not reading.value(OVER_DATA, False):
         return sizes
