@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from steptime.readers import read_configuration
+from steptime.inputs.errors import ConfigError
+from steptime.readers import python_module, read_configuration
 from steptime.readers.python_records import Record, compared
 from steptime.readers.python_values import Unknown
 from steptime.readers.resolve import RESOLVERS
@@ -62,6 +63,10 @@ MIXTURE = {
     **{"num_attention_heads": 4, "num_key_value_heads": 4, "moe_intermediate_size": 32},
     **{"num_experts_per_tok": 2},
 }
+DEEPSEEK = {
+    **{"model_type": "deepseek_v2", "n_routed_experts": 16, "n_group": 8, "q_lora_rank": None},
+    **{"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128},
+}
 
 
 @pytest.mark.parametrize(
@@ -69,6 +74,11 @@ MIXTURE = {
     [
         ({"model_type": "mixtral", "num_local_experts": 8}, 0, 0),
         ({"model_type": "qwen2_moe", "num_experts": 8}, 0, 0),
+        # Of 8 groups a token may reach 3; of as many as there are, or an unknown number, all.
+        ({**DEEPSEEK, "topk_group": 3}, 0, 3),
+        ({**DEEPSEEK, "topk_group": 8}, 0, 0),
+        (DEEPSEEK, 0, 0),
+        ({**DEEPSEEK, "first_k_dense_replace": 2}, 2, 0),
         # Each second layer, from the second on, is one of experts.
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 2}, 12, 0),
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 3}, 16, 0),
@@ -115,3 +125,17 @@ def test_a_number_is_shown_up_to_forty_digits() -> None:
 )
 def test_the_layers_of_a_rank_by_hand(schedule: str, layers: list[int]) -> None:
     assert rank_layers([1, 2, 3, 4, 5, 6, 7, 8], 4, schedule) == layers
+
+
+@pytest.mark.parametrize(("more", "refused"), [(0, False), (1, True)])
+def test_a_recipe_is_as_long_as_the_limit_at_most(
+    more: int, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "recipe = 1\n"
+    monkeypatch.setattr(python_module, "LARGEST_BYTES", len(text))
+    library = python_module.Library()
+    if refused:
+        with pytest.raises(ConfigError, match="no recipe is so long"):
+            library.cut(text + " " * more, tmp_path / "a.py", "a.py")
+    else:
+        assert library.cut(text, tmp_path / "a.py", "a.py").path == tmp_path / "a.py"
