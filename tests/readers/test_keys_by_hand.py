@@ -10,6 +10,7 @@ import pytest
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import Reading, read_configuration
+from steptime.readers.patterns import layer_pattern
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4"
 TITAN = """
@@ -227,3 +228,59 @@ def test_an_open_axis_of_maxtext_asks_for_the_gpus(
     found = read(tmp_path, "run.yml", f"{text}max_target_length: 512\n{axes}\n", **given)
     assert [one.startswith("num_gpus") for one in found.missing] == [True] * asked
     assert found.value("dp") == dp
+
+
+def test_what_the_arguments_of_latent_attention_are_by_default(tmp_path: Path) -> None:
+    more = f"{SHAPE} --vocab-size 1000 --seq-length 512 --multi-latent-attention"
+    found = read(tmp_path, "run.args", f"{more}\n").model
+    assert found is not None
+    assert found.latent_attention is not None
+    own = found.latent_attention
+    assert (own.q_lora_rank, own.kv_lora_rank, own.v_head_dim) == (0, 32, 128)
+    assert (own.qk_nope_head_dim, own.qk_rope_head_dim) == (128, 64)
+
+
+@pytest.mark.parametrize(("first", "dense"), [("-1", 0), ("0", 0), ("1", 1), ("3", 3)])
+def test_the_first_layers_without_experts(first: str, dense: int, tmp_path: Path) -> None:
+    more = "--num-experts 8 --moe-ffn-hidden-size 32 --num-layers-in-first-pipeline-stage 12"
+    text = f"{SHAPE} --vocab-size 1000 --seq-length 512 {more} --first-k-dense-replace {first}\n"
+    found = read(tmp_path, "run.args", text).model
+    assert found is not None
+    assert found.experts is not None
+    assert found.experts.num_dense_layers == dense
+
+
+def test_a_fsdp_axis_of_one_shares_nothing(tmp_path: Path) -> None:
+    text = "base_config: base.yml\nmodel_name: llama3-8b\nper_device_batch_size: 1\n"
+    for size, stage in ((1, 0), (2, 3)):
+        axes = f"max_target_length: 512\nici_fsdp_parallelism: {size}\nici_data_parallelism: 8\n"
+        assert read(tmp_path, "run.yml", text + axes).value("zero_stage") == stage
+
+
+def test_a_value_with_blanks_inside_a_word_is_cut_there(tmp_path: Path) -> None:
+    text = f"A=' 512'\ntorchrun t.py {SHAPE} --vocab-size 1000 --seq-length$A\n"
+    assert read(tmp_path, "run.sh", text).facts["seq_length"].value == 512
+    text = f"A='--seq-length 51'\ntorchrun t.py {SHAPE} --vocab-size 1000 ${{A}}2\n"
+    assert read(tmp_path, "run.sh", text).facts["seq_length"].value == 512
+
+
+@pytest.mark.parametrize(
+    ("flag", "schedule", "chunks"),
+    [
+        ("--enable-zbh1-pipeline", "zb-h1", 1),
+        ("--enable-zbh1-exact-semantics", "zb-h1", 1),
+        ("--zero-bubble-v-schedule", "zb-v", 2),
+    ],
+)
+def test_a_switch_names_a_schedule_and_its_chunks(
+    flag: str, schedule: str, chunks: int, tmp_path: Path
+) -> None:
+    text = f"{SHAPE} --vocab-size 1000 --seq-length 512 --pipeline-model-parallel-size 4 {flag}\n"
+    found = read(tmp_path, "run.args", text)
+    assert (found.value("schedule"), found.value("vpp", 1)) == (schedule, chunks)
+
+
+def test_a_pattern_of_layers_is_read_whole_or_not_at_all() -> None:
+    assert layer_pattern("([0]*1+[1]*2)*2") == [0, 1, 1, 0, 1, 1]
+    for text in ("([0]*1+[1]*2)x", "x[1]*3", "[1]*3,[0]", "3", ""):
+        assert layer_pattern(text) is None, text

@@ -32,6 +32,7 @@ def model_of(folder: Path, keys: dict[str, Any]) -> Any:
     [
         ({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12}, 3072),
         ({"model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16}, 16384),
+        ({"model_type": "gpt_bigcode", "n_embd": 6144, "n_layer": 40, "n_head": 48}, 24576),
         ({"model_type": "bloom", "hidden_size": 14336, "n_layer": 70, "n_head": 112}, 57344),
         ({"model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32}, 16384),
         (
@@ -42,7 +43,7 @@ def model_of(folder: Path, keys: dict[str, Any]) -> Any:
             18176,
         ),
     ],
-    ids=["gpt2", "gptj-6b", "bloom-176b", "mpt-7b", "falcon-7b"],
+    ids=["gpt2", "gptj-6b", "starcoder-15b", "bloom-176b", "mpt-7b", "falcon-7b"],
 )
 def test_a_feed_forward_layer_that_is_not_stated_is_four_times_as_wide(
     keys: dict[str, Any], ffn: int, tmp_path: Path
