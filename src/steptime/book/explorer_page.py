@@ -21,9 +21,9 @@ from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
-from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_style
+from steptime.book.minify import small_script, small_style
 from steptime.book.packed import packed_rows
+from steptime.inputs.counted import COUNTED
 
 OPENED = (
     "steptime.formulas.memory.total:rank_memory_bytes",
@@ -61,6 +61,7 @@ ROOTS = (
     "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",
     "steptime.formulas.schedule_rules:schedule_rule",
+    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
@@ -220,7 +221,7 @@ def tables_text(tables: dict[str, str]) -> str:
         tables: Each as it was written, by name.
     """
     inner = ",".join(f"{name}:{value}" for name, value in tables.items())
-    return smallest_script(f"globalThis.stTables={{{inner}}};")
+    return small_script(f"globalThis.stTables={{{inner}}};")
 
 
 def write_modules(out: Path) -> None:
