@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from mutants_made import Mutant, applied, mutants
-from mutants_tests import BUILD, ROOMS, ROOT, copy_of, seen, status_of, tests_of
+from mutants_tests import BUILD, ROOMS, ROOT, copy_of, files_of, seen, status_of, tests_of
 from written import put
 from written import table as markdown
 
@@ -102,7 +102,8 @@ class Runs:
         whole = hashlib.sha256(applied(source, mutant).encode()).hexdigest()[:16]
         used = hashlib.sha256("\n".join(tests).encode())
         for name in sorted({test.partition("::")[0] for test in tests}):
-            used.update((ROOT / name).read_bytes() if (ROOT / name).is_file() else b"")
+            for path in files_of(name):
+                used.update(path.read_bytes())
         key = f"{whole}-{used.hexdigest()[:12]}"
         if self.known.get(whole) in ("killed", "late"):
             return str(self.known[whole])

@@ -41,16 +41,7 @@ from steptime.planning.explained import explain
 NUM_QUESTIONS = 2000
 NUM_COMMANDS = 40
 NUM_FILES = 15
-HOW = (
-    "model",
-    "accelerator",
-    "nvlink_domain",
-    "network_gbit",
-    "stack",
-    "date",
-    "facts",
-    "predictor",
-)
+HOW = "model accelerator nvlink_domain network_gbit stack date facts predictor".split()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A build of the site that is cut short: it is said in a line, and the next one starts anew.
+"""What becomes of a build of the site that is cut short, and which links are tried.
 
 Whole builds on a full disk and killed ones are in bench/faults.py.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from steptime.book.site import __main__ as site
+from steptime.book.site.stage_times import figure_address
+from steptime.pipeline.stage_times import stage_times_named
 
+ROOT = Path(__file__).resolve().parents[2]
 Sphinx = Callable[..., int]
 
 
@@ -103,3 +108,12 @@ def test_a_whole_site_is_kept_for_the_next_build(
 def test_pages_that_warned_are_read_again(tree: Path, built_by: Callable[[Sphinx], int]) -> None:
     assert built_by(writing("index.html", status=1)) == 1
     assert left(tree) == ["site/index.html"]
+
+
+def test_the_links_that_are_tried_are_those_to_others() -> None:
+    """The pages' links to a question of their own figure are no files, and broken to Sphinx."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    left_out = [re.compile(one) for one in settings["sphinx"]["config"]["linkcheck_ignore"]]
+    own = figure_address(stage_times_named("qi2023-1.5b"))
+    assert any(one.match(own) for one in left_out), own
+    assert not any(one.match("https://arxiv.org/abs/2104.04473?x=1") for one in left_out)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from steptime.readers import read_configuration
+from steptime.inputs.errors import ConfigError
+from steptime.readers import python_module, read_configuration
 from steptime.readers.python_records import Record, compared
 from steptime.readers.python_values import Unknown
 from steptime.readers.resolve import RESOLVERS
@@ -31,6 +32,7 @@ def model_of(folder: Path, keys: dict[str, Any]) -> Any:
     [
         ({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12}, 3072),
         ({"model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16}, 16384),
+        ({"model_type": "gpt_bigcode", "n_embd": 6144, "n_layer": 40, "n_head": 48}, 24576),
         ({"model_type": "bloom", "hidden_size": 14336, "n_layer": 70, "n_head": 112}, 57344),
         ({"model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32}, 16384),
         (
@@ -41,7 +43,7 @@ def model_of(folder: Path, keys: dict[str, Any]) -> Any:
             18176,
         ),
     ],
-    ids=["gpt2", "gptj-6b", "bloom-176b", "mpt-7b", "falcon-7b"],
+    ids=["gpt2", "gptj-6b", "starcoder-15b", "bloom-176b", "mpt-7b", "falcon-7b"],
 )
 def test_a_feed_forward_layer_that_is_not_stated_is_four_times_as_wide(
     keys: dict[str, Any], ffn: int, tmp_path: Path
@@ -62,6 +64,10 @@ MIXTURE = {
     **{"num_attention_heads": 4, "num_key_value_heads": 4, "moe_intermediate_size": 32},
     **{"num_experts_per_tok": 2},
 }
+DEEPSEEK = {
+    **{"model_type": "deepseek_v2", "n_routed_experts": 16, "n_group": 8, "q_lora_rank": None},
+    **{"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128},
+}
 
 
 @pytest.mark.parametrize(
@@ -69,6 +75,11 @@ MIXTURE = {
     [
         ({"model_type": "mixtral", "num_local_experts": 8}, 0, 0),
         ({"model_type": "qwen2_moe", "num_experts": 8}, 0, 0),
+        # Of 8 groups a token may reach 3; of as many as there are, or an unknown number, all.
+        ({**DEEPSEEK, "topk_group": 3}, 0, 3),
+        ({**DEEPSEEK, "topk_group": 8}, 0, 0),
+        (DEEPSEEK, 0, 0),
+        ({**DEEPSEEK, "first_k_dense_replace": 2}, 2, 0),
         # Each second layer, from the second on, is one of experts.
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 2}, 12, 0),
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 3}, 16, 0),
@@ -115,3 +126,17 @@ def test_a_number_is_shown_up_to_forty_digits() -> None:
 )
 def test_the_layers_of_a_rank_by_hand(schedule: str, layers: list[int]) -> None:
     assert rank_layers([1, 2, 3, 4, 5, 6, 7, 8], 4, schedule) == layers
+
+
+@pytest.mark.parametrize(("more", "refused"), [(0, False), (1, True)])
+def test_a_recipe_is_as_long_as_the_limit_at_most(
+    more: int, refused: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "recipe = 1\n"
+    monkeypatch.setattr(python_module, "LARGEST_BYTES", len(text))
+    library = python_module.Library()
+    if refused:
+        with pytest.raises(ConfigError, match="no recipe is so long"):
+            library.cut(text + " " * more, tmp_path / "a.py", "a.py")
+    else:
+        assert library.cut(text, tmp_path / "a.py", "a.py").path == tmp_path / "a.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.reach import MOST_ATTENTION
@@ -166,11 +167,8 @@ def stacked(records: Sequence[Any], kind: Callable[..., Any]) -> Any:
     import numpy as np
 
     names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
-    columns = {
-        name: np.array([getattr(record, name) for record in records], dtype=np.float64)
-        for name in names
-    }
-    return SimpleNamespace(**columns)
+    rows = np.array([*map(attrgetter(*names), records)], dtype=np.float64)
+    return SimpleNamespace(**dict(zip(names, np.ascontiguousarray(rows.T), strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

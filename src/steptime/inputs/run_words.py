@@ -32,6 +32,7 @@ class Word:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
+@functools.lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """Return a cell as words are compared: small letters, digits, and a minus before a number.
 

@@ -195,11 +195,13 @@ def _run(ranks: list[dict[str, Any]], r: int, kind: int, asked: dict[str, Any], 
 
 
 def _next_time(ranks: list[dict[str, Any]], asked: dict[str, Any], now: Any) -> Any:
-    """Return the next time at which a rank is free or a message there."""
+    """Return the next time at which a rank is free, or a message at one that is free by now."""
     best: Any = -1
     for r in range(len(ranks)):
-        there = [_since(ranks, r, kind, asked) for kind in [FORWARD, INPUT]]
-        for time in [ranks[r]["free"], there[0], there[1]]:
+        times = [ranks[r]["free"]]
+        if times[0] <= now:
+            times = [_since(ranks, r, kind, asked) for kind in [FORWARD, INPUT]]
+        for time in times:
             if time > now and (best < 0 or time < best):
                 best = time
     return best

@@ -83,7 +83,8 @@ class Plan:
         most, kept = memory
         self.ranks = [Rank(lengths=own, most=most, kept=kept) for own in lengths]
         self.m, self.send, self.choices = m, send, choices
-        self.there: dict[tuple[int, int, int], Any] = {}
+        # By kind and rank, the ends of its actions of that kind.
+        self.ends: list[list[list[Any]]] = [[[] for _ in lengths] for _ in range(3)]
 
     def run(self, r: int, kind: int) -> None:
         """Run the next action of a kind on a rank, once its data is there.
@@ -94,13 +95,16 @@ class Plan:
         """
         rank = self.ranks[r]
         number = rank.ran[kind]
-        start = max(rank.clock, self.since(r, kind))
-        if rank.order:
-            rank.idle += start - rank.clock
-        rank.clock = start + rank.lengths[kind]
-        rank.ran[kind] += 1
+        clock, since = rank.clock, 0 if kind == WEIGHT else self.since(r, kind)
+        if since > clock:
+            if rank.order:
+                rank.idle += since - clock
+            clock = since
+        clock += rank.lengths[kind]
+        rank.clock = clock
+        rank.ran[kind] = number + 1
         rank.order.append((kind, number))
-        self.there[r, kind, number] = rank.clock
+        self.ends[kind][r].append(clock)
 
     def since(self, r: int, kind: int) -> Any:
         """Return when the data of a rank's next action of a kind is there.
@@ -112,7 +116,7 @@ class Plan:
         before = r - 1 if kind == FORWARD else r + 1
         if kind == WEIGHT or not 0 <= before < len(self.ranks):
             return 0
-        return self.there[before, kind, self.ranks[r].ran[kind]] + self.send
+        return self.ends[kind][before][self.ranks[r].ran[kind]] + self.send
 
     def make_room(self, r: int) -> None:
         """Run W until another forward fits.
@@ -238,7 +242,7 @@ class Plan:
     def _arrived(self, r: int, kind: int, number: int) -> bool:
         before = r - 1 if kind == FORWARD else r + 1
         at_an_end = kind == WEIGHT or not 0 <= before < len(self.ranks)
-        return at_an_end or (before, kind, number) in self.there
+        return at_an_end or number < len(self.ends[kind][before])
 
     @property
     def makespan(self) -> Any:
@@ -249,6 +253,6 @@ class Plan:
     def span(self) -> Any:
         """Return the longest time from a rank's first start to its last end."""
         return max(
-            rank.clock - self.there[r, FORWARD, 0] + rank.lengths[FORWARD]
+            rank.clock - self.ends[FORWARD][r][0] + rank.lengths[FORWARD]
             for r, rank in enumerate(self.ranks)
         )

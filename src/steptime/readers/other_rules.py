@@ -70,9 +70,9 @@ def _expansion(entries: Entries, key: str, *, halved: bool = False) -> None:
         width = int(float(str(ratio.value)[:12]) * int(str(hidden.value)[:12]))
     except (ValueError, OverflowError):
         return
-    if width > 0:
-        width = width // 2 if halved else width
-        entries.put("ffn_hidden_size", width, f"{ratio.written} x the hidden size")
+    # What is no width is refused where it is counted: a default would pass for the file's own.
+    width = width // 2 if halved else width
+    entries.put("ffn_hidden_size", width, f"{ratio.written} x the hidden size")
 
 
 def _positions_of_flags(entries: Entries, *, learned: bool) -> None:
