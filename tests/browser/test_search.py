@@ -19,6 +19,7 @@ from steptime.planning.search import search
 from steptime.readers.huggingface import shape_reading
 
 pytestmark = pytest.mark.browser
+SITE = Path(__file__).resolve().parents[2] / "build" / "site"
 DONE = "stSearch.result()?.done"
 LLAMA = {
     "model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
@@ -28,21 +29,8 @@ LLAMA = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the search and the explorer, made as the site makes them."""
-    from steptime.book.explorer_page import write_explorer
-    from steptime.book.search_page import write_search
-
-    place = tmp_path_factory.mktemp("search")
-    write_search(place)
-    write_explorer(place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def address(folder: Path, served: Callable[[Path], Any]) -> Iterator[str]:
-    with served(folder) as site:
-        yield f"{site}/find/index.html"
+def address(site: str) -> str:
+    return f"{site}/find/index.html"
 
 
 @pytest.fixture
@@ -166,9 +154,9 @@ def test_a_month_before_the_software_is_refused_in_a_line(page: Page, address: s
     wait(page, "document.querySelector('[data-out=verdict]').innerText.includes('2019-01')")
 
 
-def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page, folder: Path) -> None:
+def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page) -> None:
     query = "?s.model=deepseek-v3&s.n=16384&s.batch=15360&s.seq=4096"
-    page.goto((folder / "find" / "index.html").as_uri() + query)
+    page.goto((SITE / "find" / "index.html").as_uri() + query)
     page.click(".sf-work button", timeout=20_000)
     assert re.match(r"Stopped after \d+ %", page.inner_text("[data-out=ties]"))
     page.fill("[name=n]", "7")

@@ -194,7 +194,8 @@ export function makeSearch(question, data, machine, formulas, named = null) {
     job.sequence_parallel = tried.sequence[sequence];
     const kind = kinds[formulas.shares_weights(job)];
     const parts = step(job, ...kind.model.records);
-    return formulas.interval_s(job, kind.time, width, parts, total(parts));
+    const all = total(parts);
+    return formulas.interval_s(job, kind.time, width, parts, all, machine.slowest(job, kind.model, width, all));
   }
   const told = (one) => ({ ...one, chance: chance(one.bytes) });
 

@@ -81,7 +81,8 @@ class Prediction(Shown):
         if width is None or facts is None:
             return None, None
         parts: Any = self.breakdown_s
-        ends = interval_s(self.record, facts, width, parts, self.step_time_s)
+        slowest_s = self.known.slowest_s(self.record, self.software, self.step_time_s)
+        ends = interval_s(self.record, facts, width, parts, self.step_time_s, slowest_s)
         return float(ends["low_s"]), float(ends["high_s"])
 
     @property
@@ -221,7 +222,12 @@ class Prediction(Shown):
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)
         # What cannot be run comes first: it may make the rest of no use.
-        told = (*not_had(step.said, step.layout), *step.assumed, *self.known.assumed, *uses)
+        told = (
+            *not_had(step.said, step.layout, step.batch),
+            *step.assumed,
+            *self.known.assumed,
+            *uses,
+        )
         return (*told, *long, *past, *unused, *more, *left_out)
 
 
