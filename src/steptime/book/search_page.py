@@ -19,8 +19,10 @@ from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
 from steptime.book.search_software import tries_data
 from steptime.book.search_static import fragment
+from steptime.inputs.counted import COUNTED
 
 ROOTS = (
+    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.planning.cuts",
     "steptime.formulas.candidates:own_sequence",
     "steptime.formulas.roofline.context:head_ranks",
