@@ -41,7 +41,7 @@ def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]
 def is_searched(asked: Asked, found: Prediction) -> bool:
     """Return whether a search lists a layout: it fits, and is no other one under another name."""
     place, pp, vpp = SCHEDULES.index(asked["schedule"]), asked["pp"], asked["vpp"]
-    cut = schedules_for([float(place)], pp, vpp) == [place] if pp > 1 else vpp == 1
+    cut = schedules_for([float(place)], pp, vpp, True) == [place] if pp > 1 else vpp == 1
     return found.fits and cut and row_rule(found.record) == 0.0
 
 

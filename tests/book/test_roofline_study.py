@@ -16,9 +16,9 @@ from steptime.book.tables.roofline import (
 )
 from steptime.evidence.ablation import Ablation
 from steptime.evidence.residuals import DENSE, EXPERTS, KINDS, NARROW, residuals
-from steptime.evidence.row_words import word_of
 from steptime.inputs.precision import precision_named
 from steptime.inputs.presets import accelerator
+from steptime.inputs.run_words import word_of
 from steptime.inputs.said import KNOWLEDGE
 from steptime.inputs.stack import stack_named
 

@@ -123,5 +123,7 @@ def test_published_peaks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_file_without_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "own.csv"
     own.write_text("model,gpu,gpus\nllama2-7b,h100,8\n")
-    assert run(["validate-memory", str(own)]) == 0
-    assert "no row prints its memory" in capsys.readouterr().out
+    for more in ([], ["--json"]):
+        assert run(["validate-memory", str(own), *more]) == 2
+        told = capsys.readouterr().err
+        assert told.endswith("no row could be compared: line-2: mem_gb is not stated\n"), told

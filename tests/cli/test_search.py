@@ -150,8 +150,9 @@ def test_what_is_emitted_reads_back_as_the_same_layout(
 
 def test_torchtitan_shards_what_the_layout_shards() -> None:
     batch = Batch(global_batch_size=64, seq_length=8192)
+    # Beside tensor ranks it had no plain replicas when its files were such.
     layouts = {
-        stage: Layout(tp=2, dp=8, zero_stage=stage, sequence_parallel=True)
+        stage: Layout(tp=2 if stage > 1 else 1, dp=8, zero_stage=stage, sequence_parallel=stage > 1)
         for stage in (0, 1, 2, 3)
     }
     degrees = {0: (8, 1), 2: (1, 8), 3: (1, 8)}
@@ -206,6 +207,7 @@ def test_a_configuration_file_is_a_model(
         (["--top", "0"], "top must be >= 1"),
         (["--tokens", "-1"], "tokens must be a number > 0"),
         (["--order", "llama3", "--predictor", "roofline"], "use --predictor baseline"),
+        (["--order", "llama3"], "not 'llama3'; use --predictor baseline for another order"),
         (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
         (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
         (["-m", "llama3-405b"], "with 256 GPUs the best fits"),

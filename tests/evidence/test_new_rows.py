@@ -12,12 +12,12 @@ from steptime.evidence.judge import validation
 from steptime.evidence.row_device import accelerator_of, device_of
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.row_question import question_of_run
-from steptime.evidence.row_words import list_of, word_of
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import Contradiction, Incomplete, Unknown, published_rows
 from steptime.evidence.sweeps import hagemann_rows
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.presets import accelerator
+from steptime.inputs.run_words import list_of, word_of
 
 COUNTS = {
     **{"simumax": 43, "hagemann": 69, "zb": 48, "dgxc": 113, "mlperf": 32, "ascend": 53},

@@ -54,7 +54,7 @@ PLAIN = row()
         ("recompute", "none"),
         ("precision", "bf16"),
         ("zero", "0"),
-        ("network", "400 Gb/s per GPU"),
+        ("network", "400 Gb/s per device"),
         ("flop_convention", "model FLOP with attention in full"),
     ],
 )

@@ -8,12 +8,12 @@ import pytest
 
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.row_said import said_of
-from steptime.evidence.row_words import word_of
 from steptime.evidence.runs import Incomplete, run_of
 from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.formulas.records import TimeFacts
 from steptime.inputs.habits import usual_stack
 from steptime.inputs.precision import precision_named
+from steptime.inputs.run_words import word_of
 from steptime.inputs.stack import families, stack_names
 
 BY_ID = {row.id: row for row in published_rows()}

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from steptime.evidence.row_device import preset_named
 from steptime.evidence.row_network import network_gbit
-from steptime.evidence.row_words import (
+from steptime.evidence.schema import PublishedRow
+from steptime.inputs.device_words import preset_named
+from steptime.inputs.fact import KINDS
+from steptime.inputs.generation import ANY, generations
+from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
+from steptime.inputs.presets import accelerator_names
+from steptime.inputs.run_words import (
     entries,
     folded,
     is_blank,
@@ -19,11 +24,6 @@ from steptime.evidence.row_words import (
     word_of,
     words,
 )
-from steptime.evidence.schema import PublishedRow
-from steptime.inputs.fact import KINDS
-from steptime.inputs.generation import ANY, generations
-from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
-from steptime.inputs.presets import accelerator_names
 from steptime.inputs.stack import FACT_NAMES, families, stack_names
 
 DATA = Path(__file__).parents[2] / "data"

@@ -53,7 +53,10 @@ def test_no_rows_is_no_error(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (GOOD.replace("8,8", "8,x"), "runs.csv: line 2: column 'tp': 'x'"),
-        (GOOD.replace("8,8", "8,-1"), "column 'tp': '-1'"),
+        (
+            GOOD.replace("8,8", "8,-1"),
+            "column 'tp': '-1' is not a whole number from 1",
+        ),
         (GOOD.replace("8,8", "0,8"), "column 'gpus': '0'"),
         (GOOD.replace("8,8", "8.5,8"), "column 'gpus': '8.5'"),
         (GOOD + "a,GPT,h100,8,8\n", "line 3: column 'id': 'a' stands twice"),
@@ -65,7 +68,10 @@ def test_no_rows_is_no_error(tmp_path: Path) -> None:
         ("model,gpu,gpus,step_time_s\nGPT,h100,8,nan\n", "column 'step_time_s': 'nan'"),
         ("model,gpu,gpus\n" + "GPT,h100,8\n" * 20_001, "over 20,000 rows"),
         ("model,gpu,gpus,step_time_s\nGPT,h100,8,inf\n", "column 'step_time_s': 'inf'"),
-        ("model,gpu,gpus,step_time_s\nGPT,h100,8,-3\n", "column 'step_time_s': '-3'"),
+        (
+            "model,gpu,gpus,step_time_s\nGPT,h100,8,-3\n",
+            "'-3' is not a number above 0; write that, or",
+        ),
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str | bytes, message: str) -> None:

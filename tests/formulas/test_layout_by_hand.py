@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from made import job, memory_facts
 
-from steptime.formulas import layout_terms
+from steptime.formulas import layout_terms, schedule_rules
 from steptime.formulas.baseline import num_microbatches
 from steptime.formulas.memory.activations import gathered_token_bytes, sequence_split
 from steptime.formulas.schedule import SCHEDULES
@@ -52,22 +52,25 @@ def test_rounds_of_sharding(zero: float, rounds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schedule", "vpp", "micro", "waits"),
+    ("schedule", "vpp", "micro", "rule"),
     [
         ("interleaved-1f1b", 2.0, 32.0, 0.0),
-        ("interleaved-1f1b", 2.0, 33.0, 1.0),
+        # Two rounds, and one micro-batch left over; 34 make two rounds of 17.
+        ("interleaved-1f1b", 2.0, 33.0, 3.0),
+        ("interleaved-1f1b", 2.0, 34.0, 0.0),
         ("interleaved-1f1b", 1.0, 33.0, 0.0),
-        ("interleaved-zb", 2.0, 33.0, 1.0),
-        ("looped-bfs", 2.0, 33.0, 1.0),
-        # A V knows no rounds.
-        *((name, 2.0, 33.0, 0.0) for name in ("zb-v", "v-half", "v-min")),
+        ("interleaved-zb", 2.0, 33.0, 3.0),
+        # One round of any size, and a V knows none.
+        *((name, 2.0, 33.0, 0.0) for name in ("looped-bfs", "zb-v", "v-half", "v-min")),
     ],
 )
-def test_interleaving_takes_whole_rounds(
-    schedule: str, vpp: float, micro: float, waits: float
+def test_interleaving_takes_equal_rounds(
+    schedule: str, vpp: float, micro: float, rule: float
 ) -> None:
-    one = job(pp=16.0, vpp=vpp, schedule=float(SCHEDULES.index(schedule)))
-    assert layout_terms.waits_for_whole_rounds(one, micro) == waits
+    place = float(SCHEDULES.index(schedule))
+    assert schedule_rules.schedule_rule(place, 16.0, micro, vpp) == rule
+    # One stage is not cut into chunks.
+    assert schedule_rules.schedule_rule(place, 1.0, micro, vpp) == (6.0 if vpp > 1.0 else 0.0)
 
 
 def test_gathered_inputs_that_stay() -> None:

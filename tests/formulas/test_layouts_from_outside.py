@@ -121,8 +121,8 @@ def test_the_link_of_a_group(size: float, span: float, rate: float) -> None:
 def test_rows_of_a_search_by_hand() -> None:
     one = trained(pp=2.0, vpp=2.0, schedule=place("interleaved-1f1b"))
     assert candidates.row_rule(one) == 0.0
-    # Seven micro-batches do not fall into rounds of two; three sequences not to two ranks.
-    assert candidates.row_rule(replace(one, global_batch_size=7.0)) == candidates.WAITS
+    # Seven micro-batches do not fall into equal rounds; three sequences not to two ranks.
+    assert candidates.row_rule(replace(one, global_batch_size=7.0)) == candidates.UNFIT
     assert candidates.row_rule(replace(one, global_batch_size=3.0, dp=2.0)) == 1.0
     # DualPipe with fewer than two micro-batches a stage.
     few = replace(one, vpp=1.0, schedule=place("dualpipe"), global_batch_size=2.0)

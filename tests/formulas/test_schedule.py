@@ -29,7 +29,11 @@ def sizes(name: str) -> list[tuple[int, int, int]]:
         for p in RANKS
         for m in sorted({1, 2, 3, 7, p, p + 1, 2 * p, 2 * p + 1, 3 * p})
     ]
-    return [(p, m, v) for p, m, v in grid if not refusal(name, p, m, v)]
+    # One rank has no mirror: it runs 1F1B, whose own sizes are here.
+    mirrored = name == "dualpipe"
+    return [
+        (p, m, v) for p, m, v in grid if not refusal(name, p, m, v) and not (p == 1 and mirrored)
+    ]
 
 
 def simulated(name: str, p: int, m: int, v: int, f: float, i: float, w: float) -> dict[str, float]:

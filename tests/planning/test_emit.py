@@ -219,7 +219,11 @@ COPIES = Layout(dp=4, dp_replicate=2, zero_stage=1)
             Layout(pp=2, schedule="zb-h1"),
             "megatron does not run schedule=zb-h1",
         ),
-        ("megatron", Layout(pp=4, vpp=2, schedule="interleaved-1f1b"), "refuses 2 micro-batches"),
+        (
+            "megatron",
+            Layout(pp=4, vpp=2, schedule="interleaved-1f1b"),
+            "does not run 2 micro-batches on pp=4",
+        ),
         ("torchtitan", Layout(tp=2), "sequence_parallel=False beside tp=2 before 2026-03"),
         ("torchtitan", Layout(dp=2, zero_stage=1), "torchtitan has no ZeRO-1"),
         ("deepspeed", Layout(tp=2), "deepspeed runs tp=2 only with models written for it"),

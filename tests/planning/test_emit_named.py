@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steptime.inputs.ability import ability_of
+from steptime.inputs.ability import ability_of, asked_values
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
@@ -26,8 +26,12 @@ SEARCHES, EACH = 8, 5
 DEVICES = ("h100", "a100", "b200", "mi300x")
 NO_WORD = {"torchtitan": {"eager"}}
 """Facts for which a file has a word of either end alone, and its software is taken for between."""
-OF_FILES = "DeepSpeed's bf16 optimizer shares its states at stage 0 too"
-"""What software runs and its file cannot say: DeepSpeed has had stage 0 in bf16 since 2025-08."""
+OF_FILES = (
+    "DeepSpeed's bf16 optimizer shares its states at stage 0 too",
+    "this layout: NeMo 1 refuses",
+)
+"""What software runs and its file cannot say: DeepSpeed has had stage 0 in bf16 since 2025-08, and
+the size of a round of micro-batches is a key of NeMo 2 alone."""
 
 
 def never(kind: str, shape: ModelShape) -> str:
@@ -100,12 +104,12 @@ def test_a_file_is_refused_with_the_words_of_the_answer(kind: str) -> None:
         Layout(dp=8, pp=2, zero_stage=3, schedule="v-min", vpp=2),
     )
     for layout in tried:
-        limits = ability_of(said).lacking(layout)
+        limits = ability_of(said).lacking(layout, batch)
         assert limits
         first = next(iter(limits.values()))
         with pytest.raises(ConfigError) as refusal:
             emitted(kind, model("llama3-8b"), layout, batch)
-        assert str(refusal.value).startswith(first.sentence(kind, layout))
+        assert str(refusal.value).startswith(first.sentence(kind, asked_values(layout, batch)))
 
 
 @pytest.mark.parametrize(

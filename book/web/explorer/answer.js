@@ -108,7 +108,7 @@ function scheduleRefusal(state, job, data, formulas) {
   const near = formulas.mended_sizes(job.pp, micro);
   const [, template, instead] = data.schedule_faults?.[rule - 1] ?? [];
   const text = sentence(template, { ...state, micro, instead, ...near });
-  if (rule < 3) return { field: "vpp", value: 3 - rule, text };
+  if (rule < 3 || rule === 6) return { field: "vpp", value: rule === 1 ? 2 : 1, text };
   if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: instead, text };
   const closer = micro - near.fewer <= near.more - micro ? near.fewer : near.more;
   const least = Math.max(near.even, near.least);

@@ -19,26 +19,28 @@ export function makeAssumed(named, data, formulas) {
   }
 
   /** What the layout asks and the named software does not run. */
-  function notRun({ state }) {
+  function notRun({ state, job }) {
     const { what, place, limits } = tables.abilities;
     const valueOf = (name) => {
-      const value = state[data.fields[name]];
+      const value = state[data.fields[name]] ?? job[name];
       return name === "sequence_parallel" ? (value ? "True" : "False") : value;
     };
-    const number = (name) => Number(state[data.fields[name]]);
-    const allows = (limit) =>
-      limit.one_of.length
-        ? limit.one_of.includes(state[data.fields[limit.of]])
-        : (limit.least === null || number(limit.of) >= limit.least) && (limit.most === null || number(limit.of) <= limit.most);
+    const allows = (limit) => {
+      if (limit.one_of.length) return limit.one_of.includes(state[data.fields[limit.of]]);
+      const found = limit.counts ? formulas[limit.of](job) : job[limit.of];
+      return (limit.least === null || found >= limit.least) && (limit.most === null || found <= limit.most);
+    };
+    const holds = (limit) => Object.entries(limit.where).every(([name, above]) => job[name] > above);
     const broken = named
       .end(place, { name: state.stack, date: state.date })
       .limits.map((at) => limits[at])
-      .filter((limit) => (!limit.where || number(limit.where) > limit.above) && !allows(limit));
+      .filter((limit) => holds(limit) && !allows(limit));
     // Of several limits of one field the last one speaks, in the place of the first.
     const last = new Map(broken.map((limit) => [limit.of, limit]));
     return [...last.values()].map((limit) => {
-      const values = { stack: state.stack, value: valueOf(limit.of), beside: limit.where && valueOf(limit.where) };
-      return record(what, `${limit.of}=${values.value}`, sentence(limit.text, values), limit.how);
+      const values = { ...job, stack: state.stack, micro: formulas.num_microbatches(job) };
+      for (const name of [limit.of, ...Object.keys(limit.where)]) values[name] = valueOf(name);
+      return record(what, sentence(limit.asked, values), sentence(limit.text, values), limit.how);
     });
   }
 

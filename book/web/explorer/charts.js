@@ -111,10 +111,8 @@ export function drawAll(parts, answer, ghost, room) {
 /** The words and the address of the schedule figure with the same schedule, within what it draws. */
 function timelineOf({ job, state, num_microbatches }) {
   const most = Math.min(num_microbatches, 512);
-  // The figure draws no shorter last round, which Megatron-LM runs.
-  const rounds = state.schedule === "interleaved-1f1b" ? Math.floor(most / job.pp) || 1 : 1;
-  const ragged = most < num_microbatches || most % rounds > 0;
-  const m = ragged ? most - (most % job.pp) : most;
+  // Of more than it draws, as many as make equal rounds.
+  const m = most < num_microbatches ? most - (most % job.pp) : most;
   const v = Math.min(job.vpp, 8);
   const changed = [m < num_microbatches && `${m} micro-batches`, v < job.vpp && `${v} chunks`];
   const words = changed.filter(Boolean).join(" and ");

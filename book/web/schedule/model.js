@@ -10,8 +10,11 @@ const MOST_ACTIONS = 64 * 512 * 2 * 3;
 /** Return the chunks a schedule needs, or 0 where there is a choice. */
 export const fixedChunks = pipeline.fixed_chunks;
 
-/** Return the chunks a GPU holds: the schedule's own number, else the chosen one. */
-export const chunksOf = (state, name) => fixedChunks(name) || state.v;
+/** Return the chunks a GPU holds: the schedule's own number, one alone on one GPU, else the chosen. */
+export function chunksOf(state, name) {
+  const own = fixedChunks(name);
+  return own && state.p === 1 ? 1 : own || state.v;
+}
 
 /** Return why a schedule cannot run at these sizes, or cannot be drawn here, or "". */
 export function refusal(state, name) {

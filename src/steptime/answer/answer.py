@@ -222,7 +222,12 @@ class Prediction(Shown):
         past = _beyond(step, record)
         long = past_the_positions(step.model, step.batch.seq_length)
         # What cannot be run comes first: it may make the rest of no use.
-        told = (*not_had(step.said, step.layout), *step.assumed, *self.known.assumed, *uses)
+        told = (
+            *not_had(step.said, step.layout, step.batch),
+            *step.assumed,
+            *self.known.assumed,
+            *uses,
+        )
         return (*told, *long, *past, *unused, *more, *left_out)
 
 

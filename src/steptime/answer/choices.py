@@ -84,7 +84,8 @@ def _is_run(step: TrainingStep, name: str, value: Any) -> bool:
         return True
     runs = ability_of(step.said)
     changed = replace(step.layout, **{name: value})
-    return not {*runs.lacking(changed)} - {*runs.lacking(step.layout)}
+    before = runs.lacking(step.layout, step.batch)
+    return not {*runs.lacking(changed, step.batch)} - {*before}
 
 
 def months_of(said: Said, generation: str) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 from steptime.answer import reach, remarks
 from steptime.answer.choices import months_of
@@ -22,8 +21,7 @@ from steptime.inputs.context_kind import CONTEXT_KIND, context_kinds, windows_re
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Fact
-from steptime.inputs.fields import BY_NAME
-from steptime.inputs.layout import Layout
+from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
@@ -100,7 +98,7 @@ def _abilities(tables: Decisions) -> dict[str, Any]:
     def held(values: Values) -> dict[str, Any]:
         limits = ability.ability_of(said_of(values)).limits
         # What the page cannot state keeps its default, which all software runs.
-        found = [one for one in limits if one.of in FIELD_KEYS]
+        found = [one for one in limits if one.of in FIELD_KEYS or one.counts]
         every.extend(one for one in found if one not in every)
         return {"limits": [every.index(one) for one in found]}
 
@@ -110,10 +108,13 @@ def _abilities(tables: Decisions) -> dict[str, Any]:
 
 def _limit(one: ability.Limit) -> dict[str, Any]:
     """Return a limit with its sentence, in which the page puts software and values."""
-    stand_in = cast(Layout, SimpleNamespace(**{one.of: "{value}", one.where or "_": "{beside}"}))
-    return asdict(one) | {
-        "above": one.above if one.where else 0,
-        "text": one.sentence("{stack}", stand_in),
+    words = {name: f"{{{name}}}" for name in (one.of, *one.where, *SIZES, "zero_stage", "micro")}
+    numbers = {"of": one.of, "least": one.least, "most": one.most, "one_of": one.one_of}
+    return numbers | {
+        "where": one.above,
+        "counts": one.counts,
+        "asked": one.asked(words),
+        "text": one.sentence("{stack}", words),
         "how": one.how,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from steptime.answer.heads import HEADS_LEFT
@@ -54,6 +54,10 @@ TRAINED = Input(
 """Models whose own report says what trained them."""
 DATED, EXACTLY = (Input(name=name, options=("0", "1")) for name in ("dated", "exact"))
 STACK = Input(name="stack", options=tuple(stacks()))
+OPEN_KIND, OPEN_GENERATION = (
+    replace(one, only_beside=("date", NOBODY)) for one in (KIND, GENERATION)
+)
+"""What of a family is said to change with the month depends on these, and only if it is open."""
 
 
 def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
@@ -99,7 +103,7 @@ def _assumed_places(tables: Decisions) -> dict[str, int]:
 
     inputs = {
         "unnamed": ((NOBODY,), [TRAINED, DATED, MAYBE, SHARDED, KIND, GENERATION]),
-        "family": (whole, [DATED, MAYBE, learnt, KIND, GENERATION]),
+        "family": (whole, [DATED, MAYBE, learnt, OPEN_KIND, OPEN_GENERATION]),
         "exact": (exact, [KIND, GENERATION]),
     }
     return {

@@ -15,6 +15,7 @@ from steptime.evidence.schema import published_rows
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import accelerator_names, model, model_names
+from steptime.inputs.schedule_name import with_one_chunk
 
 
 def _shape(shape: ModelShape) -> tuple[int, ...]:
@@ -48,9 +49,8 @@ def as_state(found: RunQuestion) -> dict[str, Any]:
         found: A published run, as a question.
     """
     state, layout = state_of(found.step), found.step.layout
-    interleaved = layout.schedule == "interleaved-1f1b"
-    # With one chunk it is 1F1B by another name.
-    schedule = "1f1b" if interleaved and layout.vpp == 1 else layout.schedule
+    # With one chunk some are others by another name.
+    schedule = with_one_chunk(layout.schedule) if layout.vpp == 1 else layout.schedule
     return state | {"schedule": schedule, "precision": "bf16", "domain": 0}
 
 

@@ -20,7 +20,7 @@ from steptime.inputs.context_kind import context_facts
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import generations
-from steptime.inputs.habits import check_bits, check_date_of, chosen_stack, sharding
+from steptime.inputs.habits import check_bits, check_date_of, chosen_stack, had_by, sharding
 from steptime.inputs.model import LatentAttention, ModelShape
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model
@@ -76,6 +76,7 @@ def known_months() -> tuple[str, ...]:
     """Return the months at which software changes, a precision came or a generation was usual."""
     found = {months()[0]}
     for one in stacks().values():
+        found |= {month for _, month in one.sharding_since}
         found |= {one.since, *(fact.before for fact in one.facts if fact.before)}
     found |= {one.since for one in precisions().values() if one.since}
     limits = (line for entry in data_table("abilities.toml").values() for line in entry["limits"])
@@ -112,7 +113,8 @@ def era_taken(values: Values) -> dict[str, Any]:
     stage = int(values["zero"])
     refused = _refused(lambda: sharding(said, device, stage))
     if refused:
-        own = chosen_stack(in_its_time(said, device), sharded=stage > 2).zero_stages
+        era = in_its_time(said, device)
+        own = had_by(era, chosen_stack(era, sharded=stage > 2))
         return refused | {"near": min(own, key=lambda one: abs(one - stage))}
     kept = sharding(said, device, stage)
     return {"era": in_its_time(kept, device).date or NOBODY, "learnt": bool(kept.shards)}

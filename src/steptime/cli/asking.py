@@ -11,7 +11,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.amount import wholes, words
 from steptime.inputs.entries import Field
 from steptime.inputs.errors import ConfigError, check_count
-from steptime.inputs.fields import FIELDS, SIZES
+from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
 from steptime.inputs.training_step import device_named, training_step
 
 
@@ -51,6 +51,14 @@ def takes_step(command: Callable[..., None]) -> Callable[..., None]:
     of_step.__doc__ = command.__doc__
     of_step.__name__ = command.__name__
     return opt.takes_how(of_step)
+
+
+def _wholes(name: str, texts: list[str]) -> tuple[int, ...]:
+    """Return whole numbers from the words of an option, which a refusal names."""
+    try:
+        return wholes(texts)
+    except ConfigError as error:
+        raise ConfigError(f"{BY_NAME[name].flags[0]}: {error}") from None
 
 
 OF_DEVICE = ("accelerator", "nvlink_domain")
@@ -149,7 +157,7 @@ def takes_question(command: Callable[..., None]) -> Callable[..., None]:
         asked: dict[str, Any] = {one.name: given.pop(one.name) for one in shared}
         for name, value in asked.items():
             if isinstance(value, list):
-                asked[name] = words(value) if name in _WORDS else wholes(value)
+                asked[name] = words(value) if name in _WORDS else _wholes(name, value)
         device = device_named(asked["accelerator"], asked["nvlink_domain"])
         asked["num_gpus"] = devices(asked["num_gpus"], asked.pop("nodes"), device)
         asked |= {"network_gbit": how.network_gbit, "stack": how.said.stack, "date": how.said.date}

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import typer
@@ -61,6 +62,7 @@ def options(
     constants: opt.Constants = None,
 ) -> None:
     """How long does one training step take, and where does the time go?"""
+    told = context.obj
     context.obj = {
         "network_gbit": network_gbit,
         "stack": stack,
@@ -70,6 +72,47 @@ def options(
         "constants": constants,
     }
     _refuse_ignored(context)
+    if isinstance(told, _Told):
+        told.notes = _given_twice(context, told.words)
+
+
+@dataclass(slots=True)
+class _Told:
+    """The words of one call, and what is to be said of them once it is answered."""
+
+    words: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+def _given_twice(context: typer.Context, words: Sequence[str]) -> list[str]:
+    """Return a note of each option of one value that is given again: the last one counts.
+
+    What is printed as a way to be faster or to fit may so be added to the words that were asked.
+    """
+    commands: Any = context.command
+    name = context.invoked_subcommand
+    if not name or name not in words:
+        return []
+    single = {
+        flag: one
+        for one in commands.commands[name].params
+        if one.param_type_name == "option" and not one.multiple
+        for flag in (*one.opts, *one.secondary_opts)
+    }
+    seen: dict[str, str] = {}
+    notes = []
+    rest = iter(words[words.index(name) + 1 :])
+    for word in rest:
+        flag, joined, value = word.partition("=")
+        option = single.get(flag)
+        if option is None:
+            continue
+        told = flag if option.is_flag else value if joined else next(rest, "")
+        if seen.get(option.name, told) != told:
+            both = f"{seen[option.name][:60]!r} and {told[:60]!r}"
+            notes.append(f"note: {flag} is given twice, {both}; the last one counts")
+        seen[option.name] = told
+    return notes
 
 
 def _refuse_ignored(context: typer.Context) -> None:
@@ -158,8 +201,11 @@ def run(arguments: Sequence[str]) -> int:
     """
     try:
         app = application(arguments)
-        status = app(args=list(arguments), prog_name="steptime", standalone_mode=False)
+        told = _Told(list(arguments))
+        status = app(args=told.words, prog_name="steptime", standalone_mode=False, obj=told)
         sys.stdout.flush()
+        for note in told.notes:
+            print(note, file=sys.stderr)
     except _ClickError as error:
         message = error.format_message()
         if type(error).__name__ == "NoArgsIsHelpError":

@@ -181,6 +181,10 @@ def place_command(
         raise ConfigError("--json and --svg exclude each other; give one")
     if as_svg and rest:
         raise ConfigError("--svg draws ranks, and no time of a step; leave out --model")
+    if domain and accelerator and "model" not in rest:
+        raise ConfigError(
+            f"--domain {domain[0]} and -a {accelerator} both give the domain; leave one of them out"
+        )
     order = sizes["order"]
     layout = placed_layout(**{name: size for name, size in sizes.items() if name != "order"})
     device = accelerator_preset(accelerator) if accelerator else None

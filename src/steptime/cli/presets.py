@@ -14,6 +14,7 @@ from steptime.cli.options import AsJson, before_the_name, option
 from steptime.cli.output import console, print_json, print_table
 from steptime.formulas.records import MemoryFacts, TimeFacts
 from steptime.inputs.context_kind import CONTEXT_KIND
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Fact
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.habits import chosen_stack
@@ -136,6 +137,9 @@ def facts_command(
     stack: Annotated[
         str | None, typer.Argument(help="An exact stack or a family; megatron-core if none.")
     ] = None,
+    option: Annotated[
+        str | None, typer.Option("--stack", help="The same, as other commands take it.")
+    ] = None,
     date: Date = None,
     as_json: AsJson = False,
 ) -> None:
@@ -143,7 +147,9 @@ def facts_command(
 
     Of a family the stack is taken that was current at --date, the newest without.
     """
-    said = before_the_name({"stack": stack, "date": date}, context)
+    if stack and option and stack != option:
+        raise ConfigError(f"{stack} and --stack {option} are two stacks; give one")
+    said = before_the_name({"stack": stack or option, "date": date}, context)
     named = Said(stack=said["stack"] or SHOWN, date=said["date"])
     chosen = chosen_stack(named, sharded=False)
     lines: dict[str, list[Fact]] = {}

@@ -21,6 +21,7 @@ from steptime.cli.schedule_times import (
     transfer_time,
 )
 from steptime.inputs.errors import ConfigError, check_number
+from steptime.inputs.schedule_name import schedule_meant
 from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import deadlock, deadlock_line, held_series, report
 from steptime.pipeline.schedules import check_schedule, splits_backward
@@ -148,11 +149,12 @@ def schedule(
     as_json: AsJson = False,
 ) -> None:
     """Run a pipeline schedule action by action, and show where the idle time goes."""
+    name = schedule_meant(name)
     order_file, trace_path, svg_path = three_files(order, trace_file, svg_file)
     check_overlay(overlay, trace_path, svg_path)
     lengths = durations_told(forward, backward, input_time, weight_time)
     lengths, send_latency, unit_seconds, usual_bytes = preset_times(
-        times, name, chunks, lengths, send_latency, unit_seconds
+        times, name, (stages, chunks), lengths, send_latency, unit_seconds
     )
     activation_bytes = activation_bytes or usual_bytes
     work = Work(

@@ -14,7 +14,7 @@ from steptime.pipeline.stage_times import stage_times_named
 def preset_times(
     times: str | None,
     name: str | None,
-    chunks: int | None,
+    sizes: tuple[int, int | None],
     lengths: dict[str, Any],
     send_latency: float,
     unit_seconds: float | None,
@@ -24,7 +24,7 @@ def preset_times(
     Args:
         times: Name of the stage times; None for those told one by one.
         name: Of the schedule.
-        chunks: Chunks a rank holds, if told.
+        sizes: Ranks of the pipeline, and the chunks that each holds, if told.
         lengths: Times told one by one.
         send_latency: Likewise.
         unit_seconds: Likewise.
@@ -44,7 +44,8 @@ def preset_times(
     if preset.seconds and unit_seconds is not None:
         raise ConfigError(f"--times {times} is in seconds; leave out --unit-seconds")
     named = searched_name(name) or check_schedule_name(name)
-    held = chunks if chunks is not None else default_chunks(named)
+    stages, chunks = sizes
+    held = chunks if chunks is not None else default_chunks(named, stages)
     work = preset.work(check_count("chunks", held))
     fields = ("forward", "backward_input", "backward_weight")
     found = {field: getattr(work, field) for field in fields}

@@ -123,6 +123,8 @@ def search_command(
         device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
     )
     stated = count_failures or given != Failures()
+    if choice is not None and emit is None:
+        raise ConfigError(f"--choice {choice} says which layout --emit writes; give --emit too")
     if tokens is None and (price_per_gpu_hour is not None or stated):
         name = "--goodput" if price_per_gpu_hour is None else "--price-per-gpu-hour"
         raise ConfigError(f"{name} needs --tokens, the length of the run")

@@ -149,7 +149,7 @@ def _print_not_run(result: SearchResult, shown: list[Line]) -> None:
     """Print which of the layouts ask more than the named software runs, and what."""
     places: dict[str, list[str]] = {}
     for line in shown:
-        for one in not_had(result.question.said, line.one.layout):
+        for one in not_had(result.question.said, line.one.layout, line.one.batch):
             places.setdefault(one.why, []).append(f"{line.choice:,}")
     for why, choices in places.items():
         console().print(f"{NOT_RUN}: layout {', '.join(choices)}: {why}", markup=False)
@@ -224,5 +224,7 @@ def result_dict(
         "layouts": [
             candidate_dict(question, one, run) for one, run in zip(shown, runs, strict=True)
         ],
-        "not_run": [[lack.why for lack in not_had(question.said, one.layout)] for one in shown],
+        "not_run": [
+            [lack.why for lack in not_had(question.said, one.layout, one.batch)] for one in shown
+        ],
     }

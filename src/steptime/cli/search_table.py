@@ -13,6 +13,8 @@ from steptime.formulas.judgement import TIGHT_SHARE
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.layout import STAGE_FIELDS, Layout
+from steptime.inputs.schedule_name import with_one_chunk
+from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.planning.cost import Run
 from steptime.planning.goodput import Goodput
 from steptime.planning.question import Question
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 ALWAYS = ("tp", "cp", "pp", "dp")
 """Sizes that are told of every layout; the others where one is above 1."""
 RECOMPUTE_WORDS = {"none": "no", "selective": "sel", "full": "full"}
-_PLAIN = {"1f1b": "1f1b", "interleaved-1f1b": "1f1b"}
-# Schedules that are one and the same but for the chunks.
 _CUT = ("vpp", "schedule", *STAGE_FIELDS)
 _ALIKE = attrgetter(*(one.name for one in fields(Layout) if one.name not in _CUT))
 
@@ -56,8 +56,8 @@ def lines_of(layouts: Sequence[Candidate], tie_fraction: float, most: int) -> li
     """
     groups: dict[tuple[Any, ...], list[tuple[int, Candidate]]] = {}
     for choice, one in enumerate(layouts, 1):
-        schedule = _PLAIN.get(one.layout.schedule, one.layout.schedule)
-        key = (_ALIKE(one.layout), schedule, one.batch)
+        # Schedules that are one and the same but for the chunks stand in one line.
+        key = (_ALIKE(one.layout), with_one_chunk(one.layout.schedule), one.batch)
         if key in groups or len(groups) < most:
             groups.setdefault(key, []).append((choice, one))
     found = []
@@ -83,7 +83,7 @@ def print_layouts(result: SearchResult, shown: list[Line]) -> None:
     )
     sizes = [name for name in SIZES if _shown(shown, name)]
     split = any(getattr(line.one.layout, name) for line in shown for name in STAGE_FIELDS)
-    several = len(set(question.schedules) - _PLAIN.keys()) > 0
+    several = {*map(with_one_chunk, question.schedules)} != {USUAL_SCHEDULE}
     heads = [
         "#",
         "step s",

@@ -13,7 +13,7 @@ from steptime.inputs.datafiles import read_toml
 from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import RankedInputs
-from steptime.inputs.fields import FIELDS, SIZES
+from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
 from steptime.inputs.training_step import shape_named
 from steptime.planning.cost import Whole
 from steptime.planning.goodput import Failures
@@ -103,6 +103,12 @@ def _check_known(path: Path, more: dict[str, Any]) -> None:
     known = {field.name for field in FIELDS} - set(COLUMNS.values()) - set(opt.HOW)
     known |= {*COLUMNS, *WHOLE, "nodes", *(field.name for _, field in entries(RankedInputs))}
     for name in more:
+        if name in opt.HOW:
+            flag = BY_NAME[name].flags[0] if name in BY_NAME else f"--{name}"
+            raise ConfigError(
+                f"{path}: {name} is said of all of its questions at once; leave it out and say "
+                f"{flag} with the command"
+            )
         if name not in known:
             raise ConfigError(f"{path}: unknown {name!r}; known: {', '.join(sorted(known))}")
 

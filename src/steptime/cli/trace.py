@@ -60,6 +60,7 @@ def trace_command(
     step: TrainingStep | None,
     layout: Layout | None,
     how: opt.How,
+    narrow: bool,
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -80,7 +81,7 @@ def trace_command(
     if kinds == {False}:
         if len(paths) > 1 or figure_file is not None:
             raise ConfigError("one log at a time, and without --figure: it has no parts to draw")
-        show_log(read_log(paths[0]), told, how.constants, as_json)
+        show_log(read_log(paths[0]), told, how.constants, as_json, narrow)
         return
     if kinds != {True}:
         raise ConfigError("give traces, or a log, not both at once")
@@ -91,7 +92,7 @@ def trace_command(
     rows = beside(measured.parts_s, measured.hidden_s, said)
     notes = () if told is None else contradictions(ranks, told)
     # The gap between two different runs has no cause to look for.
-    causes = {} if told is None or notes else part_causes(rows, _asker(told, how))
+    causes = {} if told is None or notes else part_causes(rows, _asker(told, how, narrow))
     if figure_file is not None:
         write(
             figure_file,
@@ -105,9 +106,14 @@ def trace_command(
         _print(measured, rows, causes, told)
 
 
-def _asker(told: Prediction, how: opt.How) -> Asker:
+def _asker(told: Prediction, how: opt.How, narrow: bool) -> Asker:
     """Return who asks the model what a gap could be, in the words of the software it runs on."""
-    return Asker(own=told, software=told.software.stack.family, constants=how.constants)
+    return Asker(
+        own=told,
+        software=told.software.stack.family,
+        constants=how.constants,
+        asks_narrow=narrow,
+    )
 
 
 def as_dict(

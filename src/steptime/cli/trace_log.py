@@ -14,7 +14,11 @@ from steptime.readers.run_log import RunLog
 
 
 def show_log(
-    log: RunLog, told: Prediction | None, constants: RooflineConstants | None, as_json: bool
+    log: RunLog,
+    told: Prediction | None,
+    constants: RooflineConstants | None,
+    as_json: bool,
+    narrow: bool = False,
 ) -> None:
     """Print a log's steps, beside the answer where there is one, and what a gap could be.
 
@@ -23,6 +27,7 @@ def show_log(
         told: The answer; None without one.
         constants: Of the roofline model; the published ones if None.
         as_json: Whether to print JSON.
+        narrow: Whether the launch file asks for 16 bits or fewer by name.
     """
     logged, said = _numbers(log, told)
     step_s = logged["step_time_s"]
@@ -33,7 +38,7 @@ def show_log(
     # The gap between two different runs has no cause to look for.
     found = None
     if told is not None and step_s is not None and not other:
-        found = _compared(step_s, told, constants)
+        found = _compared(step_s, told, constants, narrow)
     if as_json:
         prediction = None if told is None else prediction_dict(told)
         about: dict[str, Any] = {"software": log.title, "lines": log.lines}
@@ -112,10 +117,15 @@ def _numbers(
     return logged, said
 
 
-def _compared(step_s: float, told: Prediction, constants: RooflineConstants | None) -> Comparison:
-    family = told.software.stack.family
+def _compared(
+    step_s: float, told: Prediction, constants: RooflineConstants | None, narrow: bool
+) -> Comparison:
     return compared(
-        measured(f"{step_s!r}s", told, "the log's"), told, software=family, constants=constants
+        measured(f"{step_s!r}s", told, "the log's"),
+        told,
+        asks_narrow=narrow,
+        software=told.software.stack.family,
+        constants=constants,
     )
 
 

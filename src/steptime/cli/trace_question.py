@@ -28,7 +28,8 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options of a training step, all of which may be left out.
 
     Args:
-        command: Takes the step or None, the layout or None, and ``how``; then options of its own.
+        command: Takes the step or None, the layout or None, ``how``, and whether the launch file
+            asks for 16 bits or fewer by name; then options of its own.
     """
     shared = [
         one.replace(
@@ -42,7 +43,7 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     own = [
         one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in inspect.signature(command, eval_str=True).parameters.values()
-        if one.name not in ("step", "layout", "how")
+        if one.name not in ("step", "layout", "how", "narrow")
     ]
     launch = inspect.Parameter(
         "launch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Launch
@@ -50,9 +51,11 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
 
     def asked(how: opt.How, launch: Path | None, **given: Any) -> None:
         sizes = {one.name: given.pop(one.name) for one in shared}
-        step = _step(sizes, launch, how)
+        found: tuple[TrainingStep | None, bool]
+        found = (_step(sizes, how), False) if launch is None else _launched(sizes, launch, how)
+        step, narrow = found
         layout = _layout(sizes) if step is None else step.layout
-        command(step=step, layout=layout, how=how, **given)
+        command(step=step, layout=layout, how=how, narrow=narrow, **given)
 
     asked.__signature__ = inspect.Signature([*own, launch, *shared])  # type: ignore[attr-defined]
     asked.__doc__, asked.__name__ = command.__doc__, command.__name__
@@ -73,9 +76,7 @@ def _layout(sizes: Mapping[str, Any]) -> Layout | None:
     return Layout(**degrees) if degrees else None
 
 
-def _step(sizes: Mapping[str, Any], launch: Path | None, how: opt.How) -> TrainingStep | None:
-    if launch is not None:
-        return _launched(sizes, launch, how)
+def _step(sizes: Mapping[str, Any], how: opt.How) -> TrainingStep | None:
     needed = [
         one.name
         for one in inspect.signature(training_step).parameters.values()
@@ -96,7 +97,7 @@ def _step(sizes: Mapping[str, Any], launch: Path | None, how: opt.How) -> Traini
     )
 
 
-def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> TrainingStep:
+def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> tuple[TrainingStep, bool]:
     if sizes["accelerator"] is None:
         raise ConfigError("--launch needs --accelerator, which launch files do not name")
     reading = read_configuration(launch, {}, ())
@@ -107,7 +108,9 @@ def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> TrainingS
 
         raise ConfigError(no_model(reading))
     from steptime.planning.explain import step_of
+    from steptime.readers.precision import PLAIN_32
 
     stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     device = how.device(sizes["accelerator"], sizes["nvlink_domain"])
-    return step_of(reading, device, stated, how.said)
+    narrow = "precision" in reading.facts and reading.value("precision") != PLAIN_32
+    return step_of(reading, device, stated, how.said), narrow

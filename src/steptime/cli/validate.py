@@ -19,6 +19,7 @@ from steptime.cli.validation_tables import (
     not_understood,
     print_doubts,
     print_likely,
+    print_not_understood,
     print_open,
     print_validation,
 )
@@ -212,6 +213,8 @@ def _roofline(
 
     def show() -> None:
         print_open(bounded)
+        unread = ((row.id, one) for row in bounded for one in row.not_understood)
+        print_not_understood(list(unread))
         print_doubts(doubts)
         if likely is not None:
             print_likely(likely)
@@ -232,4 +235,5 @@ def _roofline(
 
 
 def _open(row: OpenRow) -> dict[str, Any]:
-    return asdict(row) | {"inside": row.inside}
+    unread = {one.what: one.word for one in row.not_understood}
+    return asdict(row) | {"inside": row.inside, "not_understood": unread}

@@ -17,6 +17,7 @@ from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows,
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import source_of
+from steptime.inputs.errors import ConfigError
 
 EXAMPLES = """
 Examples:
@@ -117,6 +118,12 @@ def _print_sources(sources: dict[str, MemorySummary]) -> None:
     print_table("error by source", [("source", "left"), *((h, "right") for h in heads)], cells)
 
 
+def _none_compared(skipped: Sequence[tuple[str, str]]) -> ConfigError:
+    """Return the refusal of a file of which no row prints its memory, with the first reason."""
+    why = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ": the file has no row"
+    return ConfigError(f"no row could be compared{why}")
+
+
 @opt.takes_how
 def validate_memory(
     how: opt.How,
@@ -133,6 +140,7 @@ def validate_memory(
     silent = [row.id for row in given.rows if file and row.mem_gb is None]
     skipped = (*given.faults, *left, *((name, "mem_gb is not stated") for name in silent))
     summary, sources = memory_summary(rows), by_source(rows)
+    nothing = summary is None and file is not None
     if as_json:
         print_json(
             {
@@ -143,6 +151,8 @@ def validate_memory(
                 "notes": list(given.notes),
             }
         )
+        if nothing:
+            raise _none_compared(skipped)
         return
     out = console()
     for note in given.notes:
@@ -153,8 +163,9 @@ def validate_memory(
     taken = [(row.id, one) for row in rows for one in (*row.run.assumed, *row.reading.inferred)]
     print_not_understood([(name, one) for name, one in taken if one.word])
     print_skipped(skipped)
+    if nothing:
+        raise _none_compared(skipped)
     if summary is None:
-        out.print("no row prints its memory (column mem_gb)")
         return
     out.print(
         f"{summary.rows} rows: mean error {percent(summary.mean_fraction)}, median "

@@ -13,7 +13,7 @@ from steptime.evidence.judge import validation
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.validate import Validation
 from steptime.inputs.constants import RooflineConstants
-from steptime.inputs.errors import check_choice
+from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.said import Said
 from steptime.inputs.signed import checked_names
@@ -52,6 +52,8 @@ def validate(
         (13, 12)
     """
     check_choice("predictor", predictor, PREDICTORS)
+    if file is not None and not isinstance(file, (str, Path)):
+        raise ConfigError(f"file must be the path of a table of runs, got {file!r:.60}")
     given = OwnRows(tuple(chapter_rows()), (), ()) if file is None else own_rows(Path(file))
     said = Said(stack=stack, date=date, facts=tuple((facts or {}).items()))
     rows = [with_said(row, said, network_gbit) for row in given.rows]

@@ -10,10 +10,10 @@ from typing import Any
 
 from steptime.evidence.measure import Measured, Timing
 from steptime.evidence.measure_device import Device
-from steptime.evidence.row_device import preset_named
 from steptime.formulas.roofline.matmul import product_s
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.constants import published_constants
+from steptime.inputs.device_words import preset_named
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import generations
 from steptime.inputs.presets import accelerator

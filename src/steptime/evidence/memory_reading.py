@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from steptime.answer.peak import RankMemory
 from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.row_question import RunQuestion
-from steptime.evidence.row_words import is_blank, word_of
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs.assumed import Assumed, not_understood
+from steptime.inputs.run_words import is_blank, word_of
 from steptime.inputs.software import with_facts
 
 GIB = float(2**30)

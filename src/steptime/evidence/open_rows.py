@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import itemgetter
 
 from steptime.evidence.judge import run_result
 from steptime.evidence.measured import published_step_time_s
 from steptime.evidence.row_question import COUNTS_RECOMPUTATION, OpenLayout, roofline_question
 from steptime.evidence.row_text import flop_convention
-from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.layout import RECOMPUTE
+from steptime.inputs.run_words import is_blank
 
 _MICRO_BATCHES = (1, 2, 4)
 _ZERO_STAGES = (0, 1, 2, 3)
@@ -34,6 +36,7 @@ class OpenRow:
         slowest: That choice.
         choices: How many were tried.
         open: The columns that every choice fills.
+        not_understood: What stood in other columns in words that nobody knows.
     """
 
     id: str
@@ -44,6 +47,7 @@ class OpenRow:
     slowest: str
     choices: int
     open: tuple[str, ...] = ()
+    not_understood: tuple[Assumed, ...] = ()
 
     @property
     def inside(self) -> bool:
@@ -129,10 +133,11 @@ def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
             continue
         low = result.step_time_low_s or result.step_time_s
         high = result.step_time_high_s or result.step_time_s
-        found.append((result.step_time_s, low, high, name))
+        unread = tuple(one for one in result.assumed if one.word)
+        found.append((result.step_time_s, low, high, name, unread))
     if not found:
         raise reasons[0]
-    fastest, slowest = min(found), max(found)
+    fastest, slowest = (ends(found, key=itemgetter(0, 1, 2, 3)) for ends in (min, max))
     return OpenRow(
         row.id,
         published_step_time_s(run),
@@ -142,6 +147,7 @@ def open_row(row: PublishedRow, constants: RooflineConstants) -> OpenRow:
         slowest[3],
         len(found),
         columns,
+        fastest[4],
     )
 
 

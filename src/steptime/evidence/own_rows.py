@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from steptime.evidence.own_cells import COLUMNS, cleaned, column_of, folded
 from steptime.evidence.own_table import own_table
-from steptime.evidence.schema import PublishedRow, expanded
+from steptime.evidence.schema import PublishedRow, cell_fault, expanded
 from steptime.evidence.sweeps import figure_row, playbook_row
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import Said
@@ -109,9 +109,7 @@ def _in_our_units(cells: Cells) -> Cells:
 
 def _reason(line: int, error: Exception, cells: Cells) -> str:
     if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        column = str(first["loc"][0])
-        return f"line {line}: column {column!r}: {cells.get(column, '')[:60]!r}: {first['msg']}"
+        return f"line {line}: {cell_fault(error, cells)}"
     return f"line {line}: {error}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steptime.evidence.row_words import below_zero, entries, pieces, word_of
+from steptime.inputs.run_words import below_zero, entries, pieces, word_of
 
 
 @dataclass(slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from steptime.answer.question import Question
 from steptime.evidence.row_said import said_of
 from steptime.evidence.row_text import flop_convention, one_chunk
-from steptime.evidence.row_words import is_blank
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import Contradiction, Unknown
 from steptime.formulas.judgement import shares_weights
@@ -23,6 +22,7 @@ from steptime.inputs.habits import (
 )
 from steptime.inputs.job import Job
 from steptime.inputs.layout import Layout
+from steptime.inputs.run_words import is_blank
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.software import Software, check_known, software
 from steptime.inputs.training_step import TrainingStep

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from steptime.evidence.row_text import month_of_date, month_of_release, precision_of, recomputed
-from steptime.evidence.row_words import Word, folded, is_blank, list_of, word_of
 from steptime.evidence.schema import Incomplete, PublishedRow
-from steptime.inputs.assumed import Assumed, not_stated, not_understood, taken
+from steptime.inputs.assumed import Assumed, not_understood, taken
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
+from steptime.inputs.run_words import Word, folded, is_blank, list_of, word_of
 from steptime.inputs.said import UNSTATED, Said
 from steptime.inputs.stack import FACT_NAMES, KERNEL, WORD_FACTS, families, stack_names
 
@@ -108,12 +108,12 @@ def said_of(row: PublishedRow) -> tuple[Said, tuple[Assumed, ...]]:
         Incomplete: If it states a fact that is none.
     """
     date, assumed = dated(row)
-    stack = None if is_blank(row.software) else named(row.software)
-    if is_blank(row.software):
-        assumed = (*assumed, not_stated("software", "what is usual"))
-    elif stack is None:
+    blank = is_blank(row.software)
+    stack = None if blank else named(row.software)
+    # What is usual where nobody names any is said once, by the answer.
+    if stack is None and not blank:
         assumed = (*assumed, not_understood("software", row.software, "what is usual"))
-    elif folded(stack) != folded(row.software):
+    elif stack is not None and folded(stack) != folded(row.software):
         how = "a key of stacks.toml in column software"
         assumed = (*assumed, taken("stack", stack, f"{row.software!r} read as it", how))
     facts, unknown = column_facts(row)

@@ -6,13 +6,13 @@ import functools
 from dataclasses import replace
 from typing import Any
 
-from steptime.evidence.row_words import words
 from steptime.evidence.schema import Incomplete, PublishedRow
 from steptime.inputs.assumed import Assumed, not_stated
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, ModelShape
-from steptime.inputs.presets import model
+from steptime.inputs.presets import listed_key, model
+from steptime.inputs.run_words import words
 
 _USUAL_HEAD = 128
 _USUAL_VOCABULARY = 50304
@@ -132,7 +132,9 @@ def shape_of(row: PublishedRow, assumed: list[Assumed]) -> ModelShape:
     """
     known = _from_file(row.model) or preset_of(row.model)
     if known is not None and row.layers is None and row.hidden is None:
-        assumed.append(_of_preset(known))
+        if listed_key("model", row.model) is None:
+            # A preset's own name says its sizes; another name is read as it.
+            assumed.append(_of_preset(known))
         return known
     for column, size in (("layers", "num_layers"), ("hidden", "hidden_size")):
         if getattr(row, column) is None:

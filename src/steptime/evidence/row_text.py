@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steptime.evidence.row_words import MINUS, Word, below_zero, folded, is_blank, pieces, word_of
 from steptime.evidence.schema import Unknown
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.formulas.schedules.registry import place_of
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
+from steptime.inputs.run_words import MINUS, Word, below_zero, folded, is_blank, pieces, word_of
 
 Said = tuple[str, Assumed | None]
 

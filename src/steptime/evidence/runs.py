@@ -15,7 +15,6 @@ from steptime.evidence.row_text import (
     shard_ranks,
     zero_stage,
 )
-from steptime.evidence.row_words import is_blank, word_of
 from steptime.evidence.schema import Contradiction, Incomplete, PublishedRow, Unknown
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, not_stated, not_understood
@@ -25,6 +24,7 @@ from steptime.inputs.job import Job, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
+from steptime.inputs.run_words import is_blank, word_of
 
 __all__ = ["Incomplete", "Run", "device_of", "layout_of", "run_of", "shape_of"]
 

@@ -200,13 +200,31 @@ def read_rows(
         try:
             rows.append(made(cells))
         except ValidationError as error:
-            first = error.errors()[0]
-            column = str(first["loc"][0])
-            raise ConfigError(
-                f"{path.name}: line {line}: column {column!r}: "
-                f"{cells.get(column, '')[:60]!r}: {first['msg']}"
-            ) from None
+            raise ConfigError(f"{path.name}: line {line}: {cell_fault(error, cells)}") from None
     return rows
+
+
+_WAYS_OUT = {
+    "YesNo": "y or n",
+    "Count": "a whole number from 1",
+    "Whole": "a whole number from 0",
+    "Layers": "a whole number from 1 to 100,000",
+    "Positive": "a number above 0",
+}
+"""What the cells of a column may hold, by the type that its field states."""
+
+
+def cell_fault(error: ValidationError, cells: Mapping[str, Any]) -> str:
+    """Return what is wrong with the first cell that is, and what would do.
+
+    Args:
+        error: Of the row.
+        cells: By column, as they came in.
+    """
+    column = str(error.errors()[0]["loc"][0])
+    wanted = _WAYS_OUT.get(str(PublishedRow.__annotations__[column]), "a text")
+    shown = str(cells.get(column, ""))[:60]
+    return f"column {column!r}: {shown!r} is not {wanted}; write that, or leave the cell blank"
 
 
 def expanded(cells: Mapping[str, Any]) -> dict[str, str]:

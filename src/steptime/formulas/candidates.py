@@ -4,16 +4,14 @@ The command asks arrays of them, the page one after another: both count alike.
 """
 
 from steptime.formulas.baseline import num_microbatches
-from steptime.formulas.layout_terms import waits_for_whole_rounds
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.ranks import expert_shard_ranks, shard_ranks
 from steptime.formulas.records import Job
-from steptime.formulas.schedule import schedule_fault
+from steptime.formulas.schedule_rules import schedule_rule
 from steptime.formulas.validity import layout_rule, leaves_rest
 
-WAITS = 12.0
-UNFIT = 13.0
-"""Numbers of the two rules that come after those of `steptime.formulas.validity`."""
+UNFIT = 12.0
+"""Number of the rule that comes after those of `steptime.formulas.validity`."""
 
 
 def row_rule(job: Job) -> Number:
@@ -23,10 +21,9 @@ def row_rule(job: Job) -> Number:
         job: Switches are not read.
     """
     micro = num_microbatches(job)
-    unfit = where(schedule_fault(job.schedule, job.pp, micro, job.vpp) > 0.0, UNFIT, 0.0)
-    last = where(waits_for_whole_rounds(job, micro) > 0.0, WAITS, unfit)
+    unfit = where(schedule_rule(job.schedule, job.pp, micro, job.vpp) > 0.0, UNFIT, 0.0)
     rule = layout_rule(job)
-    return where(rule > 0.0, rule, last)
+    return where(rule > 0.0, rule, unfit)
 
 
 def own_sequence(job: Job, place: Number, choices: Number) -> Number:

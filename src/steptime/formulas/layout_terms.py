@@ -7,7 +7,6 @@ whatever is sharded. A search would find just those layouts for which that is wr
 from steptime.formulas.number import Number, ceil_div, maximum, where
 from steptime.formulas.ranks import sharding_stage
 from steptime.formulas.records import Job
-from steptime.formulas.schedule import entry_number
 from steptime.formulas.stage_split import stated_pace, stated_split
 from steptime.formulas.validity import leaves_rest
 
@@ -45,21 +44,6 @@ def sharding_rounds(job: Job, num_microbatches: Number) -> Number:
     m, stage = num_microbatches, sharding_stage(job)
     gradients = where(stage > 1.0, (m + 1.0) / 2.0, 1.0)
     return where(stage > 2.0, 1.5 * m, gradients)
-
-
-def waits_for_whole_rounds(job: Job, num_microbatches: Number) -> Number:
-    """Return 1 where interleaving does not work out: m must be a multiple of p, else 0.
-
-    A V knows no rounds: any number of micro-batches passes it.
-
-    Args:
-        num_microbatches: Micro-batches per step, m.
-
-    References:
-        narayanan2021, Sec. 2.2.2; qi2024, Fig. 4 (a V).
-    """
-    uneven = where(job.vpp > 1.0, leaves_rest(num_microbatches, job.pp), 0.0)
-    return where(entry_number("chunks", job.schedule) > 0.0, 0.0, uneven)
 
 
 def key_value_width(job: Job, ranks: Number) -> Number:

@@ -182,9 +182,10 @@ def chunk_run(schedule: Number, pp: Number, num_microbatches: Number) -> Number:
 def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
     """Return which rule sizes break that a schedule cannot run at, 0 if none.
 
-    1: micro-batches do not fall into equal rounds (interleaved zero-bubble); 2: stages or
+    1: micro-batches do not fall into equal rounds (both interleaved ones); 2: stages or
     micro-batches are odd (DualPipe); 3: there are fewer than two micro-batches a stage (both
-    DualPipes). A last round may be shorter under interleaved 1F1B, as Megatron-LM runs it.
+    DualPipes). Megatron-LM may also run a shorter last round, in the groups that its user
+    chooses: how much ranks hold then follows from that choice, which no field states here.
 
     Args:
         schedule: Place of its name.
@@ -193,7 +194,9 @@ def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: 
         vpp: Chunks a rank holds, v.
 
     References:
-        ansel2024, torch.distributed.pipelining (rounds); dualpipe2025, README.
+        ansel2024, torch.distributed.pipelining (rounds); dualpipe2025, README; megatronlm2026,
+        megatron/core/pipeline_parallel/schedules.py (a group of p to m micro-batches, the rest
+        0 or no less than p).
     """
     m = num_microbatches
     few = where(m < 2.0 * pp, where(entry_number("two_each", schedule) > 0.0, 3.0, 0.0), 0.0)
@@ -201,7 +204,7 @@ def schedule_fault(schedule: Number, pp: Number, num_microbatches: Number, vpp: 
     odd = where(odd > 0.0, entry_number("even", schedule), 0.0)
     wanted = where(vpp > 1.0, entry_number("whole_rounds", schedule), 0.0)
     rest = uneven_rounds(pp, m)
-    return where(wanted > 1.0, rest, where(odd > 0.0, 2.0, few))
+    return where(wanted * rest > 0.0, 1.0, where(odd > 0.0, 2.0, few))
 
 
 def uneven_rounds(pp: Number, num_microbatches: Number) -> Number:

@@ -1,7 +1,8 @@
 """What a pipeline schedule asks of chunks, stages and micro-batches, as numbered rules.
 
 ``schedule`` is the place of a schedule's name in ``formulas.schedule.SCHEDULES``. The sentence of
-each rule is in `steptime.inputs.training_step`; the layout page refuses by the same ones.
+each rule is in `steptime.inputs.schedule_faults`. A schedule that is drawn, a layout that is
+answered, a row of a search and the pages all ask `schedule_rule`, and nothing else.
 """
 
 from steptime.formulas.number import Number, floor, where
@@ -25,7 +26,8 @@ def chunks_held(schedule: Number) -> Number:
 def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: Number) -> Number:
     """Return which rule a schedule breaks, 0 if none: its chunks first, then `schedule_fault`.
 
-    1: it has two chunks a rank; 2: it has one; 3 to 5: rules 1 to 3 of `schedule_fault`.
+    1: it has two chunks a rank; 2: it has one; 3 to 5: rules 1 to 3 of `schedule_fault`; 6: one
+    rank holds one chunk, whatever the schedule's name, which means nothing else there.
 
     Args:
         schedule: Place of its name.
@@ -34,14 +36,16 @@ def schedule_rule(schedule: Number, pp: Number, num_microbatches: Number, vpp: N
         vpp: Chunks a rank holds, v.
 
     References:
-        derived here from `chunks_held` and `schedule_fault`.
+        derived here from `chunks_held` and `schedule_fault`; megatronlm2026,
+        megatron/training/arguments.py (no interleaving without a pipeline).
     """
     unfit = schedule_fault(schedule, pp, num_microbatches, vpp)
     rule = where(unfit > 0.0, unfit + 2.0, 0.0)
     held = chunks_held(schedule)
     single = where(vpp > 1.0, 2.0, rule)
-    vee = where(pp > 1.0, where(vpp == 2.0, rule, 1.0), rule)
-    return where(held == 2.0, vee, where(held == 1.0, single, rule))
+    vee = where(vpp == 2.0, rule, 1.0)
+    staged = where(held == 2.0, vee, where(held == 1.0, single, rule))
+    return where(pp > 1.0, staged, where(vpp > 1.0, 6.0, 0.0))
 
 
 def mended_sizes(pp: Number, num_microbatches: Number) -> MendedSizes:

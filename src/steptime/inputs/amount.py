@@ -32,7 +32,7 @@ def whole(text: object) -> int:
         return int(digits) * factor
     except ValueError:
         raise ConfigError(
-            f"{str(text)[:60]!r} is not a valid integer; write 8192, or 8k for 8 x 1024"
+            f"{str(text)[:60]!r} is not a valid integer; write digits: 8, or 8k for 8 x 1024"
         ) from None
 
 

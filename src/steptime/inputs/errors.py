@@ -141,7 +141,9 @@ def alike(asked: str, choices: Iterable[str], most: int = 8) -> str:
     text = asked[:80].lower().rsplit("/", 1)[-1]
     close = get_close_matches(text, known, n=12, cutoff=0.4)
     meant = [name for name in close if same_in_sense(text, name)]
-    if meant:
+    # A maker is often left out: v5p is tpu-v5p.
+    meant = meant or [name for name in known if text in name.lower().split("-")[1:]]
+    if len(meant) == 1 or (meant and meant[0] in close):
         return f"did you mean {meant[0]!r}?"
     for part in (r"[a-z]+[\d.]*", r"[a-z]+"):
         head = re.match(part, text)

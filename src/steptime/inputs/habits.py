@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.layout import RECOMPUTE
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
@@ -41,7 +43,7 @@ def usual_zero_stage(said: Said, model: ModelShape, pp: int) -> tuple[int, str]:
         pp: Pipeline stages: some software shards less beside a pipeline.
     """
     stack = chosen_stack(said, sharded=False)
-    if model.zero_stage is not None and model.zero_stage in stack.zero_stages:
+    if model.zero_stage is not None and model.zero_stage in stack.shards(said.date):
         return model.zero_stage, "its own report"
     usual = stack.zero_in_pipeline if pp > 1 else stack.zero_stages[0]
     return usual, f"usual with {stack.name}" if said.stack is not None else ""
@@ -56,7 +58,7 @@ def zero_stages(said: Said, tried: tuple[int, ...]) -> tuple[int, ...]:
     """
     if said.stack is None:
         return tried
-    known = chosen_stack(said, sharded=False).zero_stages
+    known = chosen_stack(said, sharded=False).shards(said.date)
     return tuple(stage for stage in tried if stage in known) or tuple(sorted(known))
 
 
@@ -80,8 +82,11 @@ def usual_recompute(said: Said) -> str:
     """
     stack = usual_stack(said)
     if not stack.recompute:
+        runs = ability_of(said)
+        known = " or ".join(mode for mode in RECOMPUTE if runs.runs("recompute", mode))
         raise ConfigError(
-            f"recompute is not stated beside {stack.title}: it moves the step by a third"
+            f"recompute is not stated beside {stack.title}: it moves the step by a third; "
+            f"state {known}"
         )
     return stack.recompute
 
@@ -113,8 +118,22 @@ def sharding(said: Said, device: Accelerator, *stages: int) -> Said:
 
 
 def _has(said: Said, device: Accelerator, stages: tuple[int, ...]) -> bool:
-    known = chosen_stack(in_its_time(said, device), sharded=False).zero_stages
+    era = in_its_time(said, device)
+    known = had_by(era, chosen_stack(era, sharded=False))
     return {*stages} <= {*known}
+
+
+def had_by(said: Said, stack: Stack) -> tuple[int, ...]:
+    """Return what data parallelism can shard by the month that is said, the usual stage first.
+
+    Exact software has all that it ever learnt: what its month lacked is told beside the answer, as
+    it may be a code of its own that does as the stack does.
+
+    Args:
+        said: Of the software.
+        stack: What that means.
+    """
+    return stack.shards(None if said.exact else said.date)
 
 
 def check_zero_stage(said: Said, stage: int) -> None:
@@ -130,8 +149,9 @@ def check_zero_stage(said: Said, stage: int) -> None:
     if said.stack is None:
         return
     stack = chosen_stack(said, sharded=stage > 2)
-    if stage not in stack.zero_stages:
-        known = ", ".join(map(str, sorted(stack.zero_stages)))
+    had = had_by(said, stack)
+    if stage not in had:
+        known = ", ".join(map(str, sorted(had)))
         learnt = said.date and not said.exact and learnt_to_shard(said.stack, (stage,), said.date)
         later = f", or --date {learnt}, when it came" if learnt else ""
         raise ConfigError(

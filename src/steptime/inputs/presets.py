@@ -11,6 +11,7 @@ from typing import Any
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
 from steptime.inputs.device_keys import GIGA, MEBI, check_contradictions, check_keys
+from steptime.inputs.device_words import preset_named
 from steptime.inputs.errors import ConfigError, alike, check_choice
 from steptime.inputs.fact import Fact, facts_from
 from steptime.inputs.kinds import must_be
@@ -30,11 +31,16 @@ _SQUEEZED, _AS_IT_IS = re.compile(r"[-_ ]"), re.compile(r"(?!)")
 """What a name may have or lack and still mean the same."""
 
 
-def _key_of(table: dict[str, Any], kind: str, name: str) -> str:
+def listed_key(kind: str, name: str) -> str | None:
+    """Return the entry whose key or alias a name is, or None.
+
+    Args:
+        kind: ``accelerator`` or ``model``.
+        name: As it came in.
+    """
+    table = data_table(f"{kind}s.toml")
     if name in table:
         return name
-    if not isinstance(name, str):
-        check_choice(kind, name, table)
     squeezed = _SQUEEZED if kind == "model" else _AS_IT_IS
     for folded in _forms(name) if kind == "model" else (name.strip().lower(),):
         for key, entry in table.items():
@@ -42,6 +48,18 @@ def _key_of(table: dict[str, Any], kind: str, name: str) -> str:
                 squeezed.sub("", known.lower()) for known in (key, *entry["aliases"])
             }:
                 return key
+    return None
+
+
+def _key_of(kind: str, name: str) -> str:
+    table = data_table(f"{kind}s.toml")
+    if not isinstance(name, str):
+        check_choice(kind, name, table)
+    found = listed_key(kind, name)
+    if found is None and kind == "accelerator":
+        found = preset_named(name)
+    if found is not None:
+        return found
     listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
     hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
     raise ConfigError(f"unknown {kind} {name[:80]!r}; {'; '.join(filter(None, hints))}")
@@ -137,7 +155,7 @@ def accelerator(name: str) -> Accelerator:
 @functools.cache
 def _known_accelerator(name: str) -> Accelerator:
     table = data_table("accelerators.toml")
-    key = _key_of(table, "accelerator", name)
+    key = _key_of("accelerator", name)
     return accelerator_from_entry(key, table[key])
 
 
@@ -206,7 +224,7 @@ def model(name: str) -> ModelShape:
 @functools.cache
 def _known_model(name: str) -> ModelShape:
     table = data_table("models.toml")
-    return model_from_entry(table[_key_of(table, "model", name)])
+    return model_from_entry(table[_key_of("model", name)])
 
 
 def accelerator_names() -> list[str]:

@@ -11,8 +11,10 @@ from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.fact_kinds import check_fact
 from steptime.inputs.generation import generations
+from steptime.inputs.run_words import meant
 from steptime.inputs.stack import (
     FACT_NAMES,
+    KERNEL,
     USUAL_FAMILY,
     USUAL_SHARDED,
     WORD_FACTS,
@@ -49,7 +51,15 @@ class Said:
     shards: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        kernels = [kernel for one in generations().values() for kernel in one.kernels]
+        own = (
+            (name, meant("attention_kernel", value, kernels) if name == KERNEL else value)
+            for name, value in self.facts
+        )
+        object.__setattr__(self, "facts", tuple(own))
         if self.stack is not None:
+            names = (*families(), *stack_names())
+            object.__setattr__(self, "stack", meant("software", self.stack, names))
             check_choice("stack", self.stack, (*stack_names(), *families()))
         if self.date is not None:
             check_date(self.date)

@@ -31,12 +31,17 @@ SCHEDULE_FAULTS = (
         "schedule='{schedule}' needs 2 pp = {least} micro-batches, got {micro}; use a larger "
         "batch, a smaller dp or pp, or {instead}",
     ),
+    (
+        "vpp",
+        "vpp={vpp} cuts a stage of a pipeline into chunks, and pp={pp} makes none; use vpp=1, or "
+        "pp=2",
+    ),
 )
 """What each rule of `steptime.formulas.schedule_rules.schedule_rule` is about, and its sentence.
 
 The layout page prints the same sentences.
 """
-INSTEAD = ("", "", "", "dualpipe-v", "zb-v")
+INSTEAD = ("", "", "", "dualpipe-v", "zb-v", "")
 """Of each rule, a schedule that it does not bind and that is near; empty where sizes mend it."""
 
 

@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from steptime.formulas.schedule import SCHEDULES
+from steptime.formulas.schedules.registry import NUMBERS
 from steptime.formulas.schedules.zb_searched import SEARCHED
 from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.run_words import meant
 
-_OTHER_SPELLINGS = {"zb1p": "zb-1p", "zb2p": "zb-2p", "auto-schedule": "zb-auto"}
+
+def schedule_meant(name: Any) -> Any:
+    """Return the name of the schedule that people mean by a word; what nobody knows as it is.
+
+    Args:
+        name: As it came in.
+    """
+    return meant("schedule", name, SCHEDULES)
+
+
+def with_one_chunk(name: str) -> str:
+    """Return the schedule that one is where a rank holds one chunk; itself where that is no other.
+
+    Args:
+        name: A key of the schedules.
+    """
+    single = int(NUMBERS["single"][SCHEDULES.index(name)])
+    return name if single < 0 else SCHEDULES[single]
 
 
 def searched_name(name: object) -> str:
@@ -15,8 +36,7 @@ def searched_name(name: object) -> str:
     Args:
         name: As it came in.
     """
-    folded = str(name).lower().replace("_", "-")
-    searched = _OTHER_SPELLINGS.get(folded, folded)
+    searched = str(schedule_meant(name))
     return searched if searched in SEARCHED else ""
 
 

@@ -138,6 +138,8 @@ class Shown:
         Raises:
             ConfigError: If it holds something else.
         """
+        if not isinstance(text, (str, bytes)):
+            raise ConfigError(f"an answer is read back from a text of JSON, got {text!r:.60}")
         found = from_json_text(text)
         if not isinstance(found, cls):
             raise ConfigError(f"this JSON holds a {type(found).__name__}, no {cls.__name__}")

@@ -46,6 +46,7 @@ class Stack:
         since: Month in which it became current, as ``2023-06``.
         of: The source whose runs it was described for; empty where it is anybody's.
         zero_stages: What data parallelism can shard in it, the usual stage first.
+        sharding_since: Month in which it learnt a stage, where that is later than ``since``.
         zero_in_pipeline: The usual stage of sharding where there is a pipeline.
         recompute: What it recomputes where nobody says it.
         sequence_parallel: Whether norms are split over tensor ranks where nobody says it.
@@ -60,6 +61,7 @@ class Stack:
     since: str
     of: str
     zero_stages: tuple[int, ...]
+    sharding_since: tuple[tuple[int, str], ...]
     zero_in_pipeline: int
     recompute: str
     sequence_parallel: bool
@@ -76,6 +78,15 @@ class Stack:
         """
         true = tuple(conditions)
         return {fact.name: fact for fact in self.facts if fact.holds(true, date)}
+
+    def shards(self, date: str | None) -> tuple[int, ...]:
+        """Return what data parallelism can shard in it, the usual stage first.
+
+        Args:
+            date: Month of the software; None for all that it ever learnt.
+        """
+        later = {stage for stage, month in self.sharding_since if date and date < month}
+        return tuple(stage for stage in self.zero_stages if stage not in later)
 
     def dated(self, conditions: Iterable[str]) -> tuple[Fact, ...]:
         """Return the lines that a date would decide on.
@@ -115,6 +126,9 @@ def stacks() -> dict[str, Stack]:
             since=entry["since"],
             of=entry.get("of", ""),
             zero_stages=tuple(habits["zero_stages"]),
+            sharding_since=tuple(
+                (int(stage), month) for stage, month in habits.get("sharding_since", {}).items()
+            ),
             zero_in_pipeline=int(habits.get("zero_in_pipeline", habits["zero_stages"][0])),
             recompute=str(habits["recompute"]),
             sequence_parallel=bool(habits["sequence_parallel"]),
@@ -213,9 +227,11 @@ def learnt_to_shard(family: str, stages: tuple[int, ...], date: str) -> str | No
     Returns:
         The date itself where it has them then; None where it never has.
     """
-    later = {one.since for one in stacks().values() if one.family == family and one.since > date}
+    members = [one for one in stacks().values() if one.family == family]
+    learnt = {month for one in members for _, month in one.sharding_since}
+    later = {month for month in {*learnt, *(one.since for one in members)} if month > date}
     months = (date, *sorted(later))
-    had = (month for month in months if {*stages} <= {*family_stack(family, month).zero_stages})
+    had = (month for month in months if {*stages} <= {*family_stack(family, month).shards(month)})
     return next(had, None)
 
 

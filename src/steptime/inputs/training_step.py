@@ -22,6 +22,7 @@ from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, fact_pairs, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
+from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.signed import checked_names
 from steptime.inputs.usual import network_taken, usual_layout
 
@@ -140,6 +141,7 @@ def step_asked(inputs: StepInputs) -> TrainingStep:
     Raises:
         ConfigError: If a value is out of range, a name unknown, or the layout does not fit.
     """
+    inputs = {**inputs, "schedule": schedule_meant(inputs["schedule"])}
     shape = shape_named(inputs["model"])
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     precision = precision_word(inputs["precision"])

@@ -181,7 +181,7 @@ def usual_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list
     known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
     held = int(chunks_held(float(SCHEDULES.index(known))))
     if pp == 1:
-        return held or 1
+        return 1
     if held:
         if schedule is None:
             assumed.append(taken("vpp", str(held), "", "--vpp N"))

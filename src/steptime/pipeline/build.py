@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from steptime.formulas.schedule import entry_number, schedule_fault, uneven_rounds
-from steptime.formulas.schedule_rules import chunks_held, mended_sizes
+from steptime.formulas.schedule import entry_number
+from steptime.formulas.schedule_rules import chunks_held, mended_sizes, schedule_rule
 from steptime.formulas.schedules.registry import order_of, place_of
 from steptime.formulas.schedules.zb_searched import searched_ranks
 from steptime.pipeline.filled import filled_orders
@@ -16,6 +16,8 @@ from steptime.pipeline.filled import filled_orders
 
 def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
     """Return the orders of a schedule; `refusal` must have returned an empty text.
+
+    One rank has nothing to fold and nobody to pair with: it runs one chunk, as 1F1B does.
 
     Args:
         name: One of ``formulas.schedule.SCHEDULES``.
@@ -26,7 +28,9 @@ def build_orders(name: str, p: int, m: int, v: int) -> list[list[int]]:
     Returns:
         Per rank a list of action codes, see `codes`, with ``S = p v`` stages (DualPipe: p).
     """
-    return order_of(place_of(name), p, m, v)
+    place = place_of(name)
+    folds = chunks_held(place) > 1.0 or entry_number("copies", place) > 1.0
+    return order_of(place_of("1f1b") if p * v == 1 and folds else place, p, m, v)
 
 
 def tried_orders(
@@ -68,8 +72,7 @@ def fixed_chunks(name: str) -> int:
 def refusal(name: str, p: int, m: int, v: int) -> str:
     """Return why a schedule cannot run at these sizes, with sizes that it can, or "".
 
-    Here interleaved 1F1B runs equal rounds, as PyTorch does, and so obeys its zero-bubble
-    form's rule; Megatron-LM's last round may be shorter, which the formulas allow.
+    The rule is that of every answer, `steptime.formulas.schedule_rules.schedule_rule`.
 
     Args:
         name: One of ``formulas.schedule.SCHEDULES``.
@@ -77,24 +80,22 @@ def refusal(name: str, p: int, m: int, v: int) -> str:
         m: Micro-batches, at least 1.
         v: Chunks a rank holds, at least 1.
     """
-    chunks = fixed_chunks(name)
-    if chunks > 0 and v != chunks:
-        return f"{name} needs chunks={chunks}, got {v}"
-    place = place_of(name)
-    rule = schedule_fault(place, p, m, v)
-    if v > 1 and entry_number("whole_rounds", place) > 0.0 and uneven_rounds(p, m) > 0.0:
-        rule = 1.0
+    rule = schedule_rule(place_of(name), p, m, v)
     fit = mended_sizes(p, m)
-    if rule == 1:
+    if rule == 1 or rule == 2:
+        return f"{name} needs chunks={fixed_chunks(name)}, got {v}"
+    if rule == 3:
         return (
             f"{name} runs equal rounds of at least stages={p}, and micro_batches={m} does not "
             f"fall into such; use micro_batches={int(fit['fewer'])} or {int(fit['more'])}"
         )
-    if rule == 2:
+    if rule == 4:
         return (
             f"{name} needs an even number of stages and of micro-batches, got {p} and {m}; "
             f"use {int(fit['even_pp'])} and {int(fit['even'])}"
         )
-    if rule == 3:
+    if rule == 5:
         return f"{name} needs micro_batches >= 2 x stages = {int(fit['least'])}, got {m}"
+    if rule == 6:
+        return f"stages=1 is not cut into chunks; use chunks=1, or stages=2, got chunks={v}"
     return ""

@@ -53,13 +53,14 @@ SCHEDULES: dict[str, Schedule] = {
 }
 
 
-def default_chunks(name: str) -> int:
-    """Return the chunks a rank holds unless told: 2 where there is a choice.
+def default_chunks(name: str, stages: int) -> int:
+    """Return the chunks a rank holds unless told: 2 where there is a choice, 1 without a pipeline.
 
     Args:
         name: A key of ``SCHEDULES``.
+        stages: Pipeline ranks.
     """
-    return fixed_chunks(searched_name(name) or name) or 2
+    return (fixed_chunks(searched_name(name) or name) or 2) if stages > 1 else 1
 
 
 def splits_backward(name: str) -> bool:
@@ -87,7 +88,7 @@ def check_schedule(name: str, p: int, m: int, v: int | None = None) -> int:
     name = searched or check_schedule_name(name)
     check_count("stages", p, most=100_000)
     check_count("micro_batches", m, most=10_000_000)
-    chunks = default_chunks(name) if v is None else check_count("chunks", v, most=100_000)
+    chunks = default_chunks(name, p) if v is None else check_count("chunks", v, most=100_000)
     reason = refusal(name, p, m, chunks)
     if reason:
         raise ConfigError(reason)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.shown import Row, Shown
 from steptime.inputs.signed import checked_names
 from steptime.pipeline.report import intervals, summary
@@ -141,9 +142,9 @@ def simulate(
         pair=pair,
     )
     return Simulation(
-        schedule=schedule,
+        schedule=schedule_meant(schedule),
         stages=stages,
         micro_batches=micro_batches,
-        chunks=check_schedule(schedule, stages, micro_batches, chunks),
+        chunks=check_schedule(schedule_meant(schedule), stages, micro_batches, chunks),
         work=work,
     )

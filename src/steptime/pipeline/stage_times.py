@@ -138,7 +138,7 @@ def compared(
     found = []
     for name in names:
         copies = int(SCHEDULES[name].copies)
-        chunks = default_chunks(name)
+        chunks = default_chunks(name, copies * p)
         if refusal(name, copies * p, copies * m, chunks):
             continue
         work = times.work(chunks, 1.0 / copies)

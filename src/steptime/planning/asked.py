@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar, Unpack
 
-from steptime.answer.known import WITHOUT_RATES, default_predictor
-from steptime.answer.predictor import PREDICTORS
 from steptime.inputs.ability import ability_of
-from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import SearchInputs
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.precision import precision_word
-from steptime.inputs.rank_order import ORDERS, rank_order
 from steptime.inputs.said import Said, fact_pairs
+from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.question import Question
@@ -49,13 +46,6 @@ def several(name: str, value: One | Iterable[One] | None) -> tuple[One, ...]:
     return found
 
 
-def _predictor(device: Accelerator, order: str) -> str:
-    """Return the better model that knows a device and the order of its ranks."""
-    name = default_predictor(device)
-    known = PREDICTORS[name].any_order or rank_order(order) == ORDERS["megatron"]
-    return name if known else WITHOUT_RATES
-
-
 @checked_names
 def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     """Return a checked question: which layout for this model, on these devices?
@@ -68,7 +58,7 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
     """
     given: dict[str, Any] = {**inputs}
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
-    every = several("schedule", inputs["schedule"])
+    every = tuple(map(schedule_meant, several("schedule", inputs["schedule"])))
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=fact_pairs(inputs["facts"]))
     runs = ability_of(said)
     of_software = tuple(name for name in SCHEDULES if runs.runs("schedule", name))
@@ -91,7 +81,7 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
         order=inputs["order"],
         first_stage_layers=inputs["first_stage_layers"],
         last_stage_layers=inputs["last_stage_layers"],
-        predictor=inputs["predictor"] or _predictor(device, inputs["order"]),
+        predictor=inputs["predictor"],
         said=said,
         constants=inputs["constants"],
         hbm_share=inputs["memory_share"],

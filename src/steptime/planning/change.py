@@ -15,8 +15,9 @@ from steptime.inputs.again import asked_again
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import STAGE_FIELDS
+from steptime.inputs.schedule_name import with_one_chunk
 from steptime.inputs.training_step import TrainingStep
-from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
+from steptime.inputs.usual import USUAL_SCHEDULE
 
 LIKELY = OUTLOOKS.index("fits tightly")
 SURE = OUTLOOKS.index("fits")
@@ -78,8 +79,8 @@ class Change:
         except ConfigError:
             return None
         runs = ability_of(before.said)
-        allowed = {*runs.lacking(before.layout)} - {*self.stated}
-        if {*runs.lacking(step.layout)} - allowed:
+        allowed = {*runs.lacking(before.layout, before.batch)} - {*self.stated}
+        if {*runs.lacking(step.layout, step.batch)} - allowed:
             return None
         return replace(question, step=step)
 
@@ -141,10 +142,10 @@ def resized(step: TrainingStep, **sizes: int) -> Change:
         chunks = 1 if layout.pp == 1 else chunks
     if chunks != layout.vpp and "vpp" not in step.open:
         found["vpp"] = chunks
-    alone = layout.pp == 1 and layout.schedule != USUAL_SCHEDULE
-    flat = layout.schedule == USUAL_INTERLEAVED and found.get("vpp") == 1
-    if "schedule" not in step.open and (alone or flat):
-        found["schedule"] = USUAL_SCHEDULE
+    schedule = with_one_chunk(layout.schedule) if found.get("vpp") == 1 else layout.schedule
+    schedule = USUAL_SCHEDULE if layout.pp == 1 else schedule
+    if "schedule" not in step.open and schedule != layout.schedule:
+        found["schedule"] = schedule
     if layout.tp == 1 and layout.sequence_parallel and "sequence_parallel" not in step.open:
         found["sequence_parallel"] = False
     if step.gpus_stated and layout.num_devices != step.layout.num_devices:

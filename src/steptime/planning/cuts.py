@@ -6,7 +6,7 @@ on it: chunks, schedule, micro-batch.
 
 from __future__ import annotations
 
-from steptime.formulas.schedule import SCHEDULES
+from steptime.formulas.schedule import SCHEDULES, entry_number
 from steptime.formulas.schedule_rules import chunks_held
 from steptime.inputs.fields import SIZES
 
@@ -68,20 +68,25 @@ def micro_batch_sizes(asked: list[int], global_batch_size: int) -> list[int]:
     return [size for size in MICRO_BATCHES if size <= global_batch_size]
 
 
-def schedules_for(tried: list[float], pp: int, chunks: int) -> list[float]:
+def schedules_for(tried: list[float], pp: int, chunks: int, stated: bool) -> list[float]:
     """Return the schedules that run ``chunks`` chunks on ``pp`` stages.
+
+    One that may choose its chunks is not tried with one of its own accord: it has another name
+    then. Where somebody states one chunk, it stands for that other one, if that is not tried.
 
     Args:
         tried: Places of their names.
         pp: Stages, p.
         chunks: Chunks a rank holds, v.
+        stated: Whether somebody states the chunks.
     """
     if pp == 1:
         return [ONE_STAGE]
     found: list[float] = []
     for schedule in tried:
         held = chunks_held(schedule)
-        if held == chunks or (held == 0.0 and chunks > 1):
+        another = entry_number("single", schedule) in tried or not stated
+        if held == chunks or (held == 0.0 and not (chunks == 1 and another)):
             found.append(schedule)
     return found
 
@@ -101,7 +106,7 @@ def runs_for(
     if pp > num_layers:
         return found
     for chunks in chunk_counts(num_layers, pp):
-        for schedule in schedules_for(tried, pp, chunks):
+        for schedule in schedules_for(tried, pp, chunks, False):
             for size in micro_batches:
                 found.append([chunks, schedule, size])
     return found

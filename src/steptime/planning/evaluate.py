@@ -14,6 +14,7 @@ from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.roofline.context import heads_left_over
 from steptime.inputs.ability import Limit
+from steptime.inputs.counted import COUNTED, OF_SWITCHES
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.software import Software
@@ -23,13 +24,13 @@ from steptime.planning.question import Question
 Floats = NDArray[np.float64]
 REASONS = (
     *(f"{rule.field}: {rule.short}" for rule in RULES),
-    "vpp: micro-batches are no multiple of the stages",
-    "schedule: too few micro-batches, or an odd number of them or of stages",
+    "schedule: too few micro-batches, an odd number of them or of stages, or uneven rounds",
     "cp: the software cuts attention by heads, and they do not fall to the ranks",
+    "schedule: the software runs no such number of micro-batches over chunks",
 )
 """Why a row is dropped before it is timed, by the rule's number less one."""
-HEADS_LEFT = float(len(REASONS))
-"""Number of the one rule that the software makes: no mixture of the page's cuts by heads."""
+HEADS_LEFT, NO_ROUNDS = float(len(REASONS) - 1), float(len(REASONS))
+"""Numbers of the rules that the software makes: no mixture of the page's has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,20 @@ def heads_rule(question: Question, record: Job) -> Number:
     return HEADS_LEFT * heads_left_over(record, facts)
 
 
+def rounds_rule(limits: Iterable[Limit], record: Job) -> Number:
+    """Return the number of the rule that micro-batches over chunks break, 0 where they break none.
+
+    Args:
+        limits: Of `Question.limits_beside`.
+        record: Rows or a grid.
+    """
+    found: Number = 0.0
+    for limit in limits:
+        if limit.counts and limit.of not in OF_SWITCHES:
+            found = np.where(COUNTED[limit.of](record) > 0.0, NO_ROUNDS, found)
+    return found
+
+
 def software_runs(limits: Iterable[Limit], record: Job) -> NDArray[np.bool_]:
     """Return which layouts the named software runs beside their sizes, as a mask.
 
@@ -221,10 +236,15 @@ def software_runs(limits: Iterable[Limit], record: Job) -> NDArray[np.bool_]:
     """
     found: NDArray[np.bool_] = np.ones((), dtype=np.bool_)
     for limit in limits:
-        value, size = getattr(record, limit.of), getattr(record, limit.where)
+        if limit.counts and limit.of not in OF_SWITCHES:
+            continue
+        value = COUNTED[limit.of](record) if limit.counts else getattr(record, limit.of)
         least = -np.inf if limit.least is None else limit.least
         most = np.inf if limit.most is None else limit.most
-        found = found & ((size <= limit.above) | ((value >= least) & (value <= most)))
+        runs = (value >= least) & (value <= most)
+        for name, above in limit.above.items():
+            runs = runs | (getattr(record, name) <= above)
+        found = found & runs
     return found
 
 

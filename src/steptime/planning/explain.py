@@ -163,7 +163,7 @@ def explained(
         predictor=predictor,
         said=step.said,
         # A file that runs what its software does not is of a branch, or has a loop of its own.
-        beyond=tuple(ability_of(step.said).lacking(step.layout)),
+        beyond=tuple(ability_of(step.said).lacking(step.layout, step.batch)),
         constants=constants,
     )
     result = search(question, keep=1)

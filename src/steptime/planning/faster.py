@@ -9,6 +9,7 @@ from steptime.answer.answer import Prediction
 from steptime.answer.question import Question
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.layout import RECOMPUTE
+from steptime.inputs.schedule_name import with_one_chunk
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import USUAL_INTERLEAVED, USUAL_SCHEDULE
 from steptime.planning.change import Change, may_run, resized, stated, without_ends
@@ -55,7 +56,7 @@ def _pipeline(step: TrainingStep) -> Iterator[Change]:
         return
     for chunks in {layout.vpp * 2, layout.vpp // 2} - {0}:
         name = USUAL_INTERLEAVED if chunks > 1 else USUAL_SCHEDULE
-        if layout.schedule in (USUAL_SCHEDULE, USUAL_INTERLEAVED):
+        if with_one_chunk(layout.schedule) == USUAL_SCHEDULE:
             yield stated(vpp=chunks, schedule=name)
     for name, held in (("zb-h1", 1), ("zb-v", 2)):
         if layout.schedule != name:

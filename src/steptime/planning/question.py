@@ -150,7 +150,9 @@ class Question:
         runs = ability_of(self.said).without(self.beyond)
         tried = {"zero_stage": self.zero_stages, "sequence_parallel": self.sequence_parallel}
         return tuple(
-            limit for limit in runs.beside() if any(map(limit.allows, tried.get(limit.of, ())))
+            limit
+            for limit in runs.beside()
+            if limit.counts or any(map(limit.allows, tried.get(limit.of, ())))
         )
 
     def _check_pinned(self) -> None:

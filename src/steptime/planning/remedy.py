@@ -198,7 +198,7 @@ def _run_by_software(question: Question) -> tuple[Change, Question]:
     """
     layout = question.step.layout
     sizes = {}
-    for limit in ability_of(question.step.said).lacking(layout).values():
+    for limit in ability_of(question.step.said).lacking(layout, question.step.batch).values():
         if limit.of in ("pp", "tp", "cp") and limit.most:
             sizes[limit.of] = limit.most
     ranks = math.prod(getattr(layout, name) // size for name, size in sizes.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from steptime.planning.evaluate import (
     grid_job,
     heads_rule,
     over_software,
+    rounds_rule,
     software_runs,
     step_function,
     switches,
@@ -130,6 +132,7 @@ class Search:
         record = replace(self.base, **grid.columns(0))
         layout = row_rule(record)
         either = np.where(layout > 0.0, layout, heads_rule(self.question, record))
+        either = np.where(either > 0.0, either, rounds_rule(self.beside, record))
         rules = np.broadcast_to(either, grid.shape)
         switches = self._distinct(grid.first_rows()).reshape(len(grid.outer), -1).sum(axis=1)
         for number, reason in enumerate(REASONS, 1):
@@ -262,6 +265,12 @@ def search(
     for timed in run.run():
         if seen is not None:
             seen(timed)
+    counts = tuple(one.of for one in question.limits_beside() if one.counts)
+    if counts and not run.tally.evaluated:
+        # All of what is tried is asked for by name, as a schedule may be that software lacks.
+        beyond = replace(question, beyond=(*question.beyond, *counts))
+        more: dict[str, Any] = {"keep": keep, "prune": prune, "tie_fraction": tie_fraction}
+        return search(beyond, cells=cells, splits=splits, seen=seen, **more)
     if splits:
         run.split()
     return finished(

@@ -83,7 +83,7 @@ def grids(question: Question, most_rows: int, drop: Drop | None = None) -> Itera
         held = [
             (float(chunks), schedule)
             for chunks in chunks_tried(question, pp)
-            for schedule in schedules_for(tried, pp, chunks)
+            for schedule in schedules_for(tried, pp, chunks, bool(question.sizes("vpp")))
         ]
         # DualPipe's two copies of a weight are shared out by other ranks.
         for copies in sorted({entry_number("copies", schedule) for _, schedule in held}):

@@ -46,6 +46,12 @@ def check_framework(reading: Reading, layout: Layout, batch: Batch) -> None:
             f"stages with vpp={layout.vpp} chunks: they must be a multiple of pp; use a global "
             f"batch of {fewer * ranks} or {(fewer + layout.pp) * ranks}"
         )
+    own = number // (number // layout.pp)
+    if group != own and number % own == 0:
+        reading.notes.append(
+            f"rounds of {group} micro-batches are answered as rounds of {own}: the time is alike, "
+            "the activations of the others are not counted"
+        )
 
 
 def _check_layers(reading: Reading, layout: Layout) -> None:

@@ -68,10 +68,13 @@ def _elementwise(entries: Entries) -> None:
     gate = gate or _is_off(entries, "bias_activation_fusion")
     if rope and gate:
         entries.put("elementwise", "plain", "positions and activations are not fused")
-    else:
-        # One of them alone has no fact, so that its note stays.
-        entries.asked.difference_update(("no_rope_fusion", *_GATE))
-        entries.asked.difference_update(("apply_rope_fusion", "bias_activation_fusion"))
+        return
+    if entries.word("transformer_impl") == "transformer_engine" and not (rope or gate):
+        line = entries.line("transformer_impl")
+        entries.put("elementwise", "fused", "transformer_impl = transformer_engine", line)
+    # One of them alone has no fact, so that its note stays.
+    entries.asked.difference_update(("no_rope_fusion", *_GATE))
+    entries.asked.difference_update(("apply_rope_fusion", "bias_activation_fusion"))
 
 
 def _experts(entries: Entries) -> None:

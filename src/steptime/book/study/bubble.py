@@ -117,7 +117,7 @@ def bubble_study(
         num_stages: Pipeline ranks p of the table.
         num_microbatches: Micro-batches m of the table, multiples of every p.
         num_chunks: Chunks v of the table's interleaved rows.
-        most_stages: The wider grid has p from 1 to this, v from 2 to 4 and m up to 4 p.
+        most_stages: The wider grid has p from 1 to this, v from 2 to 4 (1 at p = 1), m up to 4 p.
     """
     wide = range(1, most_stages + 1)
     return BubbleStudy(
@@ -125,16 +125,18 @@ def bubble_study(
             bubble_row(name, p, m, v)
             for p in num_stages
             for m in num_microbatches
-            for name, v in _schedules(num_chunks)
+            for name, v in _schedules(p, num_chunks)
         ),
         checked=tuple(
             bubble_row(name, p, p * rounds, v)
             for p in wide
             for rounds in (1, 2, 3, 4)
-            for name, v in _schedules((2, 3, 4))
+            for name, v in _schedules(p, (2, 3, 4))
         ),
     )
 
 
-def _schedules(chunks: Sequence[int]) -> list[tuple[str, int]]:
-    return [("gpipe", 1), ("1f1b", 1), *(("interleaved-1f1b", v) for v in chunks)]
+def _schedules(stages: int, chunks: Sequence[int]) -> list[tuple[str, int]]:
+    # One stage is not cut into chunks.
+    many = chunks if stages > 1 else ()
+    return [("gpipe", 1), ("1f1b", 1), *(("interleaved-1f1b", v) for v in many)]

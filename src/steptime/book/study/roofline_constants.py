@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from steptime.evidence.calibration import STAGES, calibrate
-from steptime.evidence.row_words import Word, words
 from steptime.evidence.samples import all_runs, scored
 from steptime.inputs.constants import ConstantEntry, constant_entries
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.fact import Fact
 from steptime.inputs.generation import generations
 from steptime.inputs.precision import precisions
+from steptime.inputs.run_words import Word, words
 from steptime.inputs.stack import stacks
 
 READ_OFF = "read off runs"

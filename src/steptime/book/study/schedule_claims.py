@@ -107,7 +107,7 @@ def _whole_rank(
     name: str, stages: int, micro_batches: int, lengths: tuple[float, float, float]
 ) -> Timeline:
     """Return a timeline where F, I and W are those of a rank, shared out over its chunks."""
-    chunks = default_chunks(name)
+    chunks = default_chunks(name, stages)
     f, i, w = (length / chunks for length in lengths)
     work = Work(forward=f, backward=i + w, backward_input=i, backward_weight=w)
     return simulate(name, stages, micro_batches, chunks, work)

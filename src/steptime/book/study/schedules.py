@@ -65,7 +65,8 @@ def schedule_rows(
     )
     rows = []
     for name in SCHEDULES:
-        held = chunks if not refusal(name, stages, micro_batches, chunks) else default_chunks(name)
+        usual = default_chunks(name, stages)
+        held = usual if refusal(name, stages, micro_batches, chunks) else chunks
         step = report(simulate(name, stages, micro_batches, held, EQUAL))
         other = simulate(name, stages, micro_batches, held, uneven)
         rows.append(
@@ -137,8 +138,8 @@ def distances(sizes: Sequence[Sequence[int]]) -> list[Distance]:
     """
     found = []
     for name in SCHEDULES:
-        chunks = default_chunks(name)
         for stages, count in sizes:
+            chunks = default_chunks(name, stages)
             if refusal(name, stages, count, chunks):
                 continue
             step = report(simulate(name, stages, count, chunks, EQUAL))

@@ -19,6 +19,7 @@ from steptime.formulas.memory.stages import stage_cut
 from steptime.formulas.memory.states import state_terms
 from steptime.formulas.memory.stored import checkpoint_token_bytes, layer_token_bytes
 from steptime.formulas.number import Number, maximum, where
+from steptime.formulas.ranks import weight_copies
 from steptime.formulas.records import Job, MemoryFacts, SharedTerms
 from steptime.formulas.schedule import entry_number
 
@@ -60,7 +61,7 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "dispatch": dispatch_bytes(job, facts),
         "work": work_bytes(job, facts),
         "vee": vee_shape(job),
-        "twice": entry_number("copies", job.schedule) - 1.0,
+        "twice": weight_copies(job) - 1.0,
     }
 
 

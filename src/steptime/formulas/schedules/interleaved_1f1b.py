@@ -23,6 +23,7 @@ INTERLEAVED_1F1B = {
     "idea": "Each GPU holds v smaller chunks: a v-th of the idle time, v times the messages.",
     "torchtitan": "Interleaved1F1B",
     "chunks": 0.0,
+    "single": "1f1b",
     "whole_rounds": 1.0,
     "even": 0.0,
     "two_each": 0.0,

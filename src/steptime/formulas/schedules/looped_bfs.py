@@ -21,6 +21,7 @@ LOOPED_BFS = {
     "idea": "All micro-batches pass one chunk, then the next: GPipe's idle time over v.",
     "torchtitan": "LoopedBFS",
     "chunks": 0.0,
+    "single": "gpipe",
     "whole_rounds": 0.0,
     "even": 0.0,
     "two_each": 0.0,

@@ -7,12 +7,13 @@ and to the three functions here; nothing else compares a schedule's code or name
 An entry holds ``name``, ``title``, ``inventor``, ``source``, ``constraints``,
 ``splits_backward``, ``bubble``, ``activations`` and ``idea``, see
 `steptime.pipeline.schedules.Schedule`; ``torchtitan``, its name there or ""; and as numbers
-``chunks`` a rank must hold, 0 where it may choose; ``whole_rounds``, 2 where micro-batches
-must fall into equal rounds, 1 where only the order built here wants that; ``even``, 1 where
-ranks and micro-batches must be; ``two_each``, 1 where each rank wants two micro-batches;
-``vee``, 1 where the last chunk is on the first rank; ``copies`` of the weights; ``pairs``, 1 where
-a forward pass can run beside a backward pass of another micro-batch, one's messages beside the
-other's products: DualPipe is made for it, Megatron-Core does it under interleaved 1F1B.
+``chunks`` a rank must hold, 0 where it may choose; ``whole_rounds``, 1 where micro-batches
+must fall into equal rounds; ``single``, the schedule that it is with one chunk, where it may
+choose; ``even``, 1 where ranks and micro-batches must be; ``two_each``, 1 where each rank wants
+two micro-batches; ``vee``, 1 where the last chunk is on the first rank; ``copies`` of the
+weights; ``pairs``, 1 where a forward pass can run beside a backward pass of another micro-batch,
+one's messages beside the other's products: DualPipe is made for it, Megatron-Core does it under
+interleaved 1F1B.
 
 Also turned into JavaScript: plain ``if`` chains, no tables of functions.
 """
@@ -107,6 +108,9 @@ NUMBERS = {
         *("splits_backward", "pairs"),
     )
 }
+NUMBERS["single"] = tuple(
+    float(SCHEDULES.index(str(entry["single"]))) if "single" in entry else -1.0 for entry in ENTRIES
+)
 """What entries hold as numbers, by name; then by code."""
 
 

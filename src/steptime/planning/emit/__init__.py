@@ -66,7 +66,7 @@ def emitted(
 
     check_choice("format", kind, FORMATS)
     # As old as the last of its software that reads such a file.
-    check_run(kind, ability_of(Said(stack=kind, date=form_of(kind).until or None)), layout)
+    check_run(kind, ability_of(Said(stack=kind, date=form_of(kind).until or None)), layout, batch)
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})

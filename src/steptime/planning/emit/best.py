@@ -12,6 +12,7 @@ from steptime.inputs.generation import generations
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.read_back import said_otherwise, time_of
+from steptime.planning.emit.since import younger
 from steptime.planning.emit.words import said_by, unsaid
 from steptime.planning.result import Candidate, SearchResult, answered
 from steptime.planning.search import search
@@ -124,7 +125,9 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     if differs:
         told = f"no key of the file says as predicted: {', '.join(differs)}"
         notes += [one for one in (told, time_of(kind, text, own)) if one]
-        lines += [f"# {one}" for one in notes]
+    if young := younger(kind, text, own.step.said):
+        notes.append(young)
+    lines += [f"# {one}" for one in notes]
     head, _, rest = text.partition(" GPUs = ")
     first, _, more = rest.partition("\n")
     added = "\n".join(lines)

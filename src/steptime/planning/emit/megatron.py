@@ -17,6 +17,7 @@ from steptime.planning.emit.names import (
     library_names,
     model_names,
     optimizer_copies,
+    round_names,
     servers,
 )
 from steptime.planning.emit.words import context_names, loss_names, moment_names, recompute_names
@@ -79,6 +80,7 @@ def megatron_flags(
     gate = word_of("Megatron-LM's command line", FLAGS, model, "emit megatron-bridge")
     names: Names = {
         **layout_names(model, layout),
+        **round_names(layout, batch),
         **_states(layout),
         "micro_batch_size": batch.micro_batch_size,
         "global_batch_size": batch.global_batch_size,
@@ -101,6 +103,9 @@ def megatron_flags(
     chunks = names.pop("virtual_pipeline_model_parallel_size", None)
     if chunks:
         names["num_virtual_stages_per_pipeline_rank"] = chunks
+    size = names.pop("microbatch_group_size_per_vp_stage", None)
+    if size:
+        names["microbatch_group_size_per_virtual_pipeline_stage"] = size
     groups = names.pop("num_query_groups")
     if groups != model.num_attention_heads:
         names |= {"group_query_attention": True, "num_query_groups": groups}

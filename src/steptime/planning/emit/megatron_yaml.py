@@ -26,6 +26,7 @@ from steptime.planning.emit.names import (
     model_names,
     norm_of,
     optimizer_copies,
+    round_names,
     servers,
     started,
 )
@@ -91,6 +92,7 @@ def bridge_yaml(
                 "seq_length": batch.seq_length,
                 **loss_names(words.get("loss_kind", "")),
                 **context_names(words, layout),
+                **round_names(layout, batch),
             },
             "train": {
                 "micro_batch_size": batch.micro_batch_size,
@@ -127,7 +129,7 @@ def nemo_yaml(
     Raises:
         ConfigError: If NeMo 1 cannot run the layout, or has no such model.
     """
-    check_megatron("NeMo 1", model, layout, batch)
+    check_megatron("NeMo 1", model, layout, batch, rounds=False)
     _check_nemo(model, layout)
     nodes, each = servers(layout, node_size)
     names = _model(model, layout, batch, words, (_DISPATCHER,))

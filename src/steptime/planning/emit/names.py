@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from steptime.inputs.errors import ConfigError
-from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import own_names
 from steptime.planning.emit.stages import stage_names
@@ -17,7 +17,9 @@ FLEX = "flex"
 _DIVISORS = (128, 64, 32, 16, 8, 4, 2)
 
 
-def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) -> None:
+def check_megatron(
+    title: str, model: ModelShape, layout: Layout, batch: Batch, *, rounds: bool = True
+) -> None:
     """Refuse what Megatron-LM and what is built on it cannot run.
 
     Args:
@@ -25,6 +27,7 @@ def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) 
         model: The shape.
         layout: The layout.
         batch: The batch.
+        rounds: Whether it has a name for the micro-batches of a round.
 
     Raises:
         ConfigError: With the reason.
@@ -32,7 +35,25 @@ def check_megatron(title: str, model: ModelShape, layout: Layout, batch: Batch) 
     own = Reading(path="this layout", kind="", title=title, software="megatron", model=model)
     # Stages of unequal length are written out, so only micro-batches can be in the way.
     own.state("uneven_stages", True)
+    for name, size in round_names(layout, batch).items() if rounds else ():
+        own.state("microbatch_group", size, written=name)
     check_framework(own, layout, batch)
+
+
+def round_names(layout: Layout, batch: Batch) -> Names:
+    """Return Megatron-LM's name for the micro-batches of a round, where that is not its usual p.
+
+    Args:
+        layout: The layout.
+        batch: Gives the micro-batches.
+
+    References:
+        megatronlm2026, --microbatch-group-size-per-virtual-pipeline-stage: p unless stated.
+    """
+    number = num_microbatches(layout, batch)
+    if layout.vpp == 1 or layout.pp == 1 or number % layout.pp == 0 or number < layout.pp:
+        return {}
+    return {"microbatch_group_size_per_vp_stage": number // (number // layout.pp)}
 
 
 def library_names(dispatcher: object) -> Names:

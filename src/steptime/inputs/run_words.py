@@ -153,3 +153,18 @@ def _divided(text: str, marks: str) -> Iterable[str]:
     for mark in marks:
         text = text.replace(mark, "\n")
     return filter(None, map(str.strip, text.split("\n")))
+
+
+def meant(column: str, text: Any, known: Iterable[str]) -> Any:
+    """Return which known name people mean by a word of a column; what nobody knows as it is.
+
+    Args:
+        column: Whose words are looked up.
+        text: The word.
+        known: Names that stand for themselves.
+    """
+    if not isinstance(text, str) or text in known:
+        return text
+    names = {folded(name): name for name in known}
+    word = word_of(column, text)
+    return names.get(folded(text), text if word is None else word.value)
