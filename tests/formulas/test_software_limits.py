@@ -53,7 +53,8 @@ def test_experts_over_ranks_that_share(changes: dict[str, float], left: float) -
 
 def test_arrays_count_as_floats_do() -> None:
     micro = np.arange(1.0, 20.0)
-    many = job(**STAGES, schedule=INTERLEAVED, global_batch_size=micro)
+    every: Any = micro
+    many = job(**STAGES, schedule=INTERLEAVED, global_batch_size=every)
     each = [job(**STAGES, schedule=INTERLEAVED, global_batch_size=size) for size in micro]
     for count in (rounds_left_over, round_lacks):
         assert list(np.asarray(count(many))) == [count(one) for one in each]
