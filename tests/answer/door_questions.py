@@ -36,6 +36,8 @@ MODELS = (
     *("deepseek-v3", "gpt-oss-120b"),
 )
 SIZES = (1, 1, 1, 2, 2, 4, 8, 16)
+SEED = 11
+"""Of the questions that everybody is asked, and the page: test_one_door.py, test_page_door.py."""
 Asked = dict[str, Any]
 
 

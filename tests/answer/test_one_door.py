@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from door_questions import (
     MODELS,
+    SEED,
     Asked,
     answered_questions,
     by_candidate,
@@ -55,7 +56,7 @@ HOW = (
 @pytest.fixture(scope="module")
 def answered() -> list[tuple[Asked, Prediction]]:
     """Give random questions over models, devices, software and layouts, all with an answer."""
-    return answered_questions(NUM_QUESTIONS, seed=11)
+    return answered_questions(NUM_QUESTIONS, SEED)
 
 
 @pytest.fixture(scope="module")

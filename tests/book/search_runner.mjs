@@ -5,8 +5,11 @@ import { makeAnswer } from "./explorer/answer.js";
 import { search } from "./find/data.js";
 import { makeSearch } from "./find/engine.js";
 import * as formulas from "./find/formulas.js";
+import "./find/named.js";
 const data = { ...presets, search };
 const machine = makeAnswer(data, formulas);
+const named = globalThis.stNamed(data, formulas);
+machine.learn(named);
 const view = new DataView(new ArrayBuffer(8));
 const bits = (value) => {
   if (value === null) return null;
@@ -16,7 +19,7 @@ const bits = (value) => {
 const coded = (one) =>
   one && { layout: one.layout, seconds: bits(one.seconds), bytes: bits(one.bytes), chance: bits(one.chance) };
 const out = JSON.parse(readFileSync("questions.json", "utf8")).map((question) => {
-  const run = makeSearch(question, data, machine, formulas);
+  const run = makeSearch(question, data, machine, formulas, named);
   if (run.refused) return run;
   const start = performance.now();
   for (const _ of run.rows());

@@ -9,7 +9,8 @@ import pytest
 from equation_values import read_back
 from latex_reader import Reader
 
-from steptime.book.equations.boxes import added, atom, called, cases, compared, divided, multiplied
+from steptime.book.equations.boxes import added, atom, called, compared, divided, multiplied
+from steptime.book.equations.choices import cases
 from steptime.book.equations.closed import CLOSED
 from steptime.book.equations.expressions import EquationError
 from steptime.book.equations.statements import LIMIT, formula_of

@@ -19,6 +19,7 @@ import pytest
 pytest.importorskip("pscript")
 
 from steptime.book import javascript, sources
+from steptime.book.minify import small_script
 from steptime.book.node import JsFailure, call_in_node, same_bits
 from steptime.book.subset import SubsetError
 from steptime.formulas.schedule import SCHEDULES
@@ -133,7 +134,10 @@ def test_every_formula_agrees_to_the_last_bit() -> None:
         for module in MODULES
         for name, given, answer in drawn_calls(module)
     ]
-    answers = call_in_node(made.text(), [(name, given) for name, given, _ in calls])
+    # As the pages send it: what makes it smaller may work nothing out.
+    sent = small_script(made.text())
+    assert len(sent) < len(made.text())
+    answers = call_in_node(sent, [(name, given) for name, given, _ in calls])
     wrong = [
         (name, python, js)
         for (name, _, python), js in zip(calls, answers, strict=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,25 +12,11 @@ from playwright.sync_api import Page
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def address(
-    tmp_path_factory: pytest.TempPathFactory, served: Callable[[Path], Any]
-) -> Iterator[str]:
-    from steptime.book.explorer_page import write_explorer
-    from steptime.book.home_page import write_home
-
-    place = tmp_path_factory.mktemp("home")
-    write_home(place)
-    write_explorer(place)
-    with served(place) as found:
-        yield found
-
-
 @pytest.fixture
-def open_home(new_page: Callable[..., Page], address: str) -> Callable[..., Page]:
+def open_home(new_page: Callable[..., Page], site: str) -> Callable[..., Page]:
     def opener(width: int = 1280, **options: Any) -> Page:
         page = new_page(width, **options)
-        page.goto(f"{address}/front/")
+        page.goto(f"{site}/front/")
         return page
 
     return opener

@@ -117,7 +117,7 @@ def test_the_figure_is_light(open_page: Open, schedule_folder: Path) -> None:
     stand_in = (schedule_folder / "schedule.html").stat().st_size
     # The table and the bitmaps are in the one script, 4 kB that used to come when asked for.
     # So is the search for the orders of three schedules, 3.5 kB.
-    assert scripts <= 64_600
+    assert scripts <= 60_500
     assert styles <= 9_000
     assert scripts + styles + stand_in <= 85_000
 

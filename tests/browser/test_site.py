@@ -93,17 +93,22 @@ def test_page(
     watched.assert_clean()
 
 
-def test_the_judge_sees_a_pale_word_and_a_nameless_button(
+def test_the_judge_sees_a_pale_word_a_nameless_button_and_a_link_like_the_words_around_it(
     open_page: Callable[..., Any], violations: Callable[..., list[str]]
 ) -> None:
     page = open_page("book/notation.html").page
     page.evaluate(
         """() => { document.querySelector('article p').style.color = '#ccc';
-        document.querySelector('article').append(document.createElement('button')); }"""
+        document.querySelector('article').append(document.createElement('button'));
+        const words = document.createElement('p');
+        words.innerHTML = 'Some words and <a href="#one">a link</a> among <b>them</b>.';
+        words.firstElementChild.style = 'color: #345; text-decoration: none';
+        document.querySelector('article').append(words); }"""
     )
     assert sorted(line.split(":")[0] for line in violations(page)) == [
         "button-name",
         "color-contrast",
+        "link-in-text-block",
     ]
 
 

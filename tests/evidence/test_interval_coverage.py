@@ -32,11 +32,8 @@ def found() -> dict[tuple[str, str], Coverage]:
 def test_nine_of_ten_runs_of_sources_left_out_lie_inside(
     found: dict[tuple[str, str], Coverage],
 ) -> None:
-    # The aim is 87 % at least. Experts, of three sources, miss it by two of 109 where nothing is
-    # known of their software.
-    below = {(one.kind, one.knowledge) for one in found.values() if one.covered < 0.87}
-    assert below == {(EXPERTS, NOTHING)}
-    assert min(one.covered for one in found.values()) > 0.85
+    # The aim is 87 % at least.
+    assert min(one.covered for one in found.values()) > 0.87
     # The aim is 93 % at most: a few sources that are far off make an interval wide for the rest.
     above = {(one.kind, one.knowledge) for one in found.values() if one.covered > 0.935}
     assert above == {(NARROW, EXACT), (NARROW, NOTHING)}
@@ -46,24 +43,17 @@ def test_nine_of_ten_runs_of_sources_left_out_lie_inside(
 def test_intervals_hold_three_quarters_of_each_source_of_ten_runs_or_more(
     found: dict[tuple[str, str], Coverage],
 ) -> None:
-    # Rows of a source share their error, so of fifteen sources one or two lie outside nearly
-    # whole. One is at 74 %: plain PyTorch whose host cannot keep up, asked with nothing known.
-    outside = {
-        (one.kind, one.knowledge, source.source)
-        for one in found.values()
-        for source in one.sources
-        if source.runs >= 10 and source.covered < 0.75
-    }
-    assert outside == {(DENSE, NOTHING, "nanotron")}
-    assert min(s.covered for one in found.values() for s in one.sources if s.runs >= 10) > 0.73
+    shares = [s.covered for one in found.values() for s in one.sources if s.runs >= 10]
+    assert len(shares) > 30
+    assert min(shares) >= 0.75
 
 
 def test_intervals_are_this_wide(found: dict[tuple[str, str], Coverage]) -> None:
     # The aims are 1.35, 1.6 and 2: missed with exact software alone, of three sources or fewer.
     most = {
-        DENSE: (1.35, 1.45, 1.7),
+        DENSE: (1.35, 1.45, 1.65),
         NARROW: (1.4, 1.35, 2.0),
-        EXPERTS: (1.5, 1.55, 1.9),
+        EXPERTS: (1.5, 1.55, 2.0),
     }
     for kind, bounds in most.items():
         for knowledge, bound in zip(KNOWLEDGE, bounds, strict=True):
@@ -79,7 +69,7 @@ def test_knowledge_lowers_the_score_of_dense_runs(
 
 def test_left_out_errors_by_what_is_known() -> None:
     """Mean sizes with sources alike: what the headline says of software not in the table."""
-    most = {EXACT: 0.062, FAMILY: 0.074, NOTHING: 0.146}
+    most = {EXACT: 0.062, FAMILY: 0.074, NOTHING: 0.128}
     for knowledge, bound in most.items():
         sizes: dict[str, list[float]] = {}
         for row in residuals():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,7 @@ from steptime.formulas.judgement import exposed_fraction, half_width, interval_s
 from steptime.formulas.records import StepParts, Width
 from steptime.inputs.datafiles import data_path
 from steptime.inputs.said import EXACT, FAMILY, KNOWLEDGE, NOTHING, Said
+from steptime.inputs.stack import HIDING, TIME_FACTS
 
 
 def parts_with(exposed: float) -> StepParts:
@@ -110,14 +112,39 @@ def test_sources_alike_leave_what_differs_within_them() -> None:
 
 def test_a_prediction_stays_inside_however_far_the_middle() -> None:
     far = Width(factor=1.0, base=0.1, slope=0.0, middle=0.5)
-    assert ends(far, 0.0) == (0.0, 0.6)
-    assert holds(far, 0.5, 0.0)
-    assert holds(far, 0.0, 0.0)
-    assert not holds(far, -0.01, 0.0)
+    assert ends(far, Miss("", 0.0, 0.0)) == (0.0, 0.6)
+    assert holds(far, Miss("", 0.0, 0.5))
+    assert holds(far, Miss("", 0.0, 0.0))
+    assert not holds(far, Miss("", 0.0, -0.01))
     short = predict(model="llama3-8b", accelerator="h100", seq_length=128, global_batch_size=1)
-    told = interval_s(short.record, short.software.time, far, parts_with(0.0), 1.0)
+    told = interval_s(short.record, short.software.time, far, parts_with(0.0), 1.0, 1.0)
     assert told["high_s"] == 1.0
     assert told["low_s"] == pytest.approx(math.exp(-0.6))
+
+
+def test_an_error_counts_as_far_as_it_lies_beyond_what_may_not_be_hidden() -> None:
+    """The step may be up to 0.2 longer: too slow counts whole, too fast from there on."""
+    found = [Miss("a", 0.1, error, 0.2).beyond for error in (0.3, -0.1, -0.5)]
+    assert [one.error for one in found] == [0.3, 0.0, pytest.approx(-0.3)]
+    assert {(one.source, one.exposed, one.hidden) for one in found} == {("a", 0.1, 0.0)}
+    plain = Width(factor=1.0, base=0.1, slope=0.0)
+    assert ends(plain, Miss("a", 0.1, 0.0, 0.2)) == (pytest.approx(-0.3), 0.1)
+    assert holds(plain, Miss("a", 0.1, -0.29, 0.2))
+    assert not holds(plain, Miss("a", 0.1, -0.29))
+
+
+def test_what_nobody_says_to_be_hidden_is_told_by_a_fact() -> None:
+    """A stated overlap is no more in doubt, so the later end comes nearer."""
+    asked: dict[str, Any] = {"model": "llama3-8b", "accelerator": "h100", "tp": 8, "dp": 4}
+    asked |= {"seq_length": 8192, "global_batch_size": 8}
+    open_ends = predict(**asked)
+    told = predict(**asked, facts={name: getattr(open_ends.software.time, name) for name in HIDING})
+    assert told.step_time_s == open_ends.step_time_s
+    assert told.step_time_low_s == open_ends.step_time_low_s
+    assert told.step_time_high_s is not None
+    assert open_ends.step_time_high_s is not None
+    assert told.step_time_high_s < open_ends.step_time_high_s
+    assert {name for name in TIME_FACTS if name.startswith("overlap_")} == {*HIDING}
 
 
 # ---- invariant
@@ -129,7 +156,7 @@ def test_the_width_covers_what_it_promises_of_a_new_source() -> None:
         found = width(drawn(8, seed))
         assert found is not None
         new = drawn(1, 10_000 + seed, runs=1)[0]
-        inside += holds(found, new.error, new.exposed)
+        inside += holds(found, new)
     assert 0.87 <= inside / 600 <= 0.95
 
 
@@ -242,9 +269,10 @@ def test_a_prediction_carries_the_interval_of_what_is_known() -> None:
         assert found is not None
         half = half_width(found, exposed_fraction(made.breakdown_s, made.step_time_s))  # type: ignore[arg-type]
         assert made.step_time_low_s < made.step_time_s < made.step_time_high_s
-        assert made.step_time_high_s == pytest.approx(
-            made.step_time_s * math.exp(half - found.middle)
-        )
+        slowest_s = made.known.slowest_s(made.record, made.software, made.step_time_s)
+        # Of named software it is known what it hides.
+        assert (slowest_s > made.step_time_s) is (stack is None)
+        assert made.step_time_high_s == pytest.approx(slowest_s * math.exp(half - found.middle))
 
 
 def test_kinds_follow_experts_and_precision() -> None:

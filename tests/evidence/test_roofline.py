@@ -121,8 +121,9 @@ def asked(**cells: object) -> RunQuestion:
 
 
 def test_software_that_is_not_named_is_assumed_and_said() -> None:
-    old, new = asked(date="2021-06"), asked(gpu="H100-80GB SXM", precision="bf16")
-    for one in (old, new):
+    hopper = {"gpu": "H100-80GB SXM", "precision": "bf16"}
+    old, new = asked(date="2021-06"), asked(**hopper, date="2025-06")
+    for one in (old, new, asked(**hopper)):
         assert (one.software.stack.name, one.software.known) == ("usual", False)
         (told,) = (record for record in one.assumed if record.what == "stack")
         assert told.value == one.software.stack.name

@@ -45,7 +45,7 @@ def test_kinds_of_computing_add_up(question: dict[str, Any]) -> None:
 
 
 def test_full_recomputation_runs_attention_half_again_as_long() -> None:
-    question = QUESTIONS[1]
+    question = {**QUESTIONS[1], "facts": {"kernel": "flash-2"}}
     plain = compute_kinds(predict(accelerator="h100", **{**question, "recompute": "none"}))
     again = compute_kinds(predict(accelerator="h100", **question))
     assert plain is not None

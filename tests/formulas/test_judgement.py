@@ -116,14 +116,19 @@ def test_weights_are_shared_where_ranks_are_there_to_share_them(
 def test_interval_by_hand() -> None:
     assert exposed_fraction(PARTS, 10.0) == 0.25
     assert half_width(WIDTH, 0.25) == pytest.approx(2.0 * (0.04 + 0.12 * 0.25), rel=1e-15)
-    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=-0.1), PARTS, 10.0)
+    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=-0.1), PARTS, 10.0, 10.0)
     assert ends["low_s"] == pytest.approx(10.0 * math.exp(0.1 - 0.14), rel=1e-12)
     assert ends["high_s"] == pytest.approx(10.0 * math.exp(0.1 + 0.14), rel=1e-12)
+    # Where it may hide nothing, the later end is that of such a step; it is never the earlier one.
+    open_ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=-0.1), PARTS, 10.0, 12.0)
+    assert open_ends["low_s"] == ends["low_s"]
+    assert open_ends["high_s"] == pytest.approx(12.0 * math.exp(0.1 + 0.14), rel=1e-12)
+    assert interval_s(QUICK, FACTS, replace(WIDTH, middle=-0.1), PARTS, 10.0, 9.0) == ends
 
 
 @pytest.mark.parametrize("middle", [-0.5, 0.0, 0.5])
 def test_the_interval_holds_the_prediction(middle: float) -> None:
-    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=middle), PARTS, 10.0)
+    ends = interval_s(QUICK, FACTS, replace(WIDTH, middle=middle), PARTS, 10.0, 10.0)
     assert ends["low_s"] <= 10.0 <= ends["high_s"]
     assert (ends["low_s"] == 10.0) is (middle == -0.5)
     assert (ends["high_s"] == 10.0) is (middle == 0.5)
@@ -149,6 +154,6 @@ def test_the_least_time_by_hand(given: dict[str, float], fp4: float, seconds: fl
 def test_no_interval_begins_below_the_least_time(step_s: float, low_s: float) -> None:
     slow = small_job(peak_flop_per_s=10.0, **ONE_TOKEN)
     wide = replace(WIDTH, base=1.0)
-    ends = interval_s(slow, FACTS, wide, PARTS, step_s)
+    ends = interval_s(slow, FACTS, wide, PARTS, step_s, step_s)
     assert ends["low_s"] == low_s
     assert ends["high_s"] > step_s

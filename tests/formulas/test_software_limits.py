@@ -1,60 +1,66 @@
-"""What software counts of a layout, on paper."""
+"""What software counts of a layout before it runs it, against counts by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
-from made import job
 
-from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.software_limits import (
     expert_ranks_left_over,
     round_lacks,
     rounds_left_over,
 )
+from steptime.inputs.counted import COUNTED, counted
+from steptime.inputs.layout import Batch, Layout
 
-INTERLEAVED = float(SCHEDULES.index("interleaved-1f1b"))
-STAGES: dict[str, Any] = {"pp": 4.0, "vpp": 2.0, "dp": 1.0, "micro_batch_size": 1.0}
+CHUNKED: dict[str, Any] = {"pp": 4, "vpp": 2, "schedule": "interleaved-1f1b"}
 
 
-@pytest.mark.parametrize(
-    ("micro", "left", "lacks"),
-    # Rounds of 4: three of 15 are left over and of 3; 3 lack one.
-    [(16.0, 0.0, 0.0), (15.0, 3.0, 0.0), (3.0, 3.0, 1.0)],
-)
-def test_rounds_of_the_stages(micro: float, left: float, lacks: float) -> None:
-    sizes = STAGES | {"global_batch_size": micro}
-    one = job(**sizes, schedule=INTERLEAVED)
-    assert (rounds_left_over(one), round_lacks(one)) == (left, lacks)
-    # One chunk, one stage and what passes a chunk in one go know no rounds.
-    others = (
-        job(**sizes | {"vpp": 1.0}, schedule=INTERLEAVED),
-        job(**sizes | {"pp": 1.0}, schedule=INTERLEAVED),
-        job(**sizes, schedule=float(SCHEDULES.index("looped-bfs"))),
-    )
-    assert {(rounds_left_over(each), round_lacks(each)) for each in others} == {(0.0, 0.0)}
+def batch(micro_batches: int) -> Batch:
+    return Batch(global_batch_size=micro_batches, micro_batch_size=1, seq_length=2048)
+
+
+# Published: Megatron-LM's rounds of pp micro-batches, torchtitan's ranks that share weights
 
 
 @pytest.mark.parametrize(
-    ("changes", "left"),
+    ("sizes", "micro", "left", "lacks"),
     [
-        # Eight ranks share, or four of two copies; where nothing is shared each is alone.
-        ({"zero_stage": 3.0}, 0.0),
-        ({"zero_stage": 3.0, "dp_replicate": 2.0}, 4.0),
-        ({"zero_stage": 0.0}, 1.0),
-        ({"zero_stage": 0.0, "cp": 4.0, "tp": 2.0}, 0.0),
+        (CHUNKED, 16, 0, 0),
+        (CHUNKED, 15, 3, 0),
+        (CHUNKED, 3, 3, 1),
+        # One chunk a rank, or no pipeline: nothing takes turns.
+        ({"pp": 4, "schedule": "1f1b"}, 15, 0, 0),
+        ({"vpp": 2}, 3, 0, 0),
+        # A V is no round.
+        ({"pp": 4, "vpp": 2, "schedule": "zb-v"}, 15, 0, 0),
     ],
 )
-def test_experts_over_ranks_that_share(changes: dict[str, float], left: float) -> None:
-    assert expert_ranks_left_over(job(**{"dp": 8.0, "ep": 8.0} | changes)) == left
+def test_rounds(sizes: dict[str, Any], micro: int, left: int, lacks: int) -> None:
+    layout = Layout(**sizes)
+    assert counted("rounds_left_over", layout, batch(micro)) == left
+    assert counted("round_lacks", layout, batch(micro)) == lacks
 
 
-def test_arrays_count_as_floats_do() -> None:
-    micro = np.arange(1.0, 20.0)
-    every: Any = micro
-    many = job(**STAGES, schedule=INTERLEAVED, global_batch_size=every)
-    each = [job(**STAGES, schedule=INTERLEAVED, global_batch_size=size) for size in micro]
-    for count in (rounds_left_over, round_lacks):
-        assert list(np.asarray(count(many))) == [count(one) for one in each]
+@pytest.mark.parametrize(
+    ("sizes", "left"),
+    [
+        # 8 ranks share the weights of 2 x 8: experts may lie on 8 x 2 = 16 of them.
+        ({"dp": 16, "dp_replicate": 2, "tp": 2, "ep": 16, "zero_stage": 3}, 0),
+        ({"dp": 16, "dp_replicate": 2, "tp": 2, "ep": 32, "zero_stage": 3}, 16),
+        # Plain copies share nothing: what is left are the ranks of a sequence, 2 x 2.
+        ({"dp": 8, "cp": 2, "tp": 2, "ep": 4, "zero_stage": 0}, 0),
+        ({"dp": 8, "cp": 2, "tp": 2, "ep": 8, "zero_stage": 0}, 4),
+    ],
+)
+def test_expert_ranks(sizes: dict[str, Any], left: int) -> None:
+    assert counted("expert_ranks_left_over", Layout(**sizes), batch(64)) == left
+
+
+# Consistency
+
+
+def test_each_is_counted_by_its_name() -> None:
+    every = (rounds_left_over, round_lacks, expert_ranks_left_over)
+    assert {one.__name__: one for one in every} == COUNTED

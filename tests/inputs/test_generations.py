@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from steptime import ConfigError, predict
+from steptime.answer.reach import reaches
 from steptime.answer.width import EXPERTS
+from steptime.evidence.kernels_taken import CELL
 from steptime.evidence.samples import main_samples
 from steptime.inputs.constants import (
     SHARED,
@@ -19,7 +21,7 @@ from steptime.inputs.constants import (
     published_constants,
     share_name,
 )
-from steptime.inputs.generation import STORED, generations, kernel_named, nearest_bits
+from steptime.inputs.generation import ANY, STORED, generations, kernel_named, nearest_bits
 from steptime.inputs.precision import (
     PRECISIONS,
     check_precision,
@@ -78,7 +80,10 @@ def test_no_kernel_is_faster_than_the_data_sheet(name: str) -> None:
 @pytest.mark.parametrize("name", list(generations()))
 def test_a_generation_has_all_that_formulas_ask_of_it(name: str) -> None:
     one = generations()[name]
-    assert set(one.kernels) == set(generations()["hopper"].kernels)
+    assert {*one.kernels} - {ANY} == {*generations()["hopper"].kernels} - {ANY}
+    # Where no dense run in 16 bits was compared, nothing tells which months count.
+    compared = name in reaches() and CELL in reaches()[name].cells
+    assert (ANY in one.kernels) == compared
     assert STORED in one.kernels
     constants = published_constants()
     assert one.efficiency

@@ -244,3 +244,35 @@ def test_yaml_that_would_build_objects_or_holds_no_keys(
     path = tmp_path / "file.yaml"
     path.write_text(text)
     assert reason in outcome(path)
+
+
+# --- files beside the one that is read
+
+
+def test_no_file_above_the_folder_of_models_is_one(tmp_path: Path) -> None:
+    models = tmp_path / "primus" / "configs" / "models" / "megatron"
+    models.mkdir(parents=True)
+    (tmp_path / "secret.yaml").write_text("num_layers: 7\n")
+    (models / "own.yaml").write_text("extends: [../../../../secret.yaml, /dev/zero, own.yaml]\n")
+    for model in ("own", "../../../../secret"):
+        path = tmp_path / "run.yaml"
+        path.write_text(
+            "modules:\n  pre_trainer:\n    framework: megatron\n    overrides:\n"
+            f"      micro_batch_size: 1\n    model: {model}.yaml\n"
+        )
+        assert read_configuration(path).value("num_layers") is None
+
+
+@pytest.mark.parametrize("build", ["[x, x]", "[x[:9], x[0:9]]"])
+def test_lists_of_lists_end(build: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "def own():\n    x = [1, 2]\n"
+        + f"    x = {build}\n" * 200
+        + "    r = llm.llama3_8b.pretrain_recipe()\n"
+        + "    r.data.global_batch_size = x\n    return r\n"
+    )
+    start = time.process_time()
+    with pytest.raises(ConfigError):
+        read_configuration(path)
+    assert time.process_time() - start < 1.0

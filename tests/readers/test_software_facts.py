@@ -173,3 +173,33 @@ def test_torchtitan_cuts_experts_as_the_rest_where_it_does_not_share_them_out(
     path.write_text(text + "tensor_parallel_degree = 4\n")
     layout, _ = completed(read_configuration(path), {})
     assert (layout.tp, layout.ep, layout.etp) == (4, 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("word", "layers"),
+    # Of 30: every fourth from the first is 0, 4, .. 28; all but every third leaves 20.
+    [("one_in_four", 8), ("two_in_three", 20), ("one_in_two", 15), ("whole_layer", None)],
+)
+def test_olmo_s_share_of_layers_is_counted(word: str, layers: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        "model:\n  d_model: 1024\n  n_heads: 8\n  n_layers: 30\n  mlp_hidden_size: 8192\n"
+        "  vocab_size: 50280\n  weight_tying: false\n  max_sequence_length: 2048\n"
+        "global_train_batch_size: 64\n"
+        f"device_train_microbatch_size: 2\nprecision: amp_bf16\nactivation_checkpointing: {word}\n"
+    )
+    reading = read_configuration(path)
+    assert reading.value("recompute") == "full"
+    told = {one.name: one.value for one in reading.software_facts}
+    assert told.get("recompute_layers") == layers
+
+
+def test_torchtitan_counts_every_few_layers_from_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(
+        TITAN + "[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = '5'\n"
+    )
+    reading = read_configuration(path)
+    # Llama 3 8B has 32: the fifth, tenth, .. thirtieth.
+    assert {one.name: one.value for one in reading.software_facts}["recompute_layers"] == 6
+    assert "selective_ac_option: 6 of 32 layers are computed again" in " ".join(reading.notes)

@@ -121,6 +121,10 @@ export function sentence(template = "", values) {
   return template.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/** Facts with nothing hidden of which nobody says that it is. */
+export const hidingNothing = (time, told = {}, { hiding }) =>
+  time && { ...time, ...Object.fromEntries(hiding.filter((name) => !(name in told)).map((name) => [name, 0])) };
+
 /** Return the answer machine: `answer(state)` gives every number of the page. */
 export function makeAnswer(data, formulas) {
   let named = null;
@@ -138,7 +142,8 @@ export function makeAnswer(data, formulas) {
     const time = stack && { ...stack, ...known(own, common.time) };
     const memory = { ...common.memory, ...gpu.held[sharing], ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
-    return { name: common.name, title: common.title + report, time, memory };
+    const unhidden = hidingNothing(time, model?.trained?.[precision.key], data);
+    return { name: common.name, title: common.title + report, time, unhidden, memory };
   }
 
   function memory(job, facts, state) {
@@ -170,7 +175,14 @@ export function makeAnswer(data, formulas) {
         records: one.uses_software
           ? [software.time, { efficiency, ...one.constants }]
           : [one.constants],
+        unhidden: software.unhidden,
       }));
+  }
+
+  /** The step with nothing hidden, where nobody says what the software hides. */
+  function slowest(job, model, { unhidden }, total) {
+    if (!unhidden) return total;
+    return formulas[model.total](formulas[model.function](job, model.unhidden, model.records[1]));
   }
 
   function step(job, model) {
@@ -178,7 +190,7 @@ export function makeAnswer(data, formulas) {
     const total = formulas[model.total](parts);
     const width = model.widths?.[kindOf(job)];
     const ends = width
-      ? formulas.interval_s(job, model.records[0], width, parts, total)
+      ? formulas.interval_s(job, model.records[0], width, parts, total, slowest(job, model, width, total))
       : { low_s: null, high_s: null };
     return { model, parts, total, low: ends.low_s, high: ends.high_s };
   }
@@ -249,7 +261,7 @@ export function makeAnswer(data, formulas) {
     return named.softwareOf(state, formulas.shares_weights(job), job);
   }
 
-  return { answer, quick, legal, learn, softwareOf, softwareNow, modelsFor, kindOf };
+  return { answer, quick, legal, learn, softwareOf, softwareNow, modelsFor, kindOf, slowest };
 }
 
 /** The facts that a record has a field for. */

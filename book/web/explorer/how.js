@@ -109,7 +109,7 @@ function factsField(id, change, named, softwareNow) {
       list,
       Object.entries(stated).map(([key, value]) => {
         const onclick = () => put(Object.fromEntries(Object.entries(stated).filter(([one]) => one !== key)));
-        return h("button", { type: "button", class: "tool", onclick, "aria-label": `Take back ${key} = ${value}` }, `${key} = ${value} ×`);
+        return h("button", { type: "button", class: "tool", onclick, "aria-label": `Take back ${key} = ${value}` }, `${key} = ${value}`);
       }),
     );
   }

@@ -3,7 +3,7 @@
  * answer when the site was built: `tables` has them, and here they are only looked up.
  */
 
-import { known, precisionOf, sentence } from "./answer.js";
+import { hidingNothing, known, precisionOf, sentence } from "./answer.js";
 import { factsOf } from "./state.js";
 
 /** Return what looks up: software, what it refuses, its widths. */
@@ -32,6 +32,7 @@ export function makeNamed(tables, data, formulas) {
       generation: tables.devices[state.gpu].generation,
       kind: job.num_experts > 0 ? "experts" : "dense",
       latent: Number(job.kv_lora_rank > 0),
+      dated: Number(Boolean(state.date)),
       model: tables.trained.includes(state.model) ? state.model : "",
     };
   }
@@ -70,17 +71,21 @@ export function makeNamed(tables, data, formulas) {
       ...stated,
     };
     const device = tables.devices[state.gpu];
-    const flash = Number(lines[words.kernel] !== words.stored);
+    const kernel = lines[words.kernel];
+    const flash = Number(kernel !== words.stored);
     const part = device.kernels && {
-      attention_flop_per_s: device.kernels[lines[words.kernel]],
+      flash: device.flash[kernel] ?? flash,
+      attention_flop_per_s: device.kernels[kernel],
       power_scale: device.power_scale,
     };
     const title = state.stack ? stack.title : `${stack.title}: ${tables.mixtures[stack.family]}`;
     const report = Object.keys(trained).length ? `, with what ${model.name}'s own report says` : "";
+    const time = part && { ...tables.time, ...part, ...known(lines, tables.time) };
     return {
       name,
       title: title + report,
-      time: part && { ...tables.time, flash, ...part, ...known(lines, tables.time) },
+      time,
+      unhidden: hidingNothing(time, { ...trained, ...stated }, data),
       memory: { ...tables.memory, flash, ...known(lines, tables.memory) },
       ...{ lines, era, learnt, stack },
     };

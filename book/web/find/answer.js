@@ -16,6 +16,12 @@ const COLUMNS = [
   ["zero", "ZeRO"],
 ];
 
+/** The package names fields; the page has words for them. */
+const FIELDS = { ...Object.fromEntries(COLUMNS), etp: "tensor inside an expert", dp_replicate: "copies" };
+const MORE = { global_batch_size: "batch", micro_batch_size: "micro-batch", num_experts: "experts", seq_length: "sequence" };
+const WORDS = { ...FIELDS, ...MORE };
+const inPlainWords = (reason) => reason.replace(/\b[a-z_]+\b/g, (word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word));
+
 /** The sentence over the picture: the best, how sure, what ties with it. */
 export function verdict(result) {
   const [best] = result.best;
@@ -32,7 +38,7 @@ export function verdict(result) {
 
 function nothing({ leanest, limit, settings, dropped }) {
   if (!leanest) {
-    const why = dropped[0] ? `Most fell out by ${dropped[0][0]}.` : "";
+    const why = dropped[0] ? `Most fell out by ${inPlainWords(dropped[0][0])}.` : "";
     return [h("strong", {}, "No layout can be cut."), ` ${why} Try another count of GPUs or batch.`];
   }
   const times = (leanest.bytes / limit).toFixed(1);
@@ -109,7 +115,7 @@ export function makeDropped() {
       ...dropped.map(([reason, count]) => {
         const bar = h("i", { "aria-hidden": "true" });
         bar.style.inlineSize = `${Math.max((100 * count) / most, 0.5)}%`;
-        return h("li", {}, h("span", {}, `${group(count)} `, reason), bar);
+        return h("li", {}, h("span", {}, `${group(count)} `, inPlainWords(reason)), bar);
       }),
     );
   }
@@ -117,10 +123,13 @@ export function makeDropped() {
 }
 
 /** The command that searches the same. */
-export function command({ model, gpu, n, batch, seq, precision, fits }, usual) {
+export function command({ model, gpu, n, batch, seq, precision, fits, stack, date, net }, usual) {
   const words = ["steptime search", `--model ${model === "own" ? "config.json" : model}`];
   words.push(`--accelerator ${gpu} --gpus ${n}`, `--global-batch-size ${batch} --seq-length ${seq}`);
   if (precision !== "bf16") words.push(`--precision ${precision}`);
+  if (stack) words.push(`--stack ${stack}`);
+  if (date) words.push(`--date ${date}`);
+  if (net) words.push(`--network-gbit ${net}`);
   if (fits !== usual) words.push(`--fits-with ${fits}`);
   return words.join(" ");
 }

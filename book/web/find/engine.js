@@ -4,8 +4,9 @@
  */
 
 import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
-import { DEFAULTS, UNCUT } from "../explorer/state.js";
-import { SLOWEST, makeCloud, makeFastest, makeFront } from "./kept.js";
+import { DEFAULTS, UNCUT, saysHow } from "../explorer/state.js";
+import { SLOWEST, makeCloud, makeFastest, makeFront, packed } from "./kept.js";
+import { makeCuts, runsBeside, triesOf } from "./tries.js";
 
 export const KEEP = 1000;
 
@@ -20,14 +21,18 @@ export const stateOf = (question) => ({
 /**
  * Return one search: `rows()` takes in a few layouts at each step, `result()` is what was found
  * so far. `question` has model, own, gpu, n, batch, seq and precision as the explorer's state,
- * and `fits`, the chance to fit that is asked for.
+ * and `fits`, the chance to fit that is asked for. `named` looks software up that it names.
  */
-export function makeSearch(question, data, machine, formulas) {
-  const state = stateOf(question);
-  const tried = data.search;
+export function makeSearch(question, data, machine, formulas, named = null) {
+  const asked = stateOf(question);
+  const tried = triesOf(asked, data, named);
+  const state = { ...asked, zero: tried.zero[0] };
+  const cuts = makeCuts(tried, formulas);
   const job = jobOf(state, data);
   const refused = precisionRefusal(state, job, data);
   if (refused) return { refused: refused.text };
+  const lacking = saysHow(state) && (state.stack ? [0] : [0, 1]).map((sharing) => named.unable(state, sharing, job)).find(Boolean);
+  if (lacking) return { refused: lacking.text };
   /** The records and facts of both kinds of software: weights whole, and shared by ranks. */
   const kinds = [0, 1].map((sharing) => {
     const software = machine.softwareOf(state, sharing, job);
@@ -43,9 +48,12 @@ export function makeSearch(question, data, machine, formulas) {
   const micro = formulas.micro_batch_sizes([], state.batch);
   const limit = job.hbm_bytes;
   /** How measured peaks lie about predicted ones; what a model's own report says counts. */
-  const width = data.memory.widths[data.memory.levels[state.model] ?? "nothing"];
-  const asked = tried.chances.find((one) => String(one.chance) === question.fits);
-  const scales = asked?.scales ?? null;
+  const level = state.stack ? named.knowledgeOf(state) : (data.memory.levels[state.model] ?? "nothing");
+  const width = data.memory.widths[level];
+  /** Software that cuts attention by heads has a rule of its own. */
+  const heads = kinds[0].time?.cp_head_ranks !== 1 && kinds[0].time;
+  const chances = tried.chances.find((one) => String(one.chance) === question.fits);
+  const scales = chances?.scales ?? null;
   const sure = width && scales !== null ? Math.min(limit, formulas.most_bytes(width, scales, limit)) : limit;
   const fastest = makeFastest(KEEP);
   const front = makeFront();
@@ -68,12 +76,12 @@ export function makeSearch(question, data, machine, formulas) {
   /** Every stage count and tensor size, with what runs there and the sizes around it. */
   function spaces() {
     const found = [];
-    for (const pp of formulas.divisors(state.n)) {
-      const runs = formulas.runs_for(job.num_layers, pp, schedules, micro);
+    for (const pp of cuts.stages(state.n)) {
+      const runs = cuts.runs(job.num_layers, pp, schedules, micro);
       if (!runs.length) continue;
-      for (const tp of formulas.divisors(state.n / pp)) {
-        const splits = formulas.expert_splits(job.num_experts, tp, state.n / pp);
-        const sizes = formulas.sizes_of(state.n / pp, pp, tp, tried.copies, splits);
+      for (const tp of cuts.tensors(state.n / pp)) {
+        const splits = cuts.splits(job.num_experts, tp, state.n / pp);
+        const sizes = cuts.sizesOf(state.n / pp, pp, tp, tried.copies, splits);
         counts.all += sizes.length * runs.length;
         found.push([sizes, runs]);
       }
@@ -83,13 +91,13 @@ export function makeSearch(question, data, machine, formulas) {
 
   /** Take in all layouts; a step is what runs on one choice of sizes. */
   function* rows() {
-    drop(tried.too_many, formulas.sizes_over_layers(state.n, job.num_layers, formulas.divisors(state.n)));
+    drop(tried.too_many, formulas.sizes_over_layers(state.n, job.num_layers, cuts.stages(state.n)));
     for (const [all, runs] of spaces()) {
       for (const sizes of all) {
         counts.rows += runs.length;
         const rule = formulas.outer_rule(sizes, job.num_attention_heads, state.seq);
         if (rule) {
-          const lost = formulas.settings_lost(sizes, settings, state.seq, job.num_experts);
+          const lost = lostWith(sizes);
           drop(tried.reasons[rule - 1], runs.length * lost);
           continue;
         }
@@ -100,26 +108,42 @@ export function makeSearch(question, data, machine, formulas) {
     }
   }
 
-  function row(sizes, run) {
-    put(tried.run_fields, run);
-    const rule = formulas.row_rule(job);
+  /** How many layouts a row of sizes that cannot be cut stands for. */
+  function lostWith(sizes) {
+    if (!tried.beside.length) return formulas.settings_lost(sizes, settings, state.seq, job.num_experts);
+    put(tried.row_fields, tried.row_fields.map((_, at) => sizes[at] ?? 1));
+    return ways(() => {});
+  }
+
+  /** Call `each` for every way to share and to cut the sequence; return how many layouts they are. */
+  function ways(each) {
     let own = 0;
     for (let zero = 0; zero < settings[1]; zero += 1) {
       job.zero_stage = tried.zero[zero];
       if (!formulas.own_sharding(job, zero)) continue;
-      const kind = kinds[formulas.shares_weights(job)];
       for (let sequence = 0; sequence < settings[2]; sequence += 1) {
         job.sequence_parallel = tried.sequence[sequence];
         if (!formulas.own_sequence(job, sequence, settings[2])) continue;
+        if (!runsBeside(tried.beside, job)) continue;
         own += settings[0];
-        if (rule) continue;
-        for (let again = 0; again < settings[0]; again += 1) {
-          job.recompute_full = tried.recompute[again] === "full" ? 1 : 0;
-          job.recompute_selective = tried.recompute[again] === "selective" ? 1 : 0;
-          layout(kind, sizes, run, [again, zero, sequence]);
-        }
+        each(zero, sequence);
       }
     }
+    return own;
+  }
+
+  function row(sizes, run) {
+    put(tried.run_fields, run);
+    const rule = formulas.row_rule(job) || (heads && formulas.heads_left_over(job, heads) ? tried.reasons.length : 0);
+    const own = ways((zero, sequence) => {
+      if (rule) return;
+      const kind = kinds[formulas.shares_weights(job)];
+      for (let again = 0; again < settings[0]; again += 1) {
+        job.recompute_full = tried.recompute[again] === "full" ? 1 : 0;
+        job.recompute_selective = tried.recompute[again] === "selective" ? 1 : 0;
+        layout(kind, sizes, run, [again, zero, sequence]);
+      }
+    });
     if (rule) drop(tried.reasons[rule - 1], own);
   }
 
@@ -128,7 +152,7 @@ export function makeSearch(question, data, machine, formulas) {
     const bytes = formulas.memory_total_bytes(job, kind.memory);
     const one = (seconds) => ({ seconds, bytes, layout: [...sizes, ...run, ...places] });
     if (!(bytes <= sure)) {
-      drop(asked?.chance ? tried.not_sure : tried.too_much, 1);
+      drop(chances?.chance ? tried.not_sure : tried.too_much, 1);
       if (counts.fitting) return;
       if (!(leanest?.bytes <= bytes)) leanest = one(time(kind));
       if (bytes > limit) return;
@@ -170,7 +194,8 @@ export function makeSearch(question, data, machine, formulas) {
     job.sequence_parallel = tried.sequence[sequence];
     const kind = kinds[formulas.shares_weights(job)];
     const parts = step(job, ...kind.model.records);
-    return formulas.interval_s(job, kind.time, width, parts, total(parts));
+    const all = total(parts);
+    return formulas.interval_s(job, kind.time, width, parts, all, machine.slowest(job, kind.model, width, all));
   }
   const told = (one) => ({ ...one, chance: chance(one.bytes) });
 
@@ -189,8 +214,8 @@ export function makeSearch(question, data, machine, formulas) {
       interval: best.length ? interval(best[0]) : null,
       best: best.slice(0, Math.max(most, ties)).map(told),
       front: (alone ? likely : front.list()).map(told),
-      unsure: alone ? asked.chance : null,
-      cloud: best.length ? cloud.list(SLOWEST * best[0].seconds) : [],
+      unsure: alone ? chances.chance : null,
+      cloud: packed(best.length ? cloud.list(SLOWEST * best[0].seconds).map(told) : []),
       dropped: byCount,
       leanest: best.length || !leanest ? null : told(leanest),
     };

@@ -7,6 +7,10 @@ import { tables } from "./tables.js";
 
 const PREFIX = "s.";
 const FIELDS = ["model", "gpu", "n", "batch", "seq", "precision", "fits"];
+/** What may be left open: the address has it where it is stated. */
+const OPEN = ["stack", "date", "net"];
+const MONTH = /^(19|20)\d\d-(0[1-9]|1[0-2])$/;
+const MOST_GBIT = 1e6;
 const MOST = { n: 1000000, batch: 16777216, seq: 16777216 };
 const LABELS = { n: "GPUs", batch: "Sequences a step", seq: "Tokens a sequence" };
 
@@ -45,14 +49,33 @@ export function makeForm(form, changed) {
       }
       values[name] = value;
     }
+    const how = stated();
+    if (how.refused) return how;
+    Object.assign(values, how);
     if (values.model !== "own") return { question: { ...values, own: "" } };
     if (!own) return { refused: read.textContent || "Paste the config.json of your model below, or open the file" };
     return { question: { ...values, own } };
   }
 
+  /** What is said of the software and the network; a network of 0 is the device's own. */
+  function stated() {
+    const [stack, date, net] = OPEN.map((name) => field(name).value.trim());
+    const { min, max } = field("date");
+    if (date && !(MONTH.test(date) && date >= min && date <= max)) {
+      return { refused: `Software of: give a month such as 2025-02, from ${min} to ${max}` };
+    }
+    const gbit = Number(net || 0);
+    if (!(gbit >= 0 && gbit <= MOST_GBIT)) return { refused: `Network of a GPU: give Gb/s, ${group(MOST_GBIT)} at most` };
+    return { stack, date, net: gbit };
+  }
+
   function address({ own: sizes, ...values }) {
     const query = new URLSearchParams(location.search);
     for (const name of FIELDS) query.set(PREFIX + name, values[name]);
+    for (const name of OPEN) {
+      if (values[name]) query.set(PREFIX + name, values[name]);
+      else query.delete(PREFIX + name);
+    }
     if (values.model === "own") query.set(`${PREFIX}own`, sizes);
     else query.delete(`${PREFIX}own`);
     history.replaceState(history.state, "", `${location.pathname}?${query}${location.hash}`);
@@ -62,12 +85,13 @@ export function makeForm(form, changed) {
   function follow() {
     const query = new URLSearchParams(location.search);
     const given = (name) => query.get(PREFIX + name);
-    for (const name of FIELDS) {
+    for (const name of [...FIELDS, ...OPEN]) {
       const value = given(name);
       const options = field(name).options;
       if (value === null || (options && ![...options].some((one) => one.value === value))) continue;
       field(name).value = value;
     }
+    form.querySelector("details").open = OPEN.some((name) => field(name).value);
     if (field("model").value !== "own") return;
     own = ownShape(given("own") ?? "") ? given("own") : "";
     if (own) read.textContent = "The sizes came with the address.";

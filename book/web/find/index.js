@@ -100,7 +100,7 @@ export function mount(element, worker) {
     const link = h("a", { href: explorerLink(page, found, result) }, "Open it in the explorer");
     const { zero, dp, cp, copies } = named(found, result.settings);
     const software = result.software[zero > 2 && dp * cp > copies ? 1 : 0];
-    const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. Assumed: ${software}. `;
+    const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. ${result.question.stack ? "Software" : "Assumed"}: ${software}. `;
     detail.replaceChildren(h("b", {}, `${word}: `), words, link);
   }
 

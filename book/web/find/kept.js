@@ -66,6 +66,23 @@ export function makeFront() {
   return { add, wants, list: () => front };
 }
 
+/** Numbers of a layout before its own: time, memory, chance. */
+const HEAD = 3;
+
+/** Return layouts as one list of numbers: thousands of records would stop the page to be read. */
+export function packed(list) {
+  const wide = list.length ? HEAD + list[0].layout.length : 1;
+  const values = new Float64Array(wide * list.length);
+  list.forEach((one, at) => values.set([one.seconds, one.bytes, one.chance ?? NaN, ...one.layout], at * wide));
+  return { values, wide, length: list.length };
+}
+
+/** Return one of them as a record again. */
+export function unpacked({ values, wide }, at) {
+  const [seconds, bytes, chance, ...layout] = values.subarray(at * wide, (at + 1) * wide);
+  return { seconds, bytes, chance: Number.isNaN(chance) ? null : chance, layout };
+}
+
 /** The fastest layout of each cell of a picture: times by their ratio, memory by its share. */
 export function makeCloud(limitBytes) {
   const cells = new Map();

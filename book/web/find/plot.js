@@ -6,11 +6,13 @@
 import { h } from "../shared/dom.js";
 import { colours, onThemeChange } from "../shared/theme.js";
 import { gb, seconds } from "../explorer/format.js";
-import { SLOWEST } from "./kept.js";
+import { SLOWEST, unpacked } from "./kept.js";
 
 const PAD = { left: 46, right: 12, top: 22, bottom: 40 };
 const CLASSES = ["1", "2–3", "4–7", "8–15", "16–31", "32–63", "64 and more"];
 const REACH = 18;
+/** Where the pipeline stages stand among the numbers of a layout of the cloud. */
+const STAGES = 5;
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 
 const stageClass = (pp) => Math.min(Math.floor(Math.log2(pp)), CLASSES.length - 1);
@@ -59,8 +61,21 @@ export function makePlot(pick) {
     CLASSES.map((word, at) => [h("span", { class: "sf-key" }, h("i", { class: `sf-p${at}` }), word), " "]),
   );
   let shown = null;
+  /** Dots of the front, and places of all others in the cloud: x, y, at. */
   let points = [];
+  let others = [];
+  let fills = null;
+  let known = {};
   let chosen = null;
+  let waiting = 0;
+
+  /** Draw with the next frame: what comes before it is drawn once. */
+  function draw() {
+    waiting ||= requestAnimationFrame(() => {
+      waiting = 0;
+      drawn();
+    });
+  }
 
   function scales() {
     const width = Math.max(element.clientWidth, 200);
@@ -77,15 +92,15 @@ export function makePlot(pick) {
     return { width, height, low, high, x, y };
   }
 
-  function draw() {
+  function drawn() {
     if (!shown?.best.length) return;
     const { width, height, low, high, x, y } = scales();
     const inside = (one) => one.seconds <= high;
     const place = (one) => ({ found: one, x: x(one.seconds), y: y(one.bytes) });
     const front = shown.front.filter(inside).map(place);
-    const rest = shown.cloud.filter(inside).map(place);
-    points = [...front, ...rest];
-    paint(rest, width, height);
+    points = front;
+    others = cloudWithin(high, x, y);
+    paint(width, height);
     const way = (one, at) => (at ? `H${one.x} V${one.y}` : `M${one.x} ${one.y}`);
     const line = front.map(way).join(" ");
     const tied = Math.min(x(shown.best[0].seconds * (1 + shown.share)), width - PAD.right);
@@ -99,6 +114,17 @@ export function makePlot(pick) {
       ...front.map((one) => dot(one, 5)),
       ...(chosen && inside(chosen) ? [ring(place(chosen))] : []),
     );
+  }
+
+  /** Where each layout of the cloud lies that the picture has room for. */
+  function cloudWithin(high, x, y) {
+    const { values, wide, length } = shown.cloud;
+    const found = [];
+    for (let at = 0; at < length; at += 1) {
+      const [time, bytes] = [values[at * wide], values[at * wide + 1]];
+      if (time <= high) found.push({ at, x: x(time), y: y(bytes), of: stageClass(values[at * wide + STAGES]) });
+    }
+    return found;
   }
 
   function axes(low, high, x, y, width, height) {
@@ -123,32 +149,40 @@ export function makePlot(pick) {
   };
   const ring = (one) => h("rect", { class: "sf-ring", x: one.x - 9, y: one.y - 9, width: 18, height: 18, rx: 9 });
 
-  function paint(rest, width, height) {
+  function paint(width, height) {
     const sharp = window.devicePixelRatio || 1;
     canvas.width = Math.round(width * sharp);
     canvas.height = Math.round(height * sharp);
     const pen = canvas.getContext("2d");
     pen.scale(sharp, sharp);
-    const fills = colours(element, CLASSES.map((_, at) => `sf-c${at}`));
+    fills ??= colours(element, CLASSES.map((_, at) => `sf-c${at}`));
     pen.globalAlpha = 0.5;
-    for (const one of rest) {
-      pen.fillStyle = fills[`sf-c${stageClass(one.found.layout[2])}`];
-      pen.fillRect(one.x - 1.5, one.y - 1.5, 3, 3);
-    }
+    // One shape a colour: a colour set for each dot takes most of the time.
+    const shapes = CLASSES.map(() => new Path2D());
+    for (const one of others) shapes[one.of].rect(one.x - 1.5, one.y - 1.5, 3, 3);
+    shapes.forEach((shape, at) => {
+      pen.fillStyle = fills[`sf-c${at}`];
+      pen.fill(shape);
+    });
   }
 
   /** The nearest dot to the pointer; one of the front counts as nearer. */
   function near(event, how) {
     const box = element.getBoundingClientRect();
-    const front = shown?.front.length ?? 0;
     let best = null;
     let least = REACH;
-    points.forEach((one, at) => {
+    for (const one of [...points, ...others]) {
       const far = Math.hypot(one.x - (event.clientX - box.left), one.y - (event.clientY - box.top));
-      const counted = at < front ? far * 0.6 : far;
-      if (counted < least) [best, least] = [one.found, counted];
-    });
-    if (best || how === "take") pick(best, how);
+      const counted = one.found ? far * 0.6 : far;
+      if (counted < least) [best, least] = [one, counted];
+    }
+    if (best || how === "take") pick(best && (best.found ?? recordOf(best.at)), how);
+  }
+
+  /** One record a layout, so that the same one is known again. */
+  function recordOf(at) {
+    known[at] ??= unpacked(shown.cloud, at);
+    return known[at];
   }
 
   function keys(event) {
@@ -164,8 +198,9 @@ export function makePlot(pick) {
 
   function show(result) {
     shown = result;
+    known = {};
     if (!result?.best.length) {
-      points = [];
+      points = others = [];
       svg.replaceChildren();
       canvas.width = canvas.width;
       return;
@@ -184,6 +219,9 @@ export function makePlot(pick) {
     draw();
   }
   new ResizeObserver(draw).observe(element);
-  onThemeChange(draw);
+  onThemeChange(() => {
+    fills = null;
+    draw();
+  });
   return { element, legend, show, choose };
 }

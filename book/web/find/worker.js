@@ -4,6 +4,7 @@
  */
 
 import * as presets from "../explorer/data.js";
+import { script } from "../shared/script.js";
 import { search } from "./data.js";
 import { makeDriver } from "./driver.js";
 import * as formulas from "./formulas.js";
@@ -20,10 +21,19 @@ const pause = () =>
   });
 
 if (typeof document === "undefined") {
-  const times = { turn_ms: 40, first_ms: 60, next_ms: 150, pause };
+  const bring = async () => importScripts(new URL("named.js", location.href).href);
+  const times = { turn_ms: 40, first_ms: 60, next_ms: 150, pause, bring };
   const driver = makeDriver(data, formulas, (message) => postMessage(message), times);
   onmessage = ({ data: { question, id } }) => (question ? driver.ask(question, id) : driver.stop());
 } else {
-  const times = { turn_ms: 6, first_ms: 150, next_ms: 400, pause };
+  const bring = () =>
+    new Promise((done, failed) => {
+      const element = document.createElement("script");
+      element.src = new URL("named.js", script).href;
+      element.onload = done;
+      element.onerror = failed;
+      document.head.append(element);
+    });
+  const times = { turn_ms: 6, first_ms: 150, next_ms: 400, pause, bring };
   globalThis.stSearchHere = (tell) => makeDriver(data, formulas, tell, times);
 }

@@ -138,7 +138,8 @@ export function chart(on) {
   }
 
   const set = (name, d) => over.querySelector(`.${name}`).setAttribute("d", d);
-  const frameOf = (rank, from, to, [low, high] = [0, g.box]) => {
+  const frameOf = (rank, from, to, span = [0, g.box]) => {
+    const [low, high] = span;
     const [x, y, w, height] = g.rect(rank, from, to, low, high);
     return `M${x} ${y}h${w}v${height}h${-w}z`;
   };

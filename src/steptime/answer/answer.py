@@ -81,7 +81,8 @@ class Prediction(Shown):
         if width is None or facts is None:
             return None, None
         parts: Any = self.breakdown_s
-        ends = interval_s(self.record, facts, width, parts, self.step_time_s)
+        slowest_s = self.known.slowest_s(self.record, self.software, self.step_time_s)
+        ends = interval_s(self.record, facts, width, parts, self.step_time_s, slowest_s)
         return float(ends["low_s"]), float(ends["high_s"])
 
     @property

@@ -8,7 +8,7 @@ and `Known.software_of` says which of them a layout runs on.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
@@ -79,6 +79,18 @@ class Known:
         if self.predictor.uses_software:
             return dict(self.predictor.parts(record, one.time, self.constants))
         return dict(self.predictor.parts(record, self.constants))
+
+    def slowest_s(self, record: Any, one: Software, step_s: float) -> float:
+        """Return the step with nothing hidden, where the interval is to hold that.
+
+        Args:
+            record: Flat record, of floats.
+            one: The software.
+            step_s: With what it is taken to hide: returned where that is known.
+        """
+        if self.width is None or not self.width.unhidden:
+            return step_s
+        return float(self.predictor.total(self.parts(record, replace(one, time=one.unhidden))))
 
     def chance(self, total_bytes: float, limit_bytes: float) -> float | None:
         """Return the chance that a measured peak fits; None where too few peaks are known.

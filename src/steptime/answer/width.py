@@ -49,6 +49,7 @@ def kept_width(kind: str, knowledge: str) -> Width | None:
         runs=int(entry["runs"]),
         middle=float(entry["middle"]),
         num_sources=int(entry["num_sources"]),
+        unhidden=float(entry["unhidden"]),
     )
 
 

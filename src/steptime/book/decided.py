@@ -24,11 +24,14 @@ class Input:
         name: What the page calls it.
         options: Every value it can have; of months, those at which something may change.
         ordered: Whether a value stands for all from it to the next, as months do.
+        only_beside: A name and value of an input that comes before: beside another value this
+            one changes nothing, and nobody is asked for each of its own.
     """
 
     name: str
     options: tuple[str, ...]
     ordered: bool = False
+    only_beside: tuple[str, str] | None = None
 
 
 class Decisions:
@@ -60,6 +63,10 @@ class Decisions:
         if not inputs:
             return self._place(said(known))
         first, *rest = inputs
+        if first.only_beside is not None:
+            name, value = first.only_beside
+            if known[name] != value:
+                return self.add(rest, said, **known, **{first.name: first.options[0]})
         ends = [
             (option, self.add(rest, said, **known, **{first.name: option}))
             for option in first.options

@@ -11,7 +11,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from steptime.book.mangle import smallest_script
+from steptime.book.minify import small_script
 
 _IMPORT = re.compile(
     r'^import (?:\{(?P<names>[^}]*)\} from |\* as (?P<whole>\w+) from )?"(?P<path>[^"]+)";\n?',
@@ -83,14 +83,14 @@ def _labelled(order: list[str], modules: dict[str, str], labels: dict[str, str])
     """Return modules as functions called in their order, each with a name of its own."""
     parts = []
     for path in order:
-        body = smallest_script(_as_function(path, modules[path], labels))
-        parts.append(f"const {labels[path]}=(()=>{{{body}}})();")
+        body = _as_function(path, modules[path], labels)
+        parts.append(f"const {labels[path]} = (() => {{\n{body}}})();")
     return "\n".join(parts)
 
 
 def _plain_script(body: str) -> str:
     # A plain script, which a page from a file may load too; its names stay its own.
-    return '(()=>{"use strict";\n' + body + "\n})();\n"
+    return small_script(f'(() => {{\n"use strict";\n{body}\n}})();\n') + ";\n"
 
 
 def one_script(entry: str, modules: dict[str, str]) -> str:

@@ -42,6 +42,7 @@ from steptime.inputs.precision import NO_BLOCKS, NO_EIGHT_BITS, precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import KNOWLEDGE, NOTHING, NOTHING_SAID
 from steptime.inputs.schedule_faults import INSTEAD, SCHEDULE_FAULTS
+from steptime.inputs.stack import HIDING
 from steptime.pipeline.build import fixed_chunks
 from steptime.pipeline.schedules import SCHEDULES as PIPELINES
 from steptime.pipeline.schedules import Schedule
@@ -240,6 +241,7 @@ def explorer_data() -> dict[str, Any]:
         "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
         "schedules": schedule_entries(),
         "software": common_facts(device, shape),
+        "hiding": HIDING,
         "precisions": precision_entries(),
         "fields": FIELD_KEYS,
         "sizes": SIZE_KEYS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from steptime.answer.heads import HEADS_LEFT
@@ -54,6 +54,10 @@ TRAINED = Input(
 """Models whose own report says what trained them."""
 DATED, EXACTLY = (Input(name=name, options=("0", "1")) for name in ("dated", "exact"))
 STACK = Input(name="stack", options=tuple(stacks()))
+OPEN_KIND, OPEN_GENERATION = (
+    replace(one, only_beside=("date", NOBODY)) for one in (KIND, GENERATION)
+)
+"""What of a family is said to change with the month depends on these, and only if it is open."""
 
 
 def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
@@ -66,11 +70,12 @@ def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
     when = {word for fact in stack.facts for word in fact.when}
     words = {
         "latent": {"latent attention"},
-        "precision": {*precisions(), "8 bits and below"},
-        "generation": {*generations()},
+        "precision": {*precisions(), "16 bits", "8 bits and below"},
+        "generation": {*generations(), "kernels counted"},
         "kind": {"experts", "dense"},
+        "dated": {"undated"},
     }
-    every = (KIND, PRECISION, GENERATION, LATENT)
+    every = (KIND, PRECISION, GENERATION, LATENT, DATED)
     inputs = [one for one in every if words[one.name] & when]
     settled = {one.name: one.options[0] for one in every} | {"stack": stack.name}
     changes = sorted({fact.before for fact in stack.facts if fact.before})
@@ -98,7 +103,7 @@ def _assumed_places(tables: Decisions) -> dict[str, int]:
 
     inputs = {
         "unnamed": ((NOBODY,), [TRAINED, DATED, MAYBE, SHARDED, KIND, GENERATION]),
-        "family": (whole, [DATED, MAYBE, learnt, KIND, GENERATION]),
+        "family": (whole, [DATED, MAYBE, learnt, OPEN_KIND, OPEN_GENERATION]),
         "exact": (exact, [KIND, GENERATION]),
     }
     return {
@@ -115,6 +120,14 @@ def _kernels(device: Accelerator) -> dict[str, float] | None:
     return {name: one.flop_per_s * relative_rate(device) for name, one in rates.items()}
 
 
+def _flash(device: Accelerator) -> dict[str, float]:
+    """Return the share of software that stores no scores, of each kernel that is several."""
+    if not knows(device):
+        return {}
+    rates = generations()[device.generation].kernels
+    return {name: one.flash for name, one in rates.items() if one.flash not in (0.0, 1.0)}
+
+
 def _device(device: Accelerator) -> dict[str, Any]:
     known = knows(device)
     return {
@@ -122,6 +135,7 @@ def _device(device: Accelerator) -> dict[str, Any]:
         "kin": device.generation,
         "power_scale": power_scale(device) if known else None,
         "kernels": _kernels(device),
+        "flash": _flash(device),
     }
 
 

@@ -7,6 +7,7 @@ OUT_DIR`` for a folder that any web server can show: ``OUT_DIR/explorer/index.ht
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,7 @@ from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
 from steptime.book.formula_text import formula_texts, short_form
 from steptime.book.javascript import bundle
-from steptime.book.mangle import smallest_script
-from steptime.book.minify import small_style
+from steptime.book.minify import small_script, small_style
 from steptime.book.packed import packed_rows
 from steptime.inputs.counted import COUNTED
 
@@ -56,7 +56,7 @@ ROOTS = (
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.roofline.context:key_heads",
-    "steptime.formulas.ranks:sharding_stage",
+    "steptime.formulas.ranks:stage_shared",
     "steptime.formulas.flops:attention_share",
     "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",
@@ -140,6 +140,7 @@ def _all_data() -> dict[str, Any]:
     return {**explorer_data(), "tabled": [table_schedule(path) for path in TABLES]}
 
 
+@functools.cache
 def data_text() -> str:
     """Return the module of all data; records of one kind name their fields once."""
     return _data_module(_all_data())
@@ -181,6 +182,11 @@ def texts_text() -> str:
 
 def modules() -> dict[str, str]:
     """Return every module of the page by its path: written by hand, or made from Python."""
+    return {**_made()}
+
+
+@functools.cache
+def _made() -> dict[str, str]:
     found = {
         path.relative_to(WEB).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted([*WEB.glob("explorer/*.js"), *WEB.glob("shared/*.js")])
@@ -215,7 +221,7 @@ def tables_text(tables: dict[str, str]) -> str:
         tables: Each as it was written, by name.
     """
     inner = ",".join(f"{name}:{value}" for name, value in tables.items())
-    return smallest_script(f"globalThis.stTables={{{inner}}};")
+    return small_script(f"globalThis.stTables={{{inner}}};")
 
 
 def write_modules(out: Path) -> None:

@@ -156,10 +156,15 @@ def date_refused(values: Values) -> dict[str, Any]:
 
 
 def facts_of_stack(values: Values) -> dict[str, Any]:
-    """Return the facts of a stack, and what follows from how it shares context."""
+    """Return the facts of a stack, and what follows from how it shares context.
+
+    Args:
+        values: ``dated`` is 1 where its month is stated; else ``date`` is the one that is taken.
+    """
     stack, shape = stack_named(values["stack"]), shape_of(values["kind"], values["latent"])
     device = device_of(values["generation"])
-    conditions = conditions_of(Said(), device, shape, values["precision"])
+    said = Said(date=values["date"] or None) if values["dated"] == "1" else Said()
+    conditions = conditions_of(said, device, shape, values["precision"])
     lines = stack.values(conditions, values["date"] or None)
     return {name: one.value for name, one in (context_facts(lines) | lines).items()}
 

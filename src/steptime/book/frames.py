@@ -53,14 +53,14 @@ class Film:
         high: Pixels of the whole.
         tiles: By name.
         frames: In order.
-        rows: What stands in a row of its own: its height and its words.
+        key: What its signs mean, below it.
     """
 
     label: str
     high: float
     tiles: dict[str, Tile] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
-    rows: tuple[tuple[float, str], ...] = ()
+    key: str = ""
 
 
 def middle(lane: int, wide: float = 34.0) -> float:
@@ -101,17 +101,13 @@ def picture(film: Film) -> str:
         f'<text class="mid" x="{LANE * (lane + 0.5):g}" y="12">GPU {lane}</text>'
         for lane in range(LANES)
     )
-    rows = "".join(
-        f'<text class="soft mid" x="{WIDTH / 2:g}" y="{y:g}">{escape(words)}</text>'
-        for y, words in film.rows
-    )
     first = film.frames[0].places
     tiles = "".join(
         _tile(name, tile, _entry(film, name), name in first) for name, tile in film.tiles.items()
     )
     return (
         f'<svg role="img" aria-label="{escape(film.label)}" viewBox="0 0 {WIDTH} {film.high:g}">'
-        f"{lanes}{rows}{tiles}</svg>"
+        f"{lanes}{tiles}</svg>"
     )
 
 
@@ -121,9 +117,10 @@ def fragment(film: Film) -> str:
     Args:
         film: The figure.
     """
+    key = film.key and f'<p class="key">{escape(film.key)}</p>'
     told = "".join(f"<li>{escape(frame.says)}</li>" for frame in film.frames)
     return (
-        f'<div class="st-idea frames">{picture(film)}<ol class="all">{told}</ol>'
+        f'<div class="st-idea frames">{picture(film)}{key}<ol class="all">{told}</ol>'
         f'<p class="told" aria-live="polite">1 of {len(film.frames)}: '
         f"{escape(film.frames[0].says)}</p>"
         '<p class="keys-row"><button type="button" class="primary" data-play>▶ Play</button>'

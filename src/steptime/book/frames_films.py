@@ -73,7 +73,7 @@ def ring_film() -> Film:
             name = f"w{gpu}{piece}"
             kind = "k2" if gpu in busy else "none"
             tiles[name] = Tile("" if gpu in busy else "–", kind, 16.0, 16.0)
-            done[name] = (middle(gpu, 72.0) + 18.0 * piece + 1.0, 124.0)
+            done[name] = (middle(gpu, 72.0) + 18.0 * piece + 1.0, 108.0)
         moving = {f"k{piece}": (middle(gpu), 72.0) for gpu, piece in held.items()}
         frames.append(Frame(_turn(turn, busy), steady | moving | done))
     work = [gpu + 1 for gpu in range(LANES)]
@@ -83,7 +83,8 @@ def ring_film() -> Film:
     )
     frames.append(Frame(says, frames[-1].places))
     label = "Four GPUs in a ring: queries stay, keys and values move on, one GPU a turn."
-    return Film(label, 152.0, tiles, frames, ((116.0, "compared so far, – nothing to do"),))
+    key = "Green: a block of keys and values compared. A dash: nothing to compare."
+    return Film(label, 132.0, tiles, frames, key)
 
 
 def _turn(turn: int, busy: list[int]) -> str:
@@ -115,7 +116,7 @@ def exchange_film() -> Film:
         for place, expert in enumerate(tokens):
             name = f"t{gpu}{place}"
             tiles[name] = Tile(str(expert), kinds[expert], 20.0, 20.0)
-            home[name] = _spot(gpu, place, 148.0)
+            home[name] = _spot(gpu, place, 138.0)
             away[name] = _spot(expert, filled[expert], 62.0)
             filled[expert] += 1
     most = max(arrivals())
@@ -131,7 +132,7 @@ def exchange_film() -> Film:
         Frame("Combine: a second all-to-all brings the answers home.", experts | home),
     ]
     label = "Four GPUs with an expert each: tokens go to their experts and come back."
-    return Film(label, 200.0, tiles, frames, ((142.0, "tokens at home"),))
+    return Film(label, 192.0, tiles, frames)
 
 
 def _spot(gpu: int, place: int, y: float) -> tuple[float, float]:

@@ -19,8 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from steptime.book.javascript_text import HELPERS, helpers_used, literal, mapped, shortened
-from steptime.book.minify import small_script, tightened
+from steptime.book.javascript_text import HELPERS, helpers_used, literal
 from steptime.book.sources import ERRORS, Source, Symbol, check_room, read_source
 from steptime.book.subset import Rewriter, SubsetError
 from steptime.book.subset_names import parameters
@@ -51,8 +50,8 @@ BUNDLES: dict[str, tuple[str, ...]] = {
 
 # PScript asks at each loop whether it is over a list or a dict.
 ASKS = re.compile(
-    r"if\(\(typeof (\w+)===\"object\"\)&&\(!Array\.isArray\(\1\)\)\)"
-    r"\{\1=Object\.keys\(\1\);\}"
+    r"if \(\(typeof (\w+) === \"object\"\) && \(!Array\.isArray\(\1\)\)\) "
+    r"\{ \1 = Object\.keys\(\1\);\}"
 )
 
 WHERE: Symbol = ("steptime.formulas.number", "where")
@@ -170,8 +169,7 @@ class Bundle:
         body = re.sub(r"^var [^;]*;\s*", "", parser.dump().strip())
         js_name = self._name((source.name, name))
         body = re.sub(rf"^{js_name} = function flx_{js_name} ", f"function {js_name}", body)
-        body = small_script(body.rstrip(";"))
-        return shortened(tightened(mapped(ASKS.sub(r"\1=_items(\1);", body))))
+        return ASKS.sub(r"\1 = _items(\1);", body.rstrip(";"))
 
     def text(self) -> str:
         """Return the ES module."""
@@ -185,7 +183,7 @@ class Bundle:
         exported = ", ".join(sorted({self.names[symbol] for symbol in self.roots}))
         rooms = ", ".join(sorted({".".join(module.split(".")[:2]) for module, _ in self.order}))
         head = f"// Made from {rooms}; change that, not this."
-        parts = [head, small_script("".join(helpers)), library, body, f"export {{ {exported} }};"]
+        parts = [head, "\n".join(helpers), library, body, f"export {{ {exported} }};"]
         return "\n".join(part for part in parts if part) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Pieces of JavaScript text: the hand-written helpers, literals, short names."""
+"""Pieces of JavaScript text: the hand-written helpers, literals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import math
 import re
 from typing import Any
-
-from steptime.book.minify import small_script, tokens
 
 HELPERS = {
     # a - a is NaN for an infinity, and Python's x // 1.0 is too.
@@ -36,7 +34,6 @@ HELPERS = {
     "_abs": "a => Math.abs(a)",
     "_in": "(a, b) => Array.isArray(b) || typeof b === 'string' ? b.includes(a) : a in b",
     "_items": "a => Array.isArray(a) || typeof a === 'string' ? a : Object.keys(a)",
-    "_each": "(f, a) => _items(a).map(x => f(x))",
     # push(...b) overflows the stack on a long list.
     "_extend": "(a, b) => { for (let i = 0; i < b.length; i++) a.push(b[i]); }",
     "_pop": "a => a.pop()",
@@ -47,27 +44,6 @@ HELPERS = {
     "for (let i = 0; i < n; i++) for (const x of a) out.push(x); return out; }",
 }
 """What Python does and JavaScript does otherwise, each as one arrow function."""
-
-
-_COMPREHENSION = re.compile(
-    r"\(function list_comprehension\(iter0\)\{var res=\[\];var (\w+),i0;iter0=_items\(iter0\);"
-    r"for\(i0=0;i0<iter0\.length;i0\+\+\)\{\1=iter0\[i0\];\{res\.push\("
-    r"((?:(?!list_comprehension).)*?)\);\}\}return res;\}\)\.call\(this,"
-)
-
-
-def mapped(code: str) -> str:
-    """Return one function with ``_each(x => f(x), list)`` for PScript's list comprehensions.
-
-    Args:
-        code: Minified text of a function.
-    """
-    before = ""
-    while before != code:
-        before = code
-        code = _COMPREHENSION.sub(r" _each(\1=>\2,", code)
-    # What starts with a brace would be read as a block.
-    return small_script(re.sub(r"(_each\(\w+=>)(\{[^{}]*\}),", r"\1(\2),", code))
 
 
 def helpers_used(code: str) -> list[str]:
@@ -100,24 +76,3 @@ def literal(value: Any) -> str:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return "{" + ",".join(f"{json.dumps(k)}:{literal(v)}" for k, v in value.items()) + "}"
     raise TypeError(f"no JavaScript for {type(value).__name__}")
-
-
-def shortened(code: str) -> str:
-    """Return one function with its parameters and variables under short names.
-
-    Args:
-        code: Minified text of a function, as PScript writes it: all variables in one ``var``.
-    """
-    head = re.match(r"function\s[\w$]+\(([^)]*)\)\{(?:var ([^;]*);)?", code)
-    if head is None:
-        return code
-    names = [name for part in head.groups() if part for name in part.split(",")]
-    parts = tokens(code)
-    taken = set(parts) - set(names)
-    fresh = (a + b for a in ("", *"abcdefgh") for b in "abcdefghijklmnopqrstuvwxyz")
-    short = dict(zip(names, (name for name in fresh if name not in taken), strict=False))
-    for i, token in enumerate(parts):
-        is_key = parts[i + 1 : i + 2] == [":"] and parts[i - 1] in "{,"
-        if token in short and parts[i - 1] != "." and not is_key:
-            parts[i] = short[token]
-    return "".join(parts)

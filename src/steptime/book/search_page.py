@@ -9,18 +9,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from steptime.book.alone_page import AlonePage, alone_html
-from steptime.book.explorer_bundle import one_script
+from steptime.book.explorer_bundle import one_script, scripts
+from steptime.book.explorer_named import named_data
 from steptime.book.explorer_page import data_text, module_text
 from steptime.book.explorer_state import asked_fields
 from steptime.book.figure_page import WEB
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
+from steptime.book.search_software import tries_data
 from steptime.book.search_static import fragment
 
 ROOTS = (
     "steptime.planning.cuts",
     "steptime.formulas.candidates:own_sequence",
+    "steptime.formulas.roofline.context:head_ranks",
+    "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.candidates:own_sharding",
     "steptime.formulas.candidates:row_rule",
     "steptime.formulas.judgement:fit_probability",
@@ -54,6 +58,8 @@ def modules() -> dict[str, str]:
     found["explorer/data.js"] = data_text()
     found["find/data.js"] = module_text("search", search_data())
     found["find/tables.js"] = module_text("tables", reader_tables())
+    found["explorer/tables-of-software.js"] = module_text("tables", named_data())
+    found["find/tries-of-software.js"] = module_text("tries", tries_data())
     found["find/formulas.js"] = bundle(*ROOTS)
     return found
 
@@ -67,11 +73,13 @@ def write_search(out: Path) -> list[Path]:
     stand_in, every = fragment(), modules()
     alone = stand_in.replace('"explorer.html"', '"../explorer/index.html"')
     style = (WEB / "find" / "style.css").read_text(encoding="utf-8")
+    worker, named = scripts("find/worker.js", ("find/named.js",), every)
     made = {
         "find.html": stand_in,
         "find/index.html": alone_html(PAGE, alone),
         "find/index.js": one_script("find/index.js", every),
-        "find/worker.js": one_script("find/worker.js", every),
+        "find/worker.js": worker,
+        "find/named.js": named,
         "find/style.css": small_style(style),
     }
     (out / "find").mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,8 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.precision import PRECISIONS
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
+from steptime.inputs.said import Said
+from steptime.inputs.stack import Stack, families, months, stacks
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult
 from steptime.planning.search import search
@@ -46,6 +48,33 @@ def _chances() -> list[tuple[str, str]]:
     return [(f"{one:g}", f"{one:.0%} or more" if one else "any") for one in CHANCES]
 
 
+def _exact(family: str) -> list[Stack]:
+    """Return the stacks of a family that are software of one make; a name alone may mean more."""
+    own = (one for one in stacks().values() if one.family == family)
+    return [one for one in own if Said(stack=one.name).exact]
+
+
+def _how() -> str:
+    """Return what may be said of the software and the network, folded away at first."""
+    exact = [
+        f'<optgroup label="{escape(family)}, exactly">'
+        + _options([(one.name, one.title) for one in _exact(family)], "")
+        + "</optgroup>"
+        for family in families()
+    ]
+    every = _options([(name, name) for name in families()], "")
+    first, last = months()
+    return (
+        '<details class="sf-how"><summary>Software and network, if you know them</summary><div>'
+        '<label>Software<select name="stack"><option value="" selected>not stated</option>'
+        f'<optgroup label="A family: what was current">{every}</optgroup>{"".join(exact)}</select>'
+        '</label><label>Software of (month)<input name="date" type="month" '
+        f'placeholder="YYYY-MM" min="{first}" max="{last}"></label>'
+        '<label>Network of a GPU (Gb/s)<input name="net" type="number" min="0" step="any" '
+        'placeholder="as built"></label></div></details>'
+    )
+
+
 def form() -> str:
     """Return what a reader fills in; only the script makes it work."""
     names = [*CHAPTER_MODELS, *(one for one in model_names() if one not in CHAPTER_MODELS)]
@@ -70,6 +99,7 @@ def form() -> str:
         f"{_options([(one, one) for one in PRECISIONS], 'bf16')}</select></label>"
         '<label>Fits with a chance of<select name="fits">'
         f"{_options(_chances(), f'{FITS_WITH:g}')}</select></label>"
+        f"{_how()}"
         '<div class="sf-paste" hidden><label>The config.json of your model'
         '<textarea name="config" rows="4" spellcheck="false" autocomplete="off"></textarea></label>'
         '<label>or open the file<input name="file" type="file" accept=".json,application/json">'

@@ -92,8 +92,8 @@ def coverage(rows: Sequence[Residual], kind: str, knowledge: str) -> Coverage:
         found = width_of(rows, kind, knowledge, without=source)
         if found is None:
             continue
-        held = sum(holds(found, miss.error, miss.exposed) for miss in misses)
-        spans = [ends(found, miss.exposed) for miss in misses]
+        held = sum(holds(found, miss) for miss in misses)
+        spans = [ends(found, miss) for miss in misses]
         scores = [
             interval_score(*span, miss.error) for span, miss in zip(spans, misses, strict=True)
         ]

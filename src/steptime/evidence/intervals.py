@@ -25,6 +25,10 @@ all dense ones. An answer for such a run says that none like it counts, see `ste
 A fourth, after coverages of 96 to 99 % with three to five sources of a kind were seen: what the
 kinds share. How much of it was chosen by coverage with each source left out: taking all of the
 others' degrees of freedom held too few experts.
+
+A fifth: what unnamed software hides is not known, so its intervals reach from the step to the one
+that hides nothing, and an error counts as far as it lies outside. All that a step may hide is
+taken, after misses of one source were seen: with gradients alone intervals came out as wide.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ from steptime.evidence.residuals import Miss, Residual, residuals
 from steptime.formulas.judgement import half_width
 from steptime.formulas.records import Width
 from steptime.inputs.datafiles import data_path, write_whole
-from steptime.inputs.said import EXACT, KNOWLEDGE
+from steptime.inputs.said import EXACT, KNOWLEDGE, NOTHING
 
 COVERAGE = 0.9
 W = TypeVar("W")
@@ -60,27 +64,26 @@ FEWEST_BESIDE = 2
 """The same where other kinds' sources tell how much sources differ."""
 
 
-def ends(width: Width, exposed: float) -> tuple[float, float]:
+def ends(width: Width, miss: Miss) -> tuple[float, float]:
     """Return the errors between which a measured step counts as inside.
 
     Args:
         width: Of the interval.
-        exposed: Share of the predicted step that is no computing.
+        miss: Has the share of the step that is no computing, and what it may not hide.
     """
-    half, middle = float(half_width(width, exposed)), float(width.middle)
-    return min(middle - half, 0.0), max(middle + half, 0.0)
+    half, middle = float(half_width(width, miss.exposed)), float(width.middle)
+    return min(middle - half - miss.hidden, 0.0), max(middle + half, 0.0)
 
 
-def holds(width: Width, error: float, exposed: float) -> bool:
+def holds(width: Width, miss: Miss) -> bool:
     """Return whether the interval of a run holds its measured step.
 
     Args:
         width: Of the interval.
-        error: ln(predicted / measured).
-        exposed: Share of the predicted step that is no computing.
+        miss: The run's.
     """
-    low, high = ends(width, exposed)
-    return low <= error <= high
+    low, high = ends(width, miss)
+    return low <= miss.error <= high
 
 
 def quantile(coverage: float, freedom: int) -> float:
@@ -112,7 +115,7 @@ def width(
         growth: How the scale grows, of all kinds; from these errors alone if None.
         others: How errors of the other kinds vary: with them two sources are enough.
     """
-    groups = heard(misses)
+    groups = heard(miss.beyond for miss in misses)
     if len(groups) < (FEWEST_BESIDE if others else FEWEST_SOURCES):
         return None
     middle = middle_of(groups)
@@ -139,10 +142,10 @@ def width_beside(misses: Mapping[str, Sequence[Miss]], kind: str) -> Width | Non
         misses: Errors of left-out runs of each kind.
         kind: One of ``KINDS``.
     """
-    growth = growth_of(misses.values())
+    growth = growth_of([miss.beyond for miss in several] for several in misses.values())
     others = []
     for other, several in misses.items():
-        groups = heard(several)
+        groups = heard(miss.beyond for miss in several)
         if other != kind and len(groups) >= FEWEST_BESIDE:
             base = base_of(groups, middle_of(groups), growth)
             others.append(spread_of(groups, base, growth * base))
@@ -172,7 +175,7 @@ def neighbours(kind: str, knowledge: str) -> list[tuple[str, str]]:
         knowledge: One of ``KNOWLEDGE``.
     """
     less = KNOWLEDGE[KNOWLEDGE.index(knowledge) + 1 :][:1]
-    return [(kind, level) for level in less] + ([(DENSE, knowledge)] if kind != DENSE else [])
+    return ([(DENSE, knowledge)] if kind != DENSE else []) + [(kind, level) for level in less]
 
 
 def borrowed(
@@ -212,7 +215,8 @@ def width_of(
 
     def own(kind: str, knowledge: str) -> Width | None:
         every = {one: misses_of(rows, one, knowledge, without) for one in KINDS}
-        return width_beside(every, kind)
+        found = width_beside(every, kind)
+        return found and replace(found, unhidden=float(knowledge == NOTHING))
 
     def size(one: Width) -> float:
         return float(half_width(one, usual))
@@ -232,6 +236,7 @@ def widths_text() -> str:
         "# Widths of the intervals, in ln(step time): about `middle`, `factor` times `base`, plus",
         "# `slope` for each share of the step that is no computing; a table for each kind of run",
         "# and what is known of its software. `runs` and `num_sources` are what it rests on.",
+        "# Where `unhidden` is 1, the later end is that of a step that hides nothing.",
         "# Made from roofline_residuals.csv by `python -m steptime.evidence.intervals`; a test",
         "# compares.",
         'source = "fitted: roofline_residuals.csv, the errors of sources left out"',

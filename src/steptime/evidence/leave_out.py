@@ -108,6 +108,22 @@ def _by_id(runs: Sequence[Sample], constants: RooflineConstants) -> Missed:
     return {sample.id: pair for sample, pair in zip(runs, pairs, strict=True)}
 
 
+def _hidden(runs: Sequence[Sample], constants: RooflineConstants) -> dict[str, float]:
+    """Return ln(the step with nothing hidden / the step) of each run."""
+    import numpy as np
+
+    if not runs:
+        return {}
+    open_runs = [
+        replace(one, inputs=replace(one.inputs, software=replace(software, time=software.unhidden)))
+        for one in runs
+        for software in [one.inputs.software]
+    ]
+    slowest, usual = (step_of(table(one).parts(constants)) for one in (open_runs, runs))
+    ratios = np.maximum(np.log(np.asarray(slowest) / np.asarray(usual)), 0.0).tolist()
+    return {one.id: float(ratio) for one, ratio in zip(runs, ratios, strict=True)}
+
+
 @functools.cache
 def published_left_out() -> LeftOut:
     """Return all published runs with their left-out errors, fitted once."""
@@ -133,6 +149,7 @@ def left_out(runs: Table, constants: Mapping[str, RooflineConstants] | None = No
     ]
     by_nothing = asked_as(nothing, counted)
     told, family, assumed = Missed(), Missed(), Missed()
+    hidden: dict[str, float] = {}
     seconds: dict[str, dict[str, float]] = {}
     for origin in dict.fromkeys(sample.origin for sample in counted):
         fitted = without[origin]
@@ -142,8 +159,13 @@ def left_out(runs: Table, constants: Mapping[str, RooflineConstants] | None = No
             told[sample.id] = (float(exposed[at]), float(errors[at]))
             seconds[sample.id] = {name: float(values[at]) for name, values in parts.items()}
         family |= _by_id([one for one in by_family if one.origin == origin], fitted)
-        assumed |= _by_id([one for one in by_nothing if one.origin == origin], fitted)
-    found = tuple(_residual(sample, told, family, assumed) for sample in counted)
+        unnamed = [one for one in by_nothing if one.origin == origin]
+        assumed |= _by_id(unnamed, fitted)
+        hidden |= _hidden(unnamed, fitted)
+    found = tuple(
+        replace(_residual(one, told, family, assumed), assumed_hidden=hidden.get(one.id))
+        for one in counted
+    )
     names = seconds[counted[0].id]
     predicted = {name: np.array([seconds[one.id][name] for one in counted]) for name in names}
     return LeftOut(table(counted), found, predicted)

@@ -25,11 +25,20 @@ class Miss:
         source: What was left out with the run.
         exposed: Share of the predicted step that is no computing.
         error: ln(predicted / measured).
+        hidden: ln(the step with nothing hidden / the predicted one), where nobody says what the
+            software hides.
     """
 
     source: str
     exposed: float
     error: float
+    hidden: float = 0.0
+
+    @property
+    def beyond(self) -> Miss:
+        """Return by how much both steps, and all between them, were off."""
+        slower = min(self.error + self.hidden, 0.0)
+        return Miss(self.source, self.exposed, self.error if self.error > 0.0 else slower)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +60,7 @@ class Residual:
         assumed_exposed: As ``exposed``, nothing known of the software; None where the step cannot
             be asked so.
         assumed_error: As ``error``, likewise.
+        assumed_hidden: ln(the step with nothing hidden / the predicted one), likewise.
     """
 
     id: str
@@ -64,6 +74,7 @@ class Residual:
     family_error: float | None
     assumed_exposed: float | None
     assumed_error: float | None
+    assumed_hidden: float | None = None
 
     def at(self, knowledge: str) -> Miss | None:
         """Return the error with so much known of the software; None where it was not so asked.
@@ -78,7 +89,8 @@ class Residual:
         }[check_choice("knowledge", knowledge, KNOWLEDGE)]
         if exposed is None or error is None:
             return None
-        return Miss(self.source, exposed, error)
+        hidden = self.assumed_hidden if knowledge == NOTHING else 0.0
+        return Miss(self.source, exposed, error, hidden or 0.0)
 
 
 WORDS = ("id", "source", "kind", "knowledge")

@@ -82,26 +82,28 @@ def least_step_s(job: Job, stack: TimeFacts) -> Number:
 
 
 def interval_s(
-    job: Job, stack: TimeFacts, width: Width, parts: StepParts, step_s: Number
+    job: Job, stack: TimeFacts, width: Width, parts: StepParts, step_s: Number, slowest_s: Number
 ) -> Interval:
     """Return the ends between which the measured step lies nine times in ten.
 
-    They hold the prediction itself, and nothing faster than `least_step_s` unless it is.
+    They hold the prediction itself, and nothing faster than `least_step_s` unless it is. Where
+    nobody says what the software hides, the later end is that of a step that hides nothing.
 
     Args:
         stack: As in `least_step_s`.
         width: As in `half_width`; ``middle`` is ln(predicted over measured) that is usual.
         parts: Seconds by part, of the roofline model.
         step_s: Their sum.
+        slowest_s: The step with nothing hidden that may be; ``step_s`` where that is known.
 
     Returns:
         ``low_s`` and ``high_s``.
     """
     half = half_width(width, exposed_fraction(parts, step_s))
     low = minimum(exponential(-(width.middle + half)), 1.0)
-    high = maximum(exponential(half - width.middle), 1.0)
+    high_s = maximum(slowest_s, step_s) * exponential(half - width.middle)
     least_s = minimum(least_step_s(job, stack), step_s)
-    return {"low_s": maximum(step_s * low, least_s), "high_s": step_s * high}
+    return {"low_s": maximum(step_s * low, least_s), "high_s": maximum(high_s, step_s)}
 
 
 def fit_verdict(total_bytes: Number, limit_bytes: Number) -> Number:

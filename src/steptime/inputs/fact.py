@@ -13,9 +13,13 @@ from steptime.inputs.errors import ConfigError
 KINDS = ("counted", "printed", "inferred", "read off runs", "stated")
 """How a value is known: counted in code, printed by a source, inferred, read off measured runs,
 or stated by who asks."""
-KINDS_OF_STEP = ("experts", "dense", "latent attention", "recompute unstated", "8 bits and below")
+KINDS_OF_STEP = (
+    *("experts", "dense", "latent attention", "16 bits", "8 bits and below"),
+    *("recompute unstated", "undated", "kernels counted"),
+)
 """What a line can be limited to, beside a precision and a generation of devices: a kind of model,
-what nobody stated, and all narrow precisions."""
+all wide or all narrow precisions, what nobody stated, such as the month of the software, and a
+generation whose kernels are counted together."""
 
 Value = float | str
 

@@ -13,6 +13,8 @@ from steptime.inputs.errors import check_choice
 
 STORED = "stored"
 """The one attention kernel that writes its scores to memory."""
+ANY = "any"
+"""All kernels together that software had on a generation: what is taken where nobody says one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +23,14 @@ class KernelRate:
 
     Attributes:
         flop_per_s: Under a causal mask, forward and backward together.
+        flash: 1 where it stores no scores, 0 where it does; of several kernels taken together,
+            the share that stores none.
         kind: printed, inferred or read off runs.
         source: Key in ``references.bib`` and place, or from what it was inferred.
     """
 
     flop_per_s: float
+    flash: float
     kind: str
     source: str
 
@@ -110,7 +115,10 @@ def _from_entry(name: str, entry: dict[str, Any]) -> Generation:
         },
         kernels={
             kernel: KernelRate(
-                flop_per_s=float(rate["value"]) * 1e12, kind=rate["kind"], source=rate["source"]
+                flop_per_s=float(rate["value"]) * 1e12,
+                flash=float(rate.get("flash", kernel != STORED)),
+                kind=rate["kind"],
+                source=rate["source"],
             )
             for kernel, rate in entry["kernels"].items()
         },

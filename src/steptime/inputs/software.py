@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from steptime.inputs.context_kind import context_facts
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Fact, Value
 from steptime.inputs.fact_kinds import LAYERS, check_fact, fact_kinds
-from steptime.inputs.generation import STORED, generations, kernel_named
+from steptime.inputs.generation import ANY, STORED, generations, kernel_named
 from steptime.inputs.habits import check_bits, check_date_of, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
 from steptime.inputs.software_taken import as_trained, assumed_of
 from steptime.inputs.stack import (
+    HIDING,
     KERNEL,
     MEMORY_FACTS,
     TIME_FACTS,
@@ -37,6 +38,7 @@ class Software:
         known: Whether the stack itself was named.
         knowledge: How much that says, of ``KNOWLEDGE``: what an interval goes by.
         time: Facts for the time of a step; None on a device that the roofline model does not know.
+        unhidden: The same with nothing hidden of which nobody says that it is.
         memory: Facts for the memory.
         lines: The line that gave each fact that has no default's value.
         assumed: What was taken for granted.
@@ -46,6 +48,7 @@ class Software:
     known: bool
     knowledge: str
     time: TimeFacts | None
+    unhidden: TimeFacts | None
     memory: MemoryFacts
     lines: Mapping[str, Fact]
     assumed: tuple[Assumed, ...]
@@ -64,8 +67,12 @@ def conditions_of(
     """
     latent = ("latent attention",) if model.latent_attention else ()
     kind = "experts" if model.experts else "dense"
-    narrow = ("8 bits and below",) if precision_named(precision).fp8 else ()
-    return (kind, precision, *narrow, device.generation, *latent, *said.unstated)
+    bits = "8 bits and below" if precision_named(precision).fp8 else "16 bits"
+    undated = ("undated",) if said.date is None else ()
+    generation = generations().get(device.generation)
+    counted = ("kernels counted",) if generation and ANY in generation.kernels else ()
+    named = (kind, precision, bits, device.generation)
+    return (*named, *latent, *undated, *counted, *said.unstated)
 
 
 def _lines(
@@ -153,11 +160,10 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
 def _time_facts(lines: Mapping[str, Fact], device: Accelerator) -> TimeFacts | None:
     if not knows(device):
         return None
-    kernel = str(lines[KERNEL].value)
-    rate = kernel_named(generations()[device.generation], kernel).flop_per_s
+    kernel = kernel_named(generations()[device.generation], str(lines[KERNEL].value))
     values: dict[str, Any] = {
-        "flash": float(kernel != STORED),
-        "attention_flop_per_s": rate * relative_rate(device),
+        "flash": kernel.flash,
+        "attention_flop_per_s": kernel.flop_per_s * relative_rate(device),
         "power_scale": power_scale(device),
     }
     values |= {name: line.value for name, line in lines.items() if name in TIME_FACTS}
@@ -186,6 +192,16 @@ def _memory_facts(lines: Mapping[str, Fact]) -> MemoryFacts:
     return MemoryFacts(**checked(values))
 
 
+def hiding_nothing(time: TimeFacts, told: Collection[str]) -> TimeFacts:
+    """Return facts with nothing hidden.
+
+    Args:
+        time: What is taken of the software.
+        told: Names of facts that somebody states: these stay.
+    """
+    return replace(time, **{name: 0.0 for name in HIDING if name not in told})
+
+
 @functools.lru_cache(maxsize=4096)
 def software(
     said: Said, device: Accelerator, model: ModelShape, precision: str, sharded: bool
@@ -210,11 +226,14 @@ def software(
     check_bits(said, stack, precision)
     conditions = conditions_of(said, device, model, precision)
     lines = _lines(era, stack, model, precision, conditions)
+    time = _time_facts(lines, device)
+    told = {*dict(said.facts), *as_trained(era, model, conditions)}
     return Software(
         stack=stack,
         known=said.exact,
         knowledge=said.knowledge,
-        time=_time_facts(lines, device),
+        time=time,
+        unhidden=None if time is None else hiding_nothing(time, told),
         memory=_memory_facts(lines),
         lines=lines,
         assumed=assumed_of(said, era, stack, model, conditions),
@@ -239,5 +258,6 @@ def with_facts(one: Software, changes: Mapping[str, Value]) -> Software:
     return replace(
         one,
         time=replace(one.time, **time) if one.time is not None else None,
+        unhidden=replace(one.unhidden, **time) if one.unhidden is not None else None,
         memory=replace(one.memory, **memory),
     )

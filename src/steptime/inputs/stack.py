@@ -23,6 +23,11 @@ WORD_FACTS = (KERNEL, CONTEXT_KIND)
 USUAL_FAMILY, USUAL_SHARDED = "usual", "usual-sharded"
 """The mixtures that are assumed where nobody names the software: where weights stay whole, and
 where data-parallel ranks share them."""
+HIDING = (
+    *("overlap_dp", "overlap_plain_dp", "overlap_tp", "overlap_tp_backward"),
+    *("overlap_cp", "overlap_sends", "overlap_ep"),
+)
+"""The facts of time that say which messages computing hides."""
 FACT_NAMES = tuple(dict.fromkeys((*WORD_FACTS, *TIME_FACTS, *MEMORY_FACTS)))
 """Every name that a fact of the software may have."""
 MOST_YEARS_AHEAD = 5

@@ -11,14 +11,16 @@ from steptime.readers.entries import Entries, forms
 _KEYS = ("activation", "activation_func", "hidden_act", "glu_activation")
 _GATED = "liglu swiglu fast-swiglu geglu fast-geglu reglu fast-reglu gated".split()
 _PLAIN = (
-    "gelu relu squared-relu squared_relu squaredrelu relu2 plain openai-gelu gelu_new gelu_fast "
-    "fast_gelu quick_gelu quick-gelu silu swish gelu_pytorch_tanh"
+    "gelu relu squared-relu squared_relu squaredrelu relu2 plain openai-gelu openai_gelu gelu_new "
+    "gelu_fast fast_gelu quick_gelu quick-gelu silu swish gelu_pytorch_tanh"
 ).split()
 """Words for activations, with a gate and without."""
 
 _FUNCTIONS = {
     **dict.fromkeys(("silu", "swish", "swiglu", "fast-swiglu"), "silu"),
-    **dict.fromkeys(("gelu", "geglu", "fast-geglu", "openai-gelu", "gelu_new"), "gelu"),
+    **dict.fromkeys(
+        ("gelu", "geglu", "fast-geglu", "openai-gelu", "openai_gelu", "gelu_new"), "gelu"
+    ),
     **dict.fromkeys(("gelu_fast", "fast_gelu", "gelu_pytorch_tanh", "gelu_tanh"), "gelu"),
     **dict.fromkeys(("relu", "reglu", "fast-reglu"), "relu"),
     **dict.fromkeys(("squared-relu", "squared_relu", "squaredrelu", "relu2"), "relu2"),

@@ -19,11 +19,16 @@ def _known() -> dict[str, str]:
     """Return the key of each known model by its names without signs."""
     table = data_table("models.toml")
     names = {key: (key, *entry["aliases"]) for key, entry in table.items()}
-    found = {_bare(name): key for key, several in names.items() for name in several}
+    found = {bare_name(name): key for key, several in names.items() for name in several}
     return found | dict(data_table("formats/order.toml")["classes"])
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """Return a name in small letters, without the signs between its words.
+
+    Args:
+        name: Of a model.
+    """
     return _PARTS.sub("", name.lower())
 
 
@@ -35,7 +40,7 @@ def class_model(name: str) -> ModelShape | None:
     """
     # A module in front of a class is no part of the model's name.
     last = name[:100].rpartition(".")[2]
-    bare = _POINT.sub("", _bare(last if last.isidentifier() else name[:100]))
+    bare = _POINT.sub("", bare_name(last if last.isidentifier() else name[:100]))
     for word in data_table("formats/order.toml")["class_words"]:
         bare = bare.replace(word, "")
     key = _known().get(bare)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import re
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries, Entry, forms
-from steptime.readers.formats import Format, counts_experts, formats, pattern, weighty
+from steptime.readers.formats import Format, counts_experts, formats, of_model, pattern, weighty
 from steptime.readers.predict_line import predict_line
+from steptime.readers.python_setters import AS_SET
 from steptime.readers.reading import COMMAND_LINE, DEFAULT
 from steptime.readers.safe import short, shown
 
@@ -47,7 +50,11 @@ def refuse_by_name(entries: Entries, form: Format) -> None:
     named = [one for one in entries.unused() if _class_of(one, tells)] if tells else []
     for entry in (*named, *_on(entries)):
         why = _class_of(entry, tells | dict(form.refused))
-        if why is not None:
+        if why is not None and str(entry.value).startswith(AS_SET):
+            # A function of the library may set it or not, by a value that is not known.
+            entries.asked.add(entry.key)
+            entries.ask(entry.key, f"{entry.written} is {entry.value}, and {why}")
+        elif why is not None:
             raise ConfigError(
                 f"{entries.reading.at(entry.line)}: {entry.written} = {shown(entry.value)}: {why}; "
                 f"without it, ask: {predict_line()}"
@@ -64,7 +71,8 @@ def tell_unused(entries: Entries, form: Format) -> None:
     told: dict[str, list[str]] = {}
     unknown: list[str] = []
     names = _names(entries, form)
-    for entry in _on(entries)[:_MOST]:
+    # What a file only adds to is the software's own, and others' to read.
+    for entry in [one for one in _on(entries) if one.line != DEFAULT][:_MOST]:
         why = _class_of(entry, dict(form.told))
         if why is not None:
             told.setdefault(why, []).append(short(entry.written))
@@ -77,14 +85,18 @@ def tell_unused(entries: Entries, form: Format) -> None:
     notes = [f"{', '.join(_few(names))}: {why}" for why, names in told.items()]
     # What is worded once for many keys is of the software; what names one key is of the model.
     notes.sort(key=lambda note: "software" in note)
-    # Without all sizes of a model, its other keys were not asked for yet.
-    if unknown and (entries.reading.model is not None or not entries.reading.missing):
-        heavy = [one for one in unknown if pattern(weighty()).match(one.lower().lstrip("-"))]
-        light = [one for one in unknown if one not in heavy]
-        if heavy:
-            notes.insert(0, f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(heavy))}")
-        if light:
-            notes.append(f"not used: {', '.join(_few(light))}")
+    heavy = [one for one in unknown if pattern(weighty()).match(one.lower().lstrip("-"))]
+    light = [one for one in unknown if one not in heavy]
+    told_first = f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(heavy))}"
+    if entries.reading.model is None and entries.reading.missing:
+        # Without all sizes of a model, its other keys were not asked for: who names one is told
+        # of those that are not a model's.
+        others = [one for one in heavy if not pattern(of_model()).match(one.lower().lstrip("-"))]
+        told_first = f"NOT UNDERSTOOD, may change the answer: {', '.join(_few(others))}"
+        entries.reading.held_back.extend([told_first] if others else [])
+    else:
+        notes[:0] = [told_first] if heavy else []
+        notes.extend([f"not used: {', '.join(_few(light))}"] if light else [])
     entries.reading.notes.extend(notes)
 
 
@@ -167,12 +179,23 @@ def is_other_program(program: str) -> bool:
     Args:
         program: The words.
     """
-    return any(_other(program, form.programs) for form in formats())
+    return any(map(_every_program().match, _words(program)))
+
+
+@functools.cache
+def _every_program() -> re.Pattern[str]:
+    """Return what matches the names of all programs of all formats that train no decoder."""
+    wild = dict.fromkeys(one for form in formats() for one in form.programs)
+    return re.compile("|".join(map(translate, wild)))
+
+
+def _words(program: str) -> list[str]:
+    return [word[:200] for word in program.lower().split() if "=" not in word]
 
 
 def _other(program: str, programs: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the word that names another program, and what that does; None if none does."""
-    words = [word[:200] for word in program.lower().split() if "=" not in word]
+    words = _words(program)
     for wild, what in programs.items():
         for word in words:
             if fnmatchcase(word, wild):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
 
@@ -63,13 +64,10 @@ def configured(
         if form is None or form.kind not in taken:
             continue
         if form.kind == "primus":
-            form, leaves = unwrapped(leaves, short(name))
+            form, leaves = unwrapped(leaves, short(name), text_of, given)
         last = Path(name).name[-40:]
-        own = [
-            replace(one, line=0, written=f"{last}, {one.written}")
-            for one in tree_entries(leaves, form, given, short(name))
-        ]
-        return Configured(form, own)
+        told = [one if one.file else replace(one, line=0, file=last) for one in leaves]
+        return Configured(form, list(tree_entries(told, form, given, short(name))))
     return None
 
 
@@ -85,6 +83,21 @@ def _named(words: list[str]) -> Iterator[str]:
         if (is_free or asks in flags) and Path(name[-60:]).suffix.lower() in SYNTAX:
             yield name[:300]
         before = word
+
+
+def of_variables(words: list[str], variables: Mapping[str, str]) -> list[str]:
+    """Return the flags that variables of a script stand for to the program that a command starts.
+
+    Args:
+        words: Of the command.
+        variables: Every variable of the script.
+    """
+    found: list[str] = []
+    for variable, programs in data_table("formats/order.toml")["config_variables"].items():
+        reads = any(fnmatchcase(word, one) for word in words[:_MOST_TRIED] for one in programs)
+        if reads and variables.get(variable):
+            found.extend([f"--{variable.lower()}", variables[variable]])
+    return found
 
 
 def check_whole(words: list[str], sized: bool, name: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.beside import text_beside
 from steptime.readers.classes import is_other_program
-from steptime.readers.configured import SYNTAX, Configured, check_whole, configured
+from steptime.readers.configured import SYNTAX, Configured, check_whole, configured, of_variables
 from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, config_flags, formats, recognised, titles, unread
 from steptime.readers.huggingface import read_huggingface, shape_reading
 from steptime.readers.launch import Source, launch_reading
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
-from steptime.readers.megatron_model import SHAPE
 from steptime.readers.predict_line import predict_line
 from steptime.readers.primus import unwrapped
 from steptime.readers.python_recipe import recipe_entries
@@ -34,8 +35,11 @@ from steptime.readers.shell import followed
 from steptime.readers.shell_expand import is_known, readable
 from steptime.readers.shell_script import Script, filled
 
+_ATTRIBUTE = re.compile(r"\.(\w{1,60})")
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
+SIZED = ("num_layers", "hidden_size")
+"""Sizes of a model, of which a command gives both where no other file gives them."""
 _LAST, _MOST_WORDS = 20, 400
 """Commands of a script, and words of one, that are looked at for a file of keys."""
 
@@ -103,7 +107,8 @@ def _tree(path: Path, name: str, text: str, syntax: str, given: Mapping[str, str
     if form is None:
         raise unknown(name, "is of no format that is known here")
     if form.kind == "primus":
-        form, leaves = unwrapped(leaves, name)
+        beside = partial(text_beside, {}, path.parent)
+        form, leaves = unwrapped(leaves, name, beside, given)
     entries = tree_entries(leaves, form, given, name)
     source = Source(path=path, name=name, form=form, entries=entries, given=given)
     reading, asked = launch_reading(source)
@@ -131,7 +136,9 @@ def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     if notes:
         # A helper of the recipe may write stages of other lengths.
         reading.assume("uneven_stages", True, notes[0])
-    check_settings(left, text, name, asked | set(form.keys))
+    # What is set may be an option of the program too, such as args.gpu.
+    options = set(_ATTRIBUTE.findall(text))
+    check_settings(left, text, name, asked | set(form.keys) | options)
     return reading
 
 
@@ -144,8 +151,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         if path.suffix.lower() in SCRIPTS or text.startswith("#!"):
             raise
         raise unknown(name, f"is no script that a shell could run ({error})") from None
-    found = training_words(script, _wanted(), is_other_program)
-    below, found = _below(script, found, path, given)
+    below, found = _below(script, path, given)
     entries = list(flags(found.words, text))
     _check_read(name, (one.name for one in entries))
     # A flag says more than a key: other programs have keys of the same name.
@@ -158,7 +164,8 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
     elif form.kind == "megatron":
-        check_whole(found.words, any(one.key in SHAPE for one in mapped), name)
+        sized = {one.key for one in mapped}.issuperset(SIZED)
+        check_whole(found.words, sized, name)
     own = {one.key for one in mapped}
     under = [one for one in below.entries if one.key not in own] if below is not None else []
     source = Source(
@@ -178,10 +185,11 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     return reading
 
 
-def _below(
-    script: Script, found: Words, path: Path, given: Mapping[str, str]
-) -> tuple[Configured | None, Words]:
+def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:
     """Return what the file of keys that a command starts from says, None if none does; and it."""
+    found = training_words(script, _wanted(), is_other_program)
+    stated = of_variables(found.words, script.variables)
+    found = Words([*stated, *found.words], found.program)
 
     def text_of(name: str) -> str | None:
         is_plain = is_known(name) and not Path(name).is_absolute() and ".." not in Path(name).parts

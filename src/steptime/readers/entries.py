@@ -233,8 +233,10 @@ class Entries:
     def unused(self) -> list[Entry]:
         """Return what the file sets and nobody has asked for."""
         left = [found[-1] for key, found in self.by_key.items() if key not in self.asked]
-        # A word that the format has a meaning for was understood, whatever came of it.
-        return [entry for entry in left if entry.line != DEFAULT and not entry.is_meant]
+        # A word that the format has a meaning for was understood, whatever came of it. What only
+        # follows from other keys has no name of its own.
+        named = [entry for entry in left if entry.line != DEFAULT or entry.name]
+        return [entry for entry in named if not entry.is_meant]
 
     def ask(self, name: str, why: str = "") -> None:
         """Note that something is missing."""

@@ -171,6 +171,20 @@ def setters() -> Mapping[str, Any]:
 
 
 @functools.cache
+def program_options() -> Mapping[str, Any]:
+    """Return the functions by which programs read their options, with the options' defaults."""
+    tables = (data_table(f"{FOLDER}/{one.kind}.toml") for one in python_formats())
+    return {name: one for table in tables for name, one in table.get("options", {}).items()}
+
+
+@functools.cache
+def row_functions() -> Mapping[str, Any]:
+    """Return the functions of libraries that take a row of a table beside them."""
+    tables = (data_table(f"{FOLDER}/{one.kind}.toml") for one in python_formats())
+    return {name: one for table in tables for name, one in table.get("rows", {}).items()}
+
+
+@functools.cache
 def config_flags() -> frozenset[str]:
     """Return the flags by which a command names the file of keys that it starts from."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["config_flags"])
@@ -180,6 +194,12 @@ def config_flags() -> frozenset[str]:
 def weighty() -> tuple[str, ...]:
     """Return the names that say something of the answer where nothing reads them."""
     return tuple(data_table(f"{FOLDER}/order.toml")["weighty"])
+
+
+@functools.cache
+def of_model() -> tuple[str, ...]:
+    """Return those of these names that say something of a model alone."""
+    return tuple(data_table(f"{FOLDER}/order.toml")["of_model"])
 
 
 @functools.cache

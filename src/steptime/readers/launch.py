@@ -20,7 +20,7 @@ from steptime.readers.megatron_layout import SIZES, megatron_layout
 from steptime.readers.megatron_model import SHAPE, megatron_model
 from steptime.readers.megatron_stages import noop_layers
 from steptime.readers.named_model import named_model
-from steptime.readers.own_defaults import sixteen_bit_states
+from steptime.readers.own_defaults import sixteen_bit_states, word_pieces
 from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import COMMAND_LINE, Reading
 from steptime.readers.settings import set_entries
@@ -95,6 +95,7 @@ def _megatron(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of Megatron-LM and what shares its names."""
     reading = entries.reading
     noop_layers(entries)
+    word_pieces(entries)
     if reading.kind == "megatron-deepspeed":
         deepspeed_settings(entries, folder)
     tp = entries.count("tp", *dict(SIZES)["tp"]) or 1

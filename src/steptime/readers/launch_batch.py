@@ -112,8 +112,15 @@ def devices(entries: Entries) -> None:
     if nodes is None and each is not None and "num_nodes" not in asked and _one_node(entries):
         nodes = 1
         reading.assume("num_nodes", 1, "the launcher's default")
+    group = int(reading.value("tp", 1) * reading.value("cp", 1) * reading.value("pp", 1))
     if nodes is not None and each is not None:
-        reading.state("num_gpus", nodes * each, written="nodes x GPUs per node")
+        is_own = not any(one.name == "num_nodes" for one in reading.assumptions)
+        if is_own or nodes * each % group == 0:
+            reading.state("num_gpus", nodes * each, written="nodes x GPUs per node")
+            return
+        # A recipe's own number of nodes is for whoever starts it to change.
+        why = f"the usual {nodes} x {each} do not hold tp x cp x pp = {group}"
+        entries.ask("num_gpus", why)
     elif "num_gpus" not in asked:
         reading.missing[:] = [
             text

@@ -148,4 +148,5 @@ def tree_entries(
             continue
         value, known = resolver.value(leaf.value, leaf.path)
         key = form.our_name(parts) or f"?{name}"
-        yield Entry(key, value, leaf.line, ".".join(leaf.path)[-80:], known, name)
+        written = ", ".join(filter(None, (leaf.file, ".".join(leaf.path)[-80:])))
+        yield Entry(key, value, leaf.line, written, known, name)

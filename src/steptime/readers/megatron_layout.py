@@ -171,8 +171,9 @@ def _block(entries: Entries, number: Entry) -> bool:
     """Return whether layers are computed again; note how many of all chunks of a rank.
 
     References:
-        megatronlm2026, megatron/core/transformer/transformer_block.py, _checkpointed_forward:
-        each chunk of a rank is a block of its own; MindSpeed's own switch counts the rank once.
+        megatronlm2026, megatron/core/recompute.py: recompute_method = block counts over
+        num_layers_per_pipeline_rank, which transformer_block.py sets to the layers of one block,
+        and each chunk of a rank is a block; MindSpeed's own switch counts the rank once.
     """
     reading = entries.reading
     layers = entries.count("recompute_layers", "recompute_num_layers", least=0)

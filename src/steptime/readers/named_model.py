@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
-from steptime.readers.class_names import class_model
+from steptime.readers.class_names import bare_name, class_model
 from steptime.readers.entries import Entries, Entry
 from steptime.readers.huggingface import read_huggingface, shape_reading
+from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import where
 from steptime.readers.safe import json_object, shown
 
@@ -60,7 +62,7 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
         try:
             shape = preset_model(text)
         except ConfigError:
-            entries.ask("model", f"no shape is known for {entry.written} = {shown(text)}")
+            ask_for_shape(entries, text, f"{entry.written} = {shown(text)}", entry.line)
             return None
     if shape is not None:
         entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
@@ -70,7 +72,8 @@ def named_model(entries: Entries, folder: Path, *keys: str) -> ModelShape | None
 def _of_class(entries: Entries, entry: Entry) -> ModelShape | None:
     shape = class_model(str(entry.value))
     if shape is None:
-        entries.ask("model", f"no shape is known for {entry.written} = {shown(entry.value)}")
+        text = str(entry.value)[:300]
+        ask_for_shape(entries, text, f"{entry.written} = {shown(text)}", entry.line)
         return None
     entries.reading.assume("model", shape.name, f"{entry.written} on {where(entry.line)}")
     return shape
@@ -82,3 +85,26 @@ def _model_of(recipe: str) -> str:
         recipe = recipe.partition(f"_{word}")[0]
     # NeMo's launcher has a folder for each family: gpt3/175b.
     return recipe.replace("/", "-")
+
+
+def ask_for_shape(entries: Entries, name: str, written: str, line: int) -> None:
+    """Ask for the shape of a model whose name is not known, unless the name says why none is.
+
+    Args:
+        entries: The file's keys.
+        name: Of the model.
+        written: How the file has it.
+        line: Where.
+
+    Raises:
+        ConfigError: If models of that name have no shape here.
+    """
+    last = name.rstrip("/").rpartition("/")[2].rpartition(".")[2] or name
+    for bare in {bare_name(last), bare_name(name.rpartition("/")[2])}:
+        for wild, why in data_table("formats/order.toml")["no_shapes"].items():
+            if fnmatchcase(bare, wild):
+                raise ConfigError(
+                    f"{entries.reading.at(line)}: {written}: {why}; without it, ask: "
+                    f"{predict_line()}"
+                )
+    entries.ask("model", f"no shape is known for {written}")

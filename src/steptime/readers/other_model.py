@@ -40,6 +40,7 @@ def take_model(reading: Reading, shape: ModelShape) -> None:
         del reading.facts[name]
     reading.assumptions[:] = [one for one in reading.assumptions if one.name not in OF_MODEL]
     reading.missing[:] = [gap for gap in reading.missing if gap.split(":")[0] not in OF_MODEL]
+    reading.notes[:0], reading.held_back[:] = reading.held_back, []
     reading.facts["model"] = Fact(
         name="model", value=shape.name, line=COMMAND_LINE, written="--model"
     )

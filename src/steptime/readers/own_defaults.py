@@ -5,6 +5,7 @@ from __future__ import annotations
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries
 from steptime.readers.formats import format_named
+from steptime.readers.predict_line import predict_line
 from steptime.readers.reading import DEFAULT, Fact
 from steptime.readers.safe import shown
 from steptime.readers.shared_out import COPIES
@@ -42,6 +43,33 @@ def litgpt(entries: Entries) -> None:
     entries.put("recompute", False, "LitGPT's pre-training computes nothing again")
     if nodes is not None and nodes > 1:
         entries.put(COPIES, nodes, "LitGPT's pre-training shards inside a server")
+
+
+def word_pieces(entries: Entries) -> None:
+    """Refuse a vocabulary of word pieces where no tokenizer is named.
+
+    Megatron-LM's program for decoders takes GPT-2's vocabulary then, in two files of other kinds;
+    that for encoders takes word pieces, one a line.
+
+    Args:
+        entries: The file's keys.
+
+    Raises:
+        ConfigError: With the vocabulary's file.
+
+    References:
+        megatronlm2026, pretrain_bert.py and pretrain_gpt.py: args_defaults.
+    """
+    file = entries.entry("vocab_file")
+    named = any(entries.entry(key) for key in ("tokenizer_type", "merge_file", "tokenizer_model"))
+    if file is None or named or not str(file.value).lower().endswith(".txt"):
+        return
+    raise ConfigError(
+        f"{entries.reading.at(file.line)}: {file.written} = {shown(file.value)}, without a "
+        "tokenizer_type: only the program that trains an encoder takes word pieces unasked, which "
+        f"is not modelled; if it is a decoder's, add --set tokenizer_type=NAME or ask: "
+        f"{predict_line()}"
+    )
 
 
 def _number(entries: Entries, key: str) -> int | None:

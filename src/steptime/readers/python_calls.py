@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steptime.readers.formats import recipe_calls
+from steptime.readers.formats import kept_calls, recipe_calls
 from steptime.readers.python_module import Module
 from steptime.readers.python_records import OPEN, Record, Scoped, Unknown, is_number, shown
 
@@ -25,6 +25,8 @@ MOST_ITEMS = 200
 _MOST_BASES = 12
 _COPY = 4
 """Values that copying a record takes as long as."""
+FAMILY = "family"
+"""The field of a registry's record that holds the family of its models."""
 _SHAPE = {"num_layers", "hidden_size"}
 """Fields that the class of a model has."""
 
@@ -90,6 +92,10 @@ def made(scope: Scoped, node: ast.Call, name: str, callee: tuple[Module, str] | 
         # The module that it comes from tells of which model it is.
         kind = f"{scope.module.imported[kind][0]}.{kind}"
     found = Record(kind=kind)
+    if name in kept_calls() or scope.module.imported.get(name, ("", 0, ""))[2] in kept_calls():
+        # The folder of a registry names the family of its models.
+        dotted = scope.module.imported.get(name, ("", 0, ""))[0].rpartition(".")[2]
+        found.fields[FAMILY] = (dotted or scope.module.path.parent.name, node.lineno)
     if callee is not None and callee[1] in callee[0].classes:
         own = _own(scope, *callee, set())
         found.fields |= own if _SHAPE & own.keys() else {}

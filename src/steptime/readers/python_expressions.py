@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from steptime.readers.formats import program_options
 from steptime.readers.python_calls import MOST_ITEMS
 from steptime.readers.python_records import (
     OPEN,
@@ -18,25 +19,53 @@ from steptime.readers.python_records import (
     summed,
     truth,
 )
+from steptime.readers.python_rows import option
 
 _LONGEST_TEXT = 200
 
 
 def _items(scope: Scoped, node: ast.List | ast.Tuple) -> Any:
     items = [scope.value(item) for item in node.elts[:MOST_ITEMS]]
-    many = sum(len(one) for one in items if isinstance(one, list))
-    return OPEN if many > MOST_ITEMS else items
+    return OPEN if _count(items) > MOST_ITEMS else items
+
+
+def _count(items: list[Any]) -> int:
+    """Return how many values a list holds, those of lists in it too, as far as they are few."""
+    waiting, many = list(items), 0
+    while waiting and many <= MOST_ITEMS:
+        one, many = waiting.pop(), many + 1
+        waiting.extend(one if isinstance(one, list) else ())
+    return many
 
 
 def _attribute(scope: Scoped, node: ast.Attribute) -> Any:
     inside = scope.value(node.value)
     if isinstance(inside, Record):
-        return inside.fields.get(node.attr, (Unknown(shown(node)), 0))[0]
+        if node.attr in inside.fields:
+            return inside.fields[node.attr][0]
+        known = inside.kind in program_options()
+        return option(inside, node.attr, scope.library.given) if known else Unknown(shown(node))
     text = shown(node)
     if isinstance(inside, Unknown) and inside.is_option:
         return Unknown(text, is_option=True)
     # A name of another module, such as a type of numbers, stands for itscope.
     return text if isinstance(inside, (str, Unknown)) and "(" not in text else Unknown(text)
+
+
+def _part(scope: Scoped, node: ast.Subscript) -> Any:
+    """Return an item of a list, or the first of its items; others are not known."""
+    several = scope.value(node.value)
+    if not isinstance(several, list):
+        return OPEN
+    if isinstance(node.slice, ast.Slice):
+        first, last = (
+            None if one is None else scope.value(one)
+            for one in (node.slice.lower, node.slice.upper)
+        )
+        plain = all(one is None or type(one) is int for one in (first, last))
+        return several[first:last] if plain and node.slice.step is None else OPEN
+    place = scope.value(node.slice)
+    return several[place] if type(place) is int and -len(several) <= place < len(several) else OPEN
 
 
 def _unary(scope: Scoped, node: ast.UnaryOp) -> Any:
@@ -94,6 +123,7 @@ EXPRESSIONS: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.List: _items,
     ast.Tuple: _items,
     ast.Attribute: _attribute,
+    ast.Subscript: _part,
     ast.UnaryOp: _unary,
     ast.BinOp: _binary,
     ast.Compare: _compare,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,12 @@ class Library:
     Attributes:
         found: By path; None for what cannot be read.
         words: How many words were cut so far.
+        given: What the user sets, which may be options of the program.
     """
 
     found: dict[Path, Module | None] = field(default_factory=dict)
     words: int = 0
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def cut(self, text: str, path: Path, name: str) -> Module:
         """Return a module of a text.
@@ -136,21 +138,33 @@ def _places(path: Path, dotted: str, up: int) -> Iterator[Path]:
         roots = [path.parent]
     else:
         # The folder above the package that both are in.
-        names = [one.name for one in path.parents[:_MOST_UP]]
-        roots = [path.parents[at + 1] for at, name in enumerate(names) if name == parts[0]][:2]
+        above = path.parents[:_MOST_UP]
+        roots = [one.parent for one in above if one.name == parts[0]][:2]
+        # Or beside the package: a repository has its own name, and folders of recipes of others.
+        roots += [one for one in above if parts and _is_package(one / parts[0])][:1]
     for root in roots:
         base = root.joinpath(*parts)
         yield from (base.with_name(f"{base.name}.py"), base / "__init__.py")
 
 
+def _is_package(folder: Path) -> bool:
+    try:
+        return folder.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _module(tree: ast.Module, path: Path) -> Module:
     imported: dict[str, tuple[str, int, str]] = {}
     blocks: list[ast.stmt] = []
-    for one in tree.body:
+    # What a function imports for itself counts where the module has no such name.
+    inner = [each for one in tree.body if isinstance(one, ast.FunctionDef) for each in one.body]
+    for one in (*inner, *tree.body):
         if isinstance(one, ast.ImportFrom):
             names = {alias.asname or alias.name: alias.name for alias in one.names[:200]}
             imported |= {here: (one.module or "", one.level, its) for here, its in names.items()}
-        elif isinstance(one, ast.If):
+    for one in tree.body:
+        if isinstance(one, ast.If):
             blocks.extend(one.body)
         elif isinstance(one, ast.Expr):
             blocks.append(one)

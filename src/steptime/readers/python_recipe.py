@@ -13,7 +13,7 @@ from steptime.readers.entries import Entry
 from steptime.readers.formats import Format, python_formats, recipe_calls, recognised
 from steptime.readers.leaves import MOST_KEYS, overruled
 from steptime.readers.olmo_script import experiment
-from steptime.readers.python_calls import defaults
+from steptime.readers.python_calls import FAMILY, defaults
 from steptime.readers.python_module import LARGEST_BYTES, Library, Module
 from steptime.readers.python_records import Budget, Record, Unknown
 from steptime.readers.python_values import Scope
@@ -39,7 +39,7 @@ def recipe_entries(
     Raises:
         ConfigError: If it is no Python, or holds several recipes and none is named.
     """
-    library = Library()
+    library = Library(given=given)
     module = library.cut(text, path.resolve(), name)
     try:
         found = _recipes(path, library, module, given)
@@ -144,8 +144,10 @@ def _entries(made: Record, path: Path) -> Iterator[Entry]:
         yield _entry(("library_recipe",), f"{outer.rpartition('.')[2]}.{last}", 0)
     if "model_spec" in made.fields:
         # torchtitan keeps the registry of a model in the model's folder.
-        folder = path.resolve().parent.name
-        yield Entry("?", folder, 0, "the file's folder", True, "model.name")
+        spec, line = made.fields["model_spec"]
+        family, _ = spec.fields.get(FAMILY, ("", 0)) if isinstance(spec, Record) else ("", 0)
+        folder = family or path.resolve().parent.name
+        yield Entry("?", folder, line if family else 0, "the registry's folder", True, "model.name")
 
 
 def _flat(made: Record, outer: tuple[str, ...], line: int) -> Iterator[Entry]:

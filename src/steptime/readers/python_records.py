@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from steptime.readers.python_module import Module
+from steptime.readers.python_module import Library, Module
 
 MOST = 10**15
 MOST_CALLS = 6_000
@@ -103,6 +103,10 @@ class Scoped(Protocol):
     @property
     def module(self) -> Module:
         """Return the module that it is a part of."""
+
+    @property
+    def library(self) -> Library:
+        """Return the modules that names may come from, and what the user sets."""
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of an expression."""

@@ -9,6 +9,8 @@ from typing import Any
 from steptime.readers.formats import setters
 from steptime.readers.python_records import Record, Scoped, Unknown
 
+AS_SET = "as a function of its library sets it: "
+"""How the value of a field starts that such a function may set or not."""
 ITS_VALUE = ""
 """Stands for the argument itself in what a rule sets."""
 
@@ -33,7 +35,7 @@ def set_by(scope: Scoped, node: ast.Call, name: str) -> Record | None:
         holds = _holds(rule, its)
         for path, value in rule["sets"].items() if holds is not False else ():
             wanted = its[0] if value == ITS_VALUE else value
-            _put(record, path, Unknown(f"as {name} sets it") if holds is None else wanted, node)
+            _put(record, path, Unknown(f"{AS_SET}{name}") if holds is None else wanted, node)
     return record
 
 

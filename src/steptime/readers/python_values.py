@@ -34,6 +34,7 @@ from steptime.readers.python_records import (
     summed,
     truth,
 )
+from steptime.readers.python_rows import from_program
 from steptime.readers.python_setters import set_by
 
 MOST_DEPTH = 12
@@ -265,9 +266,9 @@ class Scope:
         self.budget.calls -= 1
         if self.budget.calls < 0:
             return Unknown(name)
-        inside = set_by(self, node, last)
-        if inside is not None:
-            return inside
+        taken = set_by(self, node, last) or from_program(self, node, last)
+        if taken is not None:
+            return taken
         callee = self.callee(node.func)
         if callee is not None and callee[1] in callee[0].functions:
             module, one = callee

@@ -63,6 +63,7 @@ class Reading:
         software: The family of software that runs it; empty for a model alone.
         title: What to call the format.
         software_facts: What it says of its software, by the names of `steptime facts`.
+        held_back: Notes for who names the model that the file lacks.
     """
 
     path: str
@@ -75,10 +76,11 @@ class Reading:
     software: str = ""
     title: str = ""
     software_facts: list[Fact] = field(default_factory=list)
+    held_back: list[str] = field(default_factory=list)
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""
-        if line == DEFAULT:
+        if line in (DEFAULT, 0):
             return self.path
         return "command line" if line == COMMAND_LINE else f"{self.path}:{line}"
 

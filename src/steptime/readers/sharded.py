@@ -6,11 +6,11 @@ from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.beside import accelerate_file, deepspeed_file
-from steptime.readers.entries import Entries
+from steptime.readers.entries import Entries, Entry
 from steptime.readers.launch_batch import batch, devices
 from steptime.readers.megatron_layout import SIZES
 from steptime.readers.precision import precision
-from steptime.readers.reading import DEFAULT, Fact
+from steptime.readers.reading import DEFAULT, Fact, Reading
 from steptime.readers.safe import shown
 from steptime.readers.shared_out import COPIES, stated_copies
 
@@ -205,9 +205,13 @@ def recomputed(entries: Entries) -> None:
             reading.state("recompute", "selective", line=entries.line("recompute_activations"))
         return
     word = str(entry.value).lower()
-    if word in ("half", "part"):
-        reading.notes.append(f"{entry.written}: some layers are computed again; taken as all")
+    some, slash, of = word.partition("/")
+    interval = entries.entry("recompute_interval")
+    if word == "interval" and interval is not None and str(interval.value).isdigit():
+        some, slash, of = "1", "/", str(interval.value)
+    if slash or word == "interval":
         word = "full"
+        some_layers(reading, entry, int(some) if slash else 1, int(of) if slash else 1)
     word = {"true": "full", "false": "none"}.get(word, word)
     if word not in _RECOMPUTE:
         raise ConfigError(
@@ -218,6 +222,30 @@ def recomputed(entries: Entries) -> None:
         reading.assume("recompute", word, entry.written)
     else:
         reading.state("recompute", word, line=entry.line, written=entry.written)
+
+
+def some_layers(
+    reading: Reading, entry: Entry, some: int, of: int, *, from_first: bool = True
+) -> None:
+    """Note that some of every few layers are computed again: a fact of the software's, as a count.
+
+    Args:
+        reading: With the model, where the file gives one.
+        entry: What says so.
+        some: So many layers: one of a few, or all but one.
+        of: How many those few are.
+        from_first: Whether the one is the first of the few; else the last.
+    """
+    if reading.model is None or of < 1:
+        reading.notes.append(f"{entry.written}: some layers are computed again; taken as all")
+        return
+    each = -(-reading.model.num_layers // int(reading.value("pp", 1)))
+    ones = -(-each // of) if from_first else each // of
+    count = ones if some == 1 else each - ones
+    reading.software_facts.append(
+        Fact(name="recompute_layers", value=count, line=max(entry.line, 0), written=entry.written)
+    )
+    reading.notes.append(f"{entry.written}: {count} of {each} layers are computed again")
 
 
 def offloads(entries: Entries) -> None:

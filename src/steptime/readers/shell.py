@@ -24,6 +24,7 @@ _BRACKETS = ("[", "[[", "]", "]]")
 _TELLING = ("echo", "printf")
 _DEEPEST = 4
 """How many times the text of one command may hold another: eval, bash -c."""
+_MOST_LETTERS = 6
 _MOST_TEXTS = 200
 
 
@@ -223,8 +224,8 @@ class _Runner:
             self.expander.shift(words[1] if len(words) > 1 else "1")
         elif words[0] == "eval":
             self._within(line, " ".join(words[1:]))
-        elif "-c" in words[:-1] and any(word.endswith("bash") or word == "sh" for word in words):
-            self._within(line, words[words.index("-c") + 1])
+        elif (place := _text_behind(words)) is not None:
+            self._within(line, words[place])
         elif words[0] not in _TELLING:
             self.script.commands.append(Command(line, words))
 
@@ -266,3 +267,18 @@ class _Runner:
             [*self.expander.arrays.get(name, []), *values] if append else values
         )
         self.expander.scalars.pop(name, None)
+
+
+def _text_behind(words: list[str]) -> int | None:
+    """Return where the text stands that another shell is started with: bash -c, or bash -lc."""
+    if not any(word.endswith("bash") or word == "sh" for word in words):
+        return None
+    for place, word in enumerate(words[:-1]):
+        if (
+            word[:1] == "-"
+            and word[1:2] != "-"
+            and word.endswith("c")
+            and len(word) <= _MOST_LETTERS
+        ):
+            return place + 1
+    return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,10 @@ from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.readers.entries import Entries
 from steptime.readers.launch_batch import devices
-from steptime.readers.named_model import named_model
+from steptime.readers.named_model import ask_for_shape, named_model
+from steptime.readers.predict_line import predict_line
 from steptime.readers.safe import shown
+from steptime.readers.sharded import some_layers
 from steptime.readers.shared_out import LONG_NAMES, cut_as_tensors, stated, stated_copies
 from steptime.readers.torchtitan_stages import PIPELINE, stages
 
@@ -45,6 +49,13 @@ def _registry(entries: Entries) -> None:
 
     Its batches are counted in tokens, a micro-batch of the pipeline apart from the others.
     """
+    start = entries.entry("recipe_kind")
+    if start is not None and not str(start.value).endswith("Config"):
+        # What is only changed here, and says most, stands elsewhere.
+        raise ConfigError(
+            f"{entries.reading.path}: its recipe starts from {shown(start.value)}, which is not "
+            "beside it: explain it inside its own checkout, or ask: " + predict_line()
+        )
     kind = entries.entry("recompute_kind")
     if kind is not None:
         entries.put("recompute_mode", kind.value, kind.written, kind.line)
@@ -101,7 +112,8 @@ def _of_flavor(entries: Entries) -> Any:
                 shape = model_from_entry({"name": f"{family} {flavor}", **known})
             entries.reading.assume("model", shape.name, f"model.name and flavor, line {line}")
             return shape
-    entries.ask("model", f"no shape is known for model.name {family} {flavor}".rstrip())
+    written = f"model.name {family} {flavor}".rstrip()
+    ask_for_shape(entries, family, written, entries.line("model_name"))
     return None
 
 
@@ -175,12 +187,12 @@ def _recompute(entries: Entries) -> None:
         # Half of all products, as by operation.
         _note(entries, "recompute", "selective", line)
         return
-    reading.state("recompute_every_layers", every, line=entries.line("recompute_option"))
     _note(entries, "recompute", "full", line)
-    if every > 1:
-        reading.notes.append(
-            f"selective_ac_option = {every}: one layer in {every} is computed again; taken as all"
-        )
+    told = entries.entry("recompute_option")
+    # Told as a count of layers; the words that are facts of their own are op and 2.
+    entries.by_key.pop("recompute_option")
+    if every > 1 and told is not None:
+        some_layers(reading, told, 1, every, from_first=False)
 
 
 def _note(entries: Entries, name: str, value: str, line: int) -> None:
@@ -191,19 +203,55 @@ def _note(entries: Entries, name: str, value: str, line: int) -> None:
 
 
 def _precision(entries: Entries) -> None:
-    converters = entries.entry("converters")
-    text = str(converters.value).lower() if converters else ""
+    found = _converted(entries)
     word = entries.word("param_type")
     entries.entry("reduce_type")
     if entries.flag("eight_bits") or entries.word("eight_bits_word") not in ("", "none", "false"):
-        text += " float8"
-    precision = "mxfp8" if "mx" in text else "fp8" if "float8" in text else word or "bf16"
+        found = found or "fp8"
+    precision = found or word or "bf16"
     entries.reading.assume("precision", precision, "model.converters")
     if precision != "fp8":
         # What is cast before it is gathered counts with such products alone.
         entries.by_key.pop("gather_8_bits", None)
     if precision == "fp32":
         entries.reading.notes.insert(0, "32 BITS: mixed_precision_param asks for fp32")
+
+
+def _converted(entries: Entries) -> str:
+    """Return the precision that converters of the model make of its products; empty for none.
+
+    Raises:
+        ConfigError: If one trains another model, or is not known.
+    """
+    entry = entries.entry("converters")
+    if entry is None or str(entry.value).strip() in ("", "[]", "false", "False"):
+        return ""
+    table = data_table("formats/torchtitan.toml")
+    names = (
+        entry.value
+        if isinstance(entry.value, list)
+        else re.split(r"[\s,\[\]'\"]+", str(entry.value))
+    )
+    at, found = entries.reading.at(entry.line), ""
+    for name in [str(one)[:200].lower() for one in names[:50] if str(one)]:
+        for wild, why in table["converters_refused"].items():
+            if fnmatchcase(name, wild):
+                raise ConfigError(f"{at}: {entry.written} = {shown(name)}: {why}")
+        known = next(
+            (its for wild, its in table["converters"].items() if fnmatchcase(name, wild)), None
+        )
+        if known is None:
+            raise ConfigError(
+                f"{at}: {entry.written} = {shown(name)} is not understood; known: "
+                f"{', '.join(one.strip('*') for one in table['converters'])}"
+            )
+        found = found or known
+        if known and name.endswith(".config"):
+            entries.reading.notes.append(
+                f"{entry.written} = {name}: every layer is taken in the low precision, whatever "
+                "part of them it names"
+            )
+    return found
 
 
 def _batch(entries: Entries) -> None:

@@ -15,7 +15,6 @@ from steptime.inputs.errors import ConfigError
 from steptime.readers.safe import DEEPEST, shown
 
 MOST_LEAVES = 50_000
-_CODE = "tag:yaml.org,2002:python/object"
 _INTEGER = re.compile(r"[-+]?\d[\d_]*\Z")
 _FLOAT = re.compile(r"[-+]?(\d[\d_]*)?\.?\d[\d_]*([eE][-+]?\d{1,4})?\Z|[-+]?\d[\d_]*\.\Z")
 _PLAIN_TAGS = {"!", *("tag:yaml.org,2002:" + kind for kind in "str int float bool null".split())}
@@ -32,11 +31,13 @@ class Leaf:
         path: Keys from the outermost in.
         value: Text, number, bool, None, or a list of these.
         line: Counted from 1.
+        file: Name of another file that says it; empty for the file that is read.
     """
 
     path: tuple[str, ...]
     value: object
     line: int
+    file: str = ""
 
 
 @dataclass(slots=True)
@@ -80,12 +81,11 @@ class _Walk:
     def take(self, event: Any) -> None:
         """Take one event."""
         line = event.start_mark.line + 1
-        tag = getattr(event, "tag", None)
-        if tag and tag not in _PLAIN_TAGS:
+        tag, kind = getattr(event, "tag", None), type(event).__name__
+        # What a program puts in a word's place, such as another file, is not known.
+        is_put_in = kind == "ScalarEvent" and str(tag)[:1] == "!"
+        if tag and tag not in _PLAIN_TAGS and not is_put_in:
             raise self.refuse(line, f"tag {shown(tag)}: only plain values are read, no objects")
-        kind = type(event).__name__
-        if str(getattr(event, "tag", None) or "").startswith(_CODE):
-            raise self.refuse(line, "a tag that makes a Python object; a launch file holds data")
         if kind in ("MappingStartEvent", "SequenceStartEvent"):
             self._start(
                 line, is_list=kind[0] == "S", in_brackets=event.flow_style, anchor=event.anchor
@@ -167,6 +167,8 @@ class _Walk:
             self._leave()
             return
         value = event.value.strip()[:1000] if event.style else _plain(event.value)
+        if event.tag and event.tag not in _PLAIN_TAGS:
+            value = f"${{{event.tag[:40]} {event.value[:200]}}}"
         if event.anchor is not None:
             self.anchors[event.anchor] = value
         self._value(value, line)

@@ -9,12 +9,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import pytest
 
 from steptime.book.explorer_page import write_explorer
 
-_AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 _OUTS = """() => {
   const words = ['change', 'note', 'copied', 'map-line', 'sentence', 'changed'];
   return Object.fromEntries([...document.querySelectorAll('#layout [data-out]')]
@@ -40,13 +38,15 @@ class Explorer:
         errors: Exceptions and console errors so far.
         assert_clean: Fails if it asked another host, missed a file or threw.
         until: Waits until an expression holds in the page.
+        violations: Returns what axe finds, one line an element.
     """
 
-    def __init__(self, watched: Any) -> None:
+    def __init__(self, watched: Any, violations: Callable[..., list[str]]) -> None:
         self.page = watched.page
         self.errors: list[str] = watched.errors
         self.assert_clean: Callable[[], None] = watched.assert_clean
         self.until: Callable[[str], None] = watched.until
+        self.violations: Callable[[], list[str]] = lambda: violations(self.page)
 
     def value(self, name: str) -> float:
         """Return the number behind a printed one."""
@@ -70,16 +70,6 @@ class Explorer:
         self.page.evaluate("for (const e of document.querySelectorAll('details')) e.open = true")
         self.settle()
 
-    def violations(self) -> list[str]:
-        """Return what axe finds, one line an element."""
-        self.page.evaluate(_AXE)
-        found = self.page.evaluate("async () => (await axe.run()).violations")
-        return [
-            f"{one['id']}: {node['html'][:140]} {node.get('failureSummary', '')[:200]}"
-            for one in found
-            for node in one["nodes"]
-        ]
-
 
 @pytest.fixture(scope="session")
 def explorer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -100,10 +90,12 @@ def site(explorer_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_explorer(open_page: Callable[..., Any]) -> Callable[..., Explorer]:
+def open_explorer(
+    open_page: Callable[..., Any], violations: Callable[..., list[str]]
+) -> Callable[..., Explorer]:
     """Return a function that opens the explorer: ``open_explorer("?l.pp=8", width=360)``."""
 
     def opener(query: str = "", **options: Any) -> Explorer:
-        return Explorer(open_page("explorer/index.html" + query, **options))
+        return Explorer(open_page("explorer/index.html" + query, **options), violations)
 
     return opener

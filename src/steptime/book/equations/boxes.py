@@ -199,6 +199,24 @@ def divided(over: Box, under: Box) -> Box:
     return Box(latex, max(over.width, under.width) + 0.6, PRODUCT, broken)
 
 
+def _filled(arguments: Sequence[Box], limit: float) -> list[Row]:
+    """Return arguments with a comma between them: names side by side, anything else on its own."""
+    rows: list[Row] = []
+    free = 0.0
+    for one in arguments:
+        if rows:
+            rows = _ended(rows, ",")
+        name = one.level == ATOM and one.broken is None
+        if rows and name and one.width + 1.0 <= free:
+            rows = _ended(rows, " " + one.latex)
+            free -= one.width + 1.0
+        else:
+            rows += one.rows(limit)
+            # What is no name stands alone, and so does what follows it.
+            free = limit - one.width - 1.0 if name else 0.0
+    return rows
+
+
 def called(name: Box, arguments: Sequence[Box]) -> Box:
     """Return a function of something; of nothing but records it is its name alone.
 
@@ -210,11 +228,8 @@ def called(name: Box, arguments: Sequence[Box]) -> Box:
         return name
 
     def broken(limit: float) -> list[Row]:
-        rows: list[Row] = [(0, name.latex + "(")]
-        for place, one in enumerate(arguments):
-            last = place == len(arguments) - 1
-            rows += _deeper(_ended(one.rows(limit - _INDENT - 1.0), ")" if last else ","))
-        return rows
+        rows = _filled(arguments, limit - _INDENT - 1.0)
+        return [(0, name.latex + "("), *_deeper(_ended(rows, ")"))]
 
     inside = ", ".join(one.latex for one in arguments)
     left, right = _brackets(inside)
@@ -253,38 +268,3 @@ def compared(left: Box, sign: str, right: Box) -> Box:
 
     latex = f"{left.latex} {sign} {right.latex}"
     return Box(latex, left.width + right.width + 2.4, COMPARISON, broken)
-
-
-def cases(choices: Sequence[tuple[Box, Box]], otherwise: Box) -> Box:
-    """Return a choice of values, each with its condition.
-
-    Args:
-        choices: Value and condition; the first that holds counts.
-        otherwise: Value where none does.
-    """
-    values = [*(one for one, _ in choices), otherwise]
-    said = [
-        *(prefixed(r"\text{if }", 1.5, one) for _, one in choices),
-        atom(r"\text{otherwise}", 8.0),
-    ]
-    pairs = list(zip(values, said, strict=True))
-    width = max(one.width for one in values) + max(one.width for one in said) + 3.0
-    body = r" \\ ".join(f"{value.latex} & {when.latex}" for value, when in pairs)
-    return Box(_braced(body), width, ATOM, lambda limit: _stacked(pairs, limit))
-
-
-def _braced(body: str) -> str:
-    return rf"\begin{{cases}} {body} \end{{cases}}"
-
-
-def _stacked(pairs: Sequence[tuple[Box, Box]], limit: float) -> list[Row]:
-    """Return the rows of a choice that is too wide: each condition below its value."""
-    rows: list[str] = []
-    for value, when in pairs:
-        inner = value.rows(limit - 3.0)
-        rows += [r"\quad " * depth + latex for depth, latex in inner]
-        if len(inner) == 1 and value.width + when.width + 4.0 <= limit:
-            rows[-1] += r"\quad " + when.latex
-            continue
-        rows += [r"\qquad " + r"\quad " * depth + latex for depth, latex in when.rows(limit - 5.0)]
-    return [(0, _braced(r" \\ ".join(rows)))]

@@ -13,13 +13,13 @@ from steptime.book.equations.boxes import (
     atom,
     bracketed,
     called,
-    cases,
     compared,
     divided,
     multiplied,
     prefixed,
     within,
 )
+from steptime.book.equations.choices import cases
 from steptime.book.equations.symbols import function_box, input_box, number_box, word_box
 
 NUMBER = "steptime.formulas.number"

@@ -54,13 +54,14 @@ def large_runs(runs: Sequence[Headline]) -> Figure:
     axes = figure.add_subplot()
     for place, run in enumerate(runs):
         low, high = (time / run.measured_s for time in run.interval_s)
-        axes.plot([low, high], [place, place], "-", lw=5, color=colours.IDLE, zorder=1)
+        bar = "its 90 % interval" if place == 0 else None
+        axes.plot([low, high], [place, place], "-", lw=5, color=colours.IDLE, zorder=1, label=bar)
         times = [one.step_time_s / run.measured_s for one in run.answers]
-        axes.plot(times, [place] * len(times), "o", ms=5, color=colours.FORWARD)
+        dot = "predicted" if place == 0 else None
+        axes.plot(times, [place] * len(times), "o", ms=5, color=colours.FORWARD, label=dot)
     axes.axvline(1.0, color=colours.OTHER)
     axes.set_yticks(range(len(runs)), [run.title for run in runs])
     axes.invert_yaxis()
-    axes.set_xlabel(
-        "step time over the measured one: the answers (dots), their 90 % interval (bars)"
-    )
+    axes.set_xlabel("step time over the measured one")
+    figure.legend(loc="outside upper left", ncols=2)
     return figure

@@ -14,9 +14,13 @@ from steptime.pipeline.schedules import SCHEDULES
 # Where a name would run into another point, it moves; in points from its own.
 _MOVED = {
     "dualpipe": (8, -8),
-    "dualpipe-v": (6, 4),
+    "dualpipe-v": (-4, 12),
+    "zb-h1": (-38, 2),
+    "zb-1p": (-36, -9),
+    "zb-h2": (-40, -4),
     "zb-v": (-24, -13),
-    "interleaved-zb": (-112, 4),
+    "interleaved-zb": (8, -4),
+    "zb-auto": (-72, -13),
     "looped-bfs": (-96, -14),
     "gpipe": (-38, -4),
 }

@@ -110,7 +110,7 @@ def written_by(steps: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def build(builder: str = "html", outdir: Path = SITE, fresh: bool = False) -> int:
+def build(builder: str, outdir: Path, fresh: bool = False) -> int:
     """Run Sphinx over the pages and return its status; a warning is a failure.
 
     Args:
@@ -195,7 +195,7 @@ def _made(options: argparse.Namespace) -> int:
     if options.linkcheck:
         return build("linkcheck", ROOT / "build" / "links")
     _keep_build_info(KEPT_INFO, SITE)
-    status = build(fresh=options.fresh)
+    status = build("html", SITE, fresh=options.fresh)
     _keep_build_info(SITE, KEPT_INFO)
     for stand_in in WEB.glob("*.html"):
         # A fragment that pages hold: no page of its own.

@@ -24,9 +24,18 @@ def _clean(text: str | None) -> str:
     return text.replace("\b", "").replace("\f", "").strip()
 
 
+_CODE = re.compile(r"`([^`]+)`|(?<![\w-])(--[\w-]*\w|--(?![\w-]))")
+
+
 def _escaped(text: str) -> str:
-    """Return text that Markdown shows as it stands."""
-    return re.sub(r"([$*_<\[\]{}|`])", r"\\\1", text.replace("\n", " "))
+    """Return text that Markdown shows as it stands; options and what is quoted are code."""
+    out = ""
+    for place, part in enumerate(_CODE.split(text.replace("\n", " "))):
+        if place % 3 == 0:
+            out += re.sub(r"([$*_<\[\]{}|`])", r"\\\1", part)
+        elif part:
+            out += f"`{part}`"
+    return out
 
 
 def _described(text: str) -> str:

@@ -17,7 +17,8 @@ from unittest import mock
 
 from steptime.book.site.your_run_page import made_trace
 
-COLUMNS = "100"
+COLUMNS = "80"
+"""What the text column of a page has room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +39,14 @@ class Scene:
 FILES = {
     "launch.sh": """\
 torchrun --nproc-per-node 8 --nnodes 16 pretrain_gpt.py \\
-  --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 --num-attention-heads 64 \\
-  --group-query-attention --num-query-groups 8 --swiglu --untie-embeddings-and-output-weights \\
-  --vocab-size 128256 --seq-length 8192 --max-position-embeddings 8192 \\
-  --tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --sequence-parallel \\
-  --micro-batch-size 1 --global-batch-size 256 --bf16 --use-distributed-optimizer \\
-  --recompute-granularity full --recompute-method uniform --recompute-num-layers 1
+  --num-layers 80 --hidden-size 8192 --ffn-hidden-size 28672 \\
+  --num-attention-heads 64 --group-query-attention --num-query-groups 8 \\
+  --swiglu --untie-embeddings-and-output-weights --vocab-size 128256 \\
+  --seq-length 8192 --max-position-embeddings 8192 \\
+  --tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 \\
+  --sequence-parallel --micro-batch-size 1 --global-batch-size 256 --bf16 \\
+  --use-distributed-optimizer --recompute-granularity full \\
+  --recompute-method uniform --recompute-num-layers 1
 """,
     "my_runs.csv": """\
 model,gpu,gpus,tp,pp,mbs,gbs,seq_len,recompute,precision,software,step_time_s
@@ -64,22 +67,23 @@ PLANS = (
         wish="Which layout for Llama 3 70B on 64 servers, with tensor parallelism kept at four or "
         "eight, how long does the run take, and what do failures add to it?",
         words=(
-            "search -m llama3-70b -a h100 --nodes 64 -s 8k -B 1k --tp 4,8 --recompute none",
-            "--memory-share 0.9 --tokens 15T --price-per-gpu-hour 2.5 --goodput --top 4",
+            "search -m llama3-70b -a h100 --nodes 64 -s 8k -B 1k --tp 4,8",
+            "--recompute none --memory-share 0.9 --tokens 15T",
+            "--price-per-gpu-hour 2.5 --goodput --top 4",
         ),
     ),
     Scene(
         wish="The first of them in full: where does the time go, how sure is it, what would help?",
         words=(
-            "predict -m llama3-70b -a h100 --gpus 512 --tp 4 --cp 2 --pp 4 --vpp 4",
-            "-s 8k -B 1k --recompute none",
+            "predict -m llama3-70b -a h100 --gpus 512 --tp 4 --cp 2 --pp 4",
+            "--vpp 4 -s 8k -B 1k --recompute none",
         ),
     ),
     Scene(
         wish="And as arguments of the framework.",
         words=(
-            "search -m llama3-70b -a h100 --nodes 64 -s 8k -B 1k --tp 4,8 --recompute none",
-            "--memory-share 0.9 --emit megatron",
+            "search -m llama3-70b -a h100 --nodes 64 -s 8k -B 1k --tp 4,8",
+            "--recompute none --memory-share 0.9 --emit megatron",
         ),
         most=14,
     ),

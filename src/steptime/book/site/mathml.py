@@ -21,6 +21,9 @@ _ALIGNED = re.compile(
 )
 # Words set letter by letter would also be read out letter by letter.
 _WORD = re.compile(r"\\(?:mathrm|operatorname\*?)\{([A-Za-z][A-Za-z /\-]+)\}")
+# A browser takes text for space, and puts none round a sign between two texts; names it knows. The
+# words of a choice are text.
+_NAME = re.compile(r"<mtext( [^>]*)?>(?!if\b|otherwise\b)([^<\s]{2,})</mtext>")
 _LABEL = re.compile(r"\\label\{[^}]*\}|\\nonumber")
 _UNKNOWN = re.compile(r"<m[io][^>]*>\\([A-Za-z]+)|<m[io]>(&)</m[io]>")
 
@@ -58,6 +61,7 @@ def to_mathml(latex: str, display: bool = False) -> str:
         raise FormulaError(f"unknown {hit[1] or hit[2]!r} in {latex!r}")
     # Browsers no longer know this attribute for words.
     markup = markup.replace('<mtext mathvariant="monospace">', '<mtext class="st-code">')
+    markup = _NAME.sub(r"<mi\1>\2</mi>", markup)
     markup = markup.replace("<mtable", '<mtable displaystyle="true"')
     spoken = escape(re.sub(r"\s+", " ", latex.strip()))
     opening = f'<math alttext="{spoken}"' + (' display="block"' if display else "") + ">"

@@ -81,6 +81,8 @@ REPLACED = (
         r"<summary><span class=\"toctree-toggle\" role=\"presentation\">",
         '<summary aria-label="Show the pages below"><span class="toctree-toggle">',
     ),
+    # An option of one letter stays whole; a name in code breaks where its words do (`_breaking`).
+    (r'<span class="pre">(-\w)</span>', r'<span class="pre st-short">\1</span>'),
     # A heading inside the navigation would stand before the page's own.
     (r'<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
     # A head says which cells it is the head of.
@@ -106,6 +108,15 @@ def sheets_first(html: str) -> str:
     return _FIGURE_SHEET.sub("", html).replace("</head>", f"{lines}</head>", 1)
 
 
+_NAME = re.compile(r'<span class="pre">([^<]*[_/.][^<]*)</span>')
+
+
+def _breaking(hit: re.Match[str]) -> str:
+    """Return a name in code that may be broken between its words, not within one."""
+    name = re.sub(r"([_/]|[.](?=[a-z]))(?=.)", r"\1<wbr>", hit[1])
+    return f'<span class="pre">{name}</span>'
+
+
 def polished(html: str, up: str = "") -> str:
     """Return a page with every mend made; doing it twice changes nothing more.
 
@@ -120,6 +131,7 @@ def polished(html: str, up: str = "") -> str:
     html = strict(html)
     for pattern, text in REPLACED:
         html = re.sub(pattern, text, html, flags=re.DOTALL)
+    html = _NAME.sub(_breaking, html)
     html = sheets_first(lighter(html))
     if "bd-sidebar-secondary" not in html:
         html = html.replace('<div class="bd-content">', '<div class="bd-content st-whole">')

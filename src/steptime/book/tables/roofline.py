@@ -23,6 +23,7 @@ from steptime.book.tables.markdown import (
 )
 from steptime.book.tables.sources import source_name
 from steptime.evidence.ablation import Ablation
+from steptime.evidence.fabrics import HIGHEST, LOWEST, Wanted
 from steptime.evidence.residuals import KINDS
 
 
@@ -248,3 +249,26 @@ def read_off_table(facts: Sequence[ReadOff]) -> Markdown:
     """
     rows = [[one.stack, one.fact.replace("_", " "), one.value, one.source] for one in facts]
     return Markdown(markdown_table(["software", "fact", "value", "read off"], rows))
+
+
+def fabrics_table(found: Sequence[Wanted]) -> Markdown:
+    """Return the share of the network's rate that each source would want, by fabric.
+
+    Args:
+        found: What `steptime.evidence.fabrics.wanted_of` returned.
+    """
+    beyond = {LOWEST: f"under {LOWEST:g}", HIGHEST: f"over {HIGHEST:g}"}
+    rows = [
+        [
+            one.fabric,
+            source_name(one.source),
+            str(one.runs),
+            f"{one.most_devices:,}",
+            percent(one.moves / 10.0),
+            beyond.get(one.share, fixed(one.share, 2)),
+            "yes" if one.tells else "no",
+        ]
+        for one in found
+    ]
+    columns = ["fabric", "source", "runs", "most GPUs", "a tenth moves a step by", "share", "heard"]
+    return Markdown(markdown_table(columns, rows))

@@ -71,6 +71,8 @@ class Width:
         runs: Left-out runs it rests on.
         middle: ln(predicted / measured) that is usual for such runs.
         num_sources: Sources that measured them.
+        unhidden: 1 where the later end is that of a step that hides nothing, as nobody says
+            what the software hides.
     """
 
     factor: Number
@@ -79,3 +81,4 @@ class Width:
     runs: int = 0
     middle: Number = 0.0
     num_sources: int = 0
+    unhidden: Number = 0.0

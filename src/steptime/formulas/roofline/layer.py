@@ -84,7 +84,8 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     for two. For one that did see `stored_s`.
 
     Args:
-        stack: ``flash`` is 1 or 0.
+        stack: ``flash`` is 1 or 0; the share of software with such a kernel, where nobody says
+            which it is.
         constants: As in the attention formulas.
         tokens: Of a micro-batch on this device.
 
@@ -98,8 +99,8 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     flash = flash_forward_s(job, stack, constants, tokens)
     stored = stored_s(job, stack, constants, tokens, rate)
     return {
-        "forward": where(stack.flash > 0.0, flash, stored["forward"]),
-        "backward": where(stack.flash > 0.0, 2.5 * flash, stored["backward"]),
+        "forward": stack.flash * flash + (1.0 - stack.flash) * stored["forward"],
+        "backward": stack.flash * 2.5 * flash + (1.0 - stack.flash) * stored["backward"],
     }
 
 
