@@ -124,7 +124,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
       for (let sequence = 0; sequence < settings[2]; sequence += 1) {
         job.sequence_parallel = tried.sequence[sequence];
         if (!formulas.own_sequence(job, sequence, settings[2])) continue;
-        if (!runsBeside(tried.beside, job)) continue;
+        if (!runsBeside(tried.beside, job, formulas)) continue;
         own += settings[0];
         each(zero, sequence);
       }
@@ -134,7 +134,9 @@ export function makeSearch(question, data, machine, formulas, named = null) {
 
   function row(sizes, run) {
     put(tried.run_fields, run);
-    const rule = formulas.row_rule(job) || (heads && formulas.heads_left_over(job, heads) ? tried.reasons.length : 0);
+    const { rules, rounds } = tried;
+    const ofHeads = heads && formulas.heads_left_over(job, heads) ? rules.heads : 0;
+    const rule = formulas.row_rule(job) || ofHeads || (rounds.some((name) => formulas[name](job) > 0) ? rules.rounds : 0);
     const own = ways((zero, sequence) => {
       if (rule) return;
       const kind = kinds[formulas.shares_weights(job)];
