@@ -141,8 +141,13 @@ def test_a_launch_file_is_explained_as_predict_answers(
     assert len(written) > NUM_QUESTIONS // 4
     assert {one.path.suffix for one in written} == {".sh", ".toml", ".yaml"}
     for one in written:
-        found = predict(**one.asked)
-        told = answer(Question(step=one.step, predictor=one.asked["predictor"]))
+        asked = Question(step=one.step, predictor=one.asked["predictor"])
+        # What software that nobody named could do, the file's own may not: fp8 in 2022-09.
+        why = refusal(lambda one=one: predict(**one.asked))  # type: ignore[misc]
+        assert refusal(lambda asked=asked: answer(asked)) == why  # type: ignore[misc]
+        if why:
+            continue
+        found, told = predict(**one.asked), answer(asked)
         assert numbers(told) == numbers(found), one.asked
         stated = [each for each in told.assumed if each.what not in one.taken]
         assert stated == list(found.assumed), one.asked
