@@ -155,7 +155,7 @@ export function makeAssumed(named, data, formulas) {
 
   /** Where sharing less would hold less, and why. */
   function holdsMore({ state, job, software, memory: { total } }) {
-    const stage = formulas.sharding_stage(job);
+    const stage = formulas.stage_shared(job);
     const plain = named.softwareOf(state, 0, job);
     const less = plain.stack.zero.filter((known) => known < stage && stage > 1);
     const held = less.map((known) => formulas.memory_total_bytes({ ...job, zero_stage: known }, plain.memory));

@@ -52,7 +52,6 @@ export function makeSearch(question, data, machine, formulas, named = null) {
   const width = data.memory.widths[level];
   /** Software that cuts attention by heads has a rule of its own. */
   const heads = kinds[0].time?.cp_head_ranks !== 1 && kinds[0].time;
-  const [headsLeft, noRounds] = [tried.reasons.length - 1, tried.reasons.length];
   let { beside } = tried;
   const chances = tried.chances.find((one) => String(one.chance) === question.fits);
   const scales = chances?.scales ?? null;
@@ -146,8 +145,8 @@ export function makeSearch(question, data, machine, formulas, named = null) {
 
   /** The number of the rule of its own that a row breaks with the software, or 0. */
   function ruleOfSoftware() {
-    if (heads && formulas.heads_left_over(job, heads)) return headsLeft;
-    return lacksRounds(beside, job, formulas) ? noRounds : 0;
+    if (heads && formulas.heads_left_over(job, heads)) return tried.rules.heads;
+    return lacksRounds(beside, job, formulas) ? tried.rules.rounds : 0;
   }
 
   function row(sizes, run) {

@@ -22,13 +22,13 @@ from steptime.book.search_static import fragment
 from steptime.inputs.counted import COUNTED
 
 ROOTS = (
-    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.planning.cuts",
     "steptime.formulas.candidates:own_sequence",
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.candidates:own_sharding",
     "steptime.formulas.candidates:row_rule",
+    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.judgement:fit_probability",
     "steptime.formulas.judgement:most_bytes",
     "steptime.formulas.judgement:interval_s",

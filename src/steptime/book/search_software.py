@@ -13,7 +13,7 @@ from typing import Any
 from steptime.book.decided import Decisions, Values
 from steptime.book.explorer_software import GENERATION, MAYBE, NAME, device_of, said_of
 from steptime.inputs.ability import Ability, ability_of
-from steptime.inputs.counted import OF_SWITCHES
+from steptime.inputs.counted import OF_ROWS
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import zero_stages
 from steptime.inputs.presets import accelerator, accelerator_names, model
@@ -61,7 +61,7 @@ def tried_with(said: Said) -> dict[str, Any]:
             {
                 **{"of": limit.of, "least": limit.least, "most": limit.most},
                 **{"above": limit.above, "counts": limit.counts},
-                "switched": limit.of in OF_SWITCHES,
+                "switched": limit.of not in OF_ROWS,
             }
             for limit in ability_of(said).beside()
         ],
