@@ -28,11 +28,12 @@ from steptime.readers.script import (
     batch_variables,
     flags,
     launcher,
+    told_rivals,
     training_words,
 )
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
-from steptime.readers.shell_expand import is_known, readable
+from steptime.readers.shell_marks import is_known, readable
 from steptime.readers.shell_script import Script, filled
 from steptime.readers.shell_source import sourced
 
@@ -160,7 +161,10 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     names = [name for one in entries for name in (one.name, f"flag.{one.name}")]
     form = below.form if below is not None else recognised(names)
     if form is None:
-        why = "has no command whose arguments are known here; is this the script that trains?"
+        told = "".join(f"; {note}" for note in script.notes[-1:])
+        why = (
+            f"has no command whose arguments are known here; is this the script that trains?{told}"
+        )
         raise unknown(name, why)
     mapped = [_mapped(entry, form) for entry in entries]
     if below is not None:
@@ -174,9 +178,9 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         path=path,
         name=name,
         form=form,
-        entries=[*under, *batch_system(text, given), *launcher(script), *mapped],
+        entries=[*under, *batch_system(text, given), *launcher(script, found.rivals), *mapped],
         given=given,
-        notes=list(dict.fromkeys(script.notes))[:10],
+        notes=[*told_rivals(script, found), *dict.fromkeys(script.notes)][:10],
         is_command=True,
         program=found.program,
         files=script.files,
@@ -191,7 +195,7 @@ def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Config
     """Return what the file of keys that a command starts from says, None if none does; and it."""
     found = training_words(script, _wanted(), is_other_program)
     stated = of_variables(found.words, script.variables)
-    found = Words([*stated, *found.words], found.program)
+    found = Words([*stated, *found.words], found.program, found.rivals, found.line)
 
     def text_of(name: str) -> str | None:
         is_plain = is_known(name) and not Path(name).is_absolute() and ".." not in Path(name).parts
