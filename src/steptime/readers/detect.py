@@ -161,11 +161,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     names = [name for one in entries for name in (one.name, f"flag.{one.name}")]
     form = below.form if below is not None else recognised(names)
     if form is None:
-        told = "".join(f"; {note}" for note in script.notes[-1:])
-        why = (
-            f"has no command whose arguments are known here; is this the script that trains?{told}"
-        )
-        raise unknown(name, why)
+        raise _none_known(name, script)
     mapped = [_mapped(entry, form) for entry in entries]
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
@@ -189,6 +185,12 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _none_known(name: str, script: Script) -> ConfigError:
+    """Return the refusal of a script without a known command, and the last that was noted."""
+    why = "has no command whose arguments are known here; is this the script that trains?"
+    return unknown(name, "; ".join([why, *script.notes[-1:]]))
 
 
 def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:
