@@ -110,6 +110,12 @@ SCRIPTS = {
         "",
         "--tp 2 --pp 4 --raw $TP --sum 4 --x 8 --y 9 10",
     ),
+    "words cut at commas": (
+        'for c in "4,2" "8,1"; do IFS=, read -r TP PP <<< "$c"; [ $TP = 8 ] && break; done\n'
+        "train --tp $TP --pp $PP\n",
+        "",
+        "--tp 8 --pp 1",
+    ),
     "tables": (
         "declare -A L=([7b]=32 [13b]=40)\nL[70b]=80\nS=13b\nA=(5 6 7)\n"
         "train --l ${L[$S]} --m ${L[70b]} --n ${#A[@]} --a ${A[1]} --last ${A[-1]} ${A[@]:1}\n",
@@ -213,7 +219,7 @@ def test_calls_of_itself_are_refused_with_the_line() -> None:
 def test_a_function_that_is_never_called_is_told() -> None:
     script = followed("go() {\n train --tp 2\n}\n$1\n", "run.sh", {})
     assert all(one.words[0] != "train" for one in script.commands)
-    assert script.notes == ["line 1: go() is never called, as far as is followed"]
+    assert script.uncalled == ["line 1: go() is never called, as far as is followed"]
 
 
 def test_files_written_in_the_tests_folder_stay_there(tmp_path: Path) -> None:

@@ -176,12 +176,13 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         form=form,
         entries=[*under, *batch_system(text, given), *launcher(script, found.rivals), *mapped],
         given=given,
-        notes=[*told_rivals(script, found), *dict.fromkeys(script.notes)][:10],
+        notes=[*dict.fromkeys([*script.notes, *script.uncalled])][:10],
         is_command=True,
         program=found.program,
         files=script.files,
     )
     reading, asked = launch_reading(source)
+    reading.notes[:0] = told_rivals(script, found, lambda one: _mapped(one, form).key in asked)
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
@@ -190,7 +191,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
 def _none_known(name: str, script: Script) -> ConfigError:
     """Return the refusal of a script without a known command, and the last that was noted."""
     why = "has no command whose arguments are known here; is this the script that trains?"
-    return unknown(name, "; ".join([why, *script.notes[-1:]]))
+    return unknown(name, "; ".join([why, *script.uncalled[:1]]))
 
 
 def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:

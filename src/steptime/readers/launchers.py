@@ -32,6 +32,16 @@ NODE_VARIABLES = ("SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """What a batch system sets to a job's number of nodes."""
 
 
+def launcher_flags(words: list[str]) -> set[str]:
+    """Return the flags of a command that speak to its launcher, not to what it starts.
+
+    Args:
+        words: Of the command.
+    """
+    is_batch = bool(words) and words[0].rpartition("/")[2] in _BATCH
+    return {*LAUNCHER, *(_SLURM if is_batch else ())}
+
+
 def launch_options(words: list[str]) -> Iterator[tuple[str, str, str]]:
     """Yield what a command tells its launcher: our name, the flag and its value.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
 from steptime.readers.formats import several
-from steptime.readers.launchers import LAUNCHER, NODE_VARIABLES, launch_options
+from steptime.readers.launchers import NODE_VARIABLES, launch_options, launcher_flags
 from steptime.readers.reading import COMMAND_LINE
 from steptime.readers.shell_marks import is_known, readable
 from steptime.readers.shell_script import Script, before_redirection
@@ -101,12 +101,12 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
         words: Of the command.
         text: The script, for the lines.
     """
-    lines = _lines_of_names(text)
+    lines, own = _lines_of_names(text), launcher_flags(words)
     spread = [piece for word in words for piece in (word.split() if word[:2] == "--" else [word])]
     for place, word in enumerate(spread):
         flag, equals, inline = word.partition("=")
         pair = _PAIR.match(word)
-        if flag in LAUNCHER:
+        if flag in own:
             continue
         if word[:2] == "--" and _FLAG.match(flag):
             name = flag.lstrip("-")
@@ -243,17 +243,28 @@ def asked_for(script: Script) -> str:
     )
 
 
-def told_rivals(script: Script, found: Words) -> list[str]:
-    """Return the note that a script starts more than one training; empty where it does not.
+def told_rivals(script: Script, found: Words, is_asked: Callable[[Entry], bool]) -> list[str]:
+    """Return the note that a script starts another training; empty where all agree.
 
     Args:
         script: What the script amounts to.
         found: The command that is read.
+        is_asked: Whether a flag says something here.
     """
-    if not found.rivals:
+
+    def said(words: list[str]) -> set[tuple[str, str]]:
+        told = {one.name: one for one in flags(words[:_MOST_WORDS], "")}
+        keys = {(name, str(one.value)) for name, one in told.items() if is_asked(one)}
+        return keys | {(name, value) for name, _, value in launch_options(words)}
+
+    own = said(found.words) if found.rivals else set()
+    others = [script.commands[one] for one in sorted(found.rivals)[:99]]
+    lines = sorted({one.line for one in others if said(one.words) != own})
+    if not lines:
         return []
-    others = ", ".join(str(script.commands[one].line) for one in sorted(found.rivals)[:9])
+    apart = ", ".join(str(line) for line in lines[:9] if line != found.line)
+    what = f"what line {apart} starts" if apart else "what it starts at other times"
     return [
-        f"MORE THAN ONE TRAINING: line {found.line} is read, and not what line {others} starts; "
-        "for that, give a script without the others"
+        f"MORE THAN ONE TRAINING: line {found.line} is read, and not {what}; for that, give a "
+        "script without the others"
     ]

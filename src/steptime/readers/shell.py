@@ -45,7 +45,8 @@ def followed(
     for function, found in runner.functions.items():
         launches = any(one.text[:2] == "--" for one in found.tokens)
         if function not in runner.called and launches:
-            runner.note(found.line, f"{function[:60]}() is never called, as far as is followed")
+            what = f"{function[:60]}() is never called, as far as is followed"
+            script.uncalled.append(f"line {found.line}: {what}")
     return script
 
 

@@ -47,6 +47,7 @@ class Commands(State):
         if not self.on or self._is_cut_off(tokens[0]) or self._is_passed(tokens):
             return
         words: list[str] = []
+        self.separators = ""
         declares, rest = "", tokens[:0]
         self.expander.line = tokens[0].line
         self.step(sum(len(one.text) for one in tokens) // 64 if self.nested else 0, tokens[0].line)
@@ -79,7 +80,9 @@ class Commands(State):
         name = token.text.rstrip("+=") if match is None else match[1]
         if is_local:
             self.keep_local(name)
-        if token.kind == "array":
+        if name == "IFS":
+            self.separators = self.expander.text(token.text[4:]).strip()
+        elif token.kind == "array":
             self.assign_array(token)
         elif match is not None and match[2] is not None:
             self.assign_at(name, match[2], token.text[match.end() :])
@@ -164,7 +167,11 @@ class Commands(State):
                 self.expander.bind(words[words.index("--") + 1 :])
                 self.expander.closed = True
         elif name == "read":
-            self._ended(read_into(self.expander, self.given, words[1:], self._taken_in(rest)))
+            text = self._taken_in(rest)
+            for sign in self.separators[:9]:
+                # A blank cuts as each of the separators that are set for it does.
+                text = None if text is None else text.replace(sign, " ")
+            self._ended(read_into(self.expander, self.given, words[1:], text))
         elif name == "getopts" and len(words) > 2:
             found, self.option = next_option(self.expander, words[1], words[2], self.option)
             self._ended(found)
@@ -191,7 +198,7 @@ class Commands(State):
 
     def _exit(self, line: int) -> None:
         """Refuse a script that its arguments bring to its end."""
-        if self.loops and (self.expander.closed or self.expander.arguments()):
+        if self.loops and self.started:
             raise self.refused(line, "with the arguments given the script stops here")
 
     def _started(self, line: int, words: list[str], place: int) -> None:

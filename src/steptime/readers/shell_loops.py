@@ -6,6 +6,7 @@ import re
 
 from steptime.readers.shell_blocks import definition, loop
 from steptime.readers.shell_commands import Commands
+from steptime.readers.shell_marks import is_known
 from steptime.readers.shell_outputs import spaced
 from steptime.readers.shell_state import MOST_NESTED, Function
 from steptime.readers.shell_words import Token
@@ -122,7 +123,7 @@ class Loops(Commands):
     def _while(self, head: list[Token], body: list[Token], line: int, *, until: bool) -> None:
         """Follow a loop for as long as its condition is known to hold."""
         reads = any(_ARGUMENTS.search(one.text) for one in (*head, *body))
-        has_words = bool(self.expander.arguments()) or self.expander.closed
+        has_words = self.started or any(is_known(one) for one in self.expander.arguments())
         former = self._kept(line)
         for place in range(_MOST_ROUNDS):
             self.truth = None

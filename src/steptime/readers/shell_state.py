@@ -56,6 +56,8 @@ class State:
     def __init__(self, name: str, given: Mapping[str, str], source_of: SourceOf) -> None:
         self.expander = Expander(given, name)
         self.name, self.given = name, set(given)
+        # Whether whoever starts the script gives arguments; what cuts the words that are read.
+        self.started, self.separators = bool(self.expander.arguments()), ""
         self.script = Script()
         self.blocks: list[Block] = []
         # Whether this part runs; how the last command ended, and whether that is only presumed.
