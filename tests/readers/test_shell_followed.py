@@ -144,6 +144,26 @@ SCRIPTS = {
         "",
         "1 --f",
     ),
+    "sums that set": (
+        "A=5; : $((A*=2)); i=0; while [ $((i++)) -lt 2 ]; do S+=$i; done\ntrain $A $S $i\n",
+        "",
+        "10 12 3",
+    ),
+    "what is set no more": (
+        "A=1; B=(1 2); unset A B; B+=(3)\ntrain ${A:-2} ${B[@]}\n",
+        "",
+        "2 3",
+    ),
+    "words in braces": (
+        "for x in 1{0,5} {08..10} {3..1}; do A+=$x,; done\ntrain $A\n",
+        "",
+        "10,15,08,09,10,3,2,1,",
+    ),
+    "arguments of an inner shell": (
+        "export -f train\nbash -c 'train --a $1 $#' name 4 5\ntrained=$#\n",
+        "x",
+        "--a 4 2",
+    ),
     "words cut at commas": (
         'for c in "4,2" "8,1"; do IFS=, read -r TP PP <<< "$c"; [ $TP = 8 ] && break; done\n'
         "train --tp $TP --pp $PP\n",

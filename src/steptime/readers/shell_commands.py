@@ -215,6 +215,8 @@ class Commands(State):
         elif name == "getopts" and len(words) > 2:
             found, self.option = next_option(self.expander, words[1], words[2], self.option)
             self._ended(found)
+        elif name == "unset":
+            self.unset(words[1:])
         elif name == "let":
             for one in words[1:9]:
                 self.expander.sum(one)
@@ -252,6 +254,8 @@ class Commands(State):
             self.note(line, "the text for the inner shell ends at the first word of an array")
         outer = self.kept(line)
         self.expander.scalars.update(nodes_of(words[:place]))
+        if place + 2 < len(words):
+            self.expander.bind(words[place + 2 :])
         self._within(line, words[place])
         self.go_back(outer)
 

@@ -279,6 +279,9 @@ class Expander(Variables):
 
     def _arithmetic(self, inner: str, depth: int) -> str:
         """Return the value of an expression, or the mark of an unknown."""
+        if _COUNT.match(inner) or _CHANGE.match(inner):
+            value = self._changed(inner)
+            return _unknown(inner) if value is None else str(value)
         text = self._joined(inner, depth + 1) if "$" in inner else inner
         if not is_known(text):
             return text if text.count(CLOSE) == 1 and text.endswith(CLOSE) else _unknown(text)

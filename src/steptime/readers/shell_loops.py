@@ -13,6 +13,7 @@ from steptime.readers.shell_words import Token
 
 _MOST_ROUNDS = 256
 _SPACED = re.compile(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?\}\Z")
+_CHOICE = re.compile(r"([\w.-]{0,60})\{([\w.-]{0,60}(?:,[\w.-]{0,60}){1,60})\}([\w.-]{0,60})\Z")
 _ARGUMENTS = re.compile(r"\$\{?[1-9#@*]|shift\Z|getopts\Z")
 """What reads arguments of a script, or of a function."""
 
@@ -156,10 +157,17 @@ class Loops(Commands):
 
 
 def _listed(word: str) -> list[str] | None:
-    """Return the numbers of ``{1..8}``; None for another word."""
+    """Return the words of ``{1..8}`` or ``a{b,c}``; None for another word."""
+    choice = _CHOICE.match(word)
+    if choice is not None:
+        return [f"{choice[1]}{one}{choice[3]}" for one in choice[2].split(",")]
     found = _SPACED.match(word)
     if found is None:
         return None
     first, last = int(found[1]), int(found[2])
     step = abs(int(found[3] or 1))
-    return spaced(first, last, step if last >= first else -step)
+    listed = spaced(first, last, step if last >= first else -step)
+    # A zero in front keeps numbers as wide as they are written.
+    is_wide = any(one.lstrip("-")[:1] == "0" and one.strip("-0") for one in (found[1], found[2]))
+    width = max(len(found[1]), len(found[2])) if is_wide else 0
+    return listed and [one.zfill(width) for one in listed]

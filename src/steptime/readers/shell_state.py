@@ -160,6 +160,13 @@ class State:
             self.expander.scalars[name] = value
             self.expander.arrays.pop(name, None)
 
+    def unset(self, words: list[str]) -> None:
+        """Follow ``unset``; what the user sets stays."""
+        for name in [one for one in words if one not in self.given]:
+            self.expander.scalars.pop(name, None)
+            self.expander.arrays.pop(name, None)
+            self.expander.tables.pop(name, None)
+
     def assign_at(self, name: str, key: str, word: str) -> None:
         """Follow ``NAME[key]=word``; a key that is no number makes a table."""
         text, value = self.expander.text(key), self.expander.text(word)
