@@ -62,6 +62,8 @@ class Variables:
         found: list[str] = []
         while (value := self.scalars.get(str(len(found) + 1))) is not None:
             found.append(value)
+        # Counting them takes as long as copying them.
+        self.spend("", len(found))
         return found
 
     def bind(self, words: list[str]) -> list[str]:
@@ -71,6 +73,7 @@ class Variables:
             words: The arguments.
         """
         former = self.arguments()
+        self.spend("", len(words) + len(self.scalars) // 8)
         for place in [name for name in self.scalars if name.isdigit() and name != "0"]:
             del self.scalars[place]
         self.scalars.update({str(place): word for place, word in enumerate(words, 1)})
