@@ -118,3 +118,25 @@ def test_a_record_of_recomputation_that_says_its_mode(
     own = REGISTRY.replace("FullAC.Config()", f'ActivationCheckpointConfig(mode="{mode}")')
     reading = read_configuration(repository(tmp_path, registry=own))
     assert reading.value("recompute") == right
+
+
+@pytest.mark.parametrize(
+    ("record", "recompute", "per_op"),
+    [
+        ('mode="selective"', "selective", False),
+        ('mode="selective", selective_ac_option="op"', "selective", True),
+        ('mode="selective", selective_ac_option="2"', "selective", False),
+        ('mode="selective", selective_ac_option="1"', "full", False),
+        ('mode="full"', "full", False),
+        ('mode="none"', "none", False),
+    ],
+)
+def test_a_record_that_says_its_own_mode_of_recomputation(
+    record: str, recompute: str, per_op: bool, tmp_path: Path
+) -> None:
+    text = REGISTRY.replace("FullAC.Config()", f"ActivationCheckpointConfig({record})")
+    assert text != REGISTRY
+    path = repository(tmp_path, registry=text)
+    reading = read_configuration(path)
+    assert reading.value("recompute") == recompute
+    assert bool(reading.value("recompute_per_op")) is per_op

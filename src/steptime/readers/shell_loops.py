@@ -94,7 +94,11 @@ class Loops(Commands):
         if not words:
             return
         self.expander.line = line
-        values = [one for word in words[2:] for one in _listed(word) or self.expander.fields(word)]
+        values: list[str] = []
+        for word in words[2:]:
+            values += _listed(word) or self.expander.fields(word)
+            if len(values) > _MOST_ROUNDS:
+                break
         if words[1:2] != ["in"]:
             values = self.expander.arguments()
         if words[0] in self.given:
