@@ -256,6 +256,7 @@ def test_an_argument_that_the_script_does_not_know_is_refused() -> None:
         "while true; do [ " + "x " * 90_000 + "]; done",
         "X=" + "y" * 150_000 + "; while true; do X+=z; done; echo $X",
         "$(echo " * 30 + ")" * 30,
+        "[[ " + "a && " * 30_000 + "b ]]",
         "set -- " + "a " * 60_000 + "; while true; do shift; done",
         "set -- " + "a " * 60_000 + "\n" + "X=$#\n" * 10_000,
     ],

@@ -66,10 +66,7 @@ class _Runner(Loops):
             elif token.text == "[[":
                 at = self._test(tokens, at)
             else:
-                end = at
-                while end < len(tokens) and not is_mark(tokens, end, *ENDS, "(", ")"):
-                    end += 1
-                at = max(self._statement(tokens, at, end), at + 1)
+                at = max(self._statement(tokens, at), at + 1)
                 # What turns or times a command stands between it and what joins it.
                 self.join = self.join if token.text in ("!", "time") else ""
             self.step(min(at, len(tokens)) - start, token.line)
@@ -103,7 +100,7 @@ class _Runner(Loops):
         if token.text != "\n" or not self.join:
             self.join = token.text if token.text in ("&&", "||") else ""
 
-    def _statement(self, tokens: list[Token], at: int, end: int) -> int:
+    def _statement(self, tokens: list[Token], at: int) -> int:
         """Follow one command or keyword; return where to go on."""
         word = tokens[at].text if tokens[at].kind == "word" else ""
         block = self.blocks[-1] if self.blocks else None
@@ -129,6 +126,9 @@ class _Runner(Loops):
         if tokens[at].kind == "sum":
             self.sum(tokens[at])
             return at + 1
+        end = at
+        while end < len(tokens) and not is_mark(tokens, end, *ENDS, "(", ")"):
+            end += 1
         self.command(tokens[at:end])
         return end
 

@@ -7,6 +7,7 @@ import re
 
 from steptime.readers.shell_marks import CLOSE, UNSET, is_known
 
+_MOST_WORDS = 200
 _COMPARE = ("-eq", "-ne", "-gt", "-lt", "-ge", "-le")
 _UNSET = re.compile(f"{UNSET}([^{CLOSE}]*){CLOSE}")
 
@@ -20,6 +21,8 @@ def holds(words: list[str]) -> tuple[bool | None, list[str]]:
     Args:
         words: Of the test, without its brackets.
     """
+    if len(words) > _MOST_WORDS:
+        return None, []
     asks = waits_for(words)
     if asks:
         return None, asks
