@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from steptime import search
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model, model_names
-from steptime.planning.emit import emitted
+from steptime.planning.emit import FORMATS, emitted
 from steptime.planning.emit.architectures import architecture_of, traits_of
+from steptime.planning.emit.best import emission
 from steptime.planning.emit.torchtitan import flavor_of
 
 BATCH = Batch(global_batch_size=8, seq_length=2048, micro_batch_size=1)
@@ -78,3 +80,26 @@ def test_each_trait_of_the_table_is_one_that_a_shape_can_have() -> None:
         flavor = flavor_of(model(name))
         assert flavor is not None
         assert architecture_of(model(name))[0] == flavor[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "why"),
+    [
+        ("nanotron", "deepseek-v2-lite", "nanotron's Llama has no biases"),
+        ("deepspeed", "gpt3-175b", "no architecture is known that trains GPT-3 175B"),
+        ("torchtitan", "opt-13b", "no architecture of torchtitan's has LayerNorm"),
+        ("nemo", "deepseek-v2-lite", "latent attention"),
+    ],
+)
+def test_a_model_is_the_reason_before_any_layout(kind: str, name: str, why: str) -> None:
+    asked = {"num_gpus": 64, "global_batch_size": 128, "seq_length": 2048}
+    result = search(model=name, accelerator="h100", tp=8, zero_stage=1, **asked)
+    with pytest.raises(ConfigError, match=why) as refused:
+        emission(kind, result)
+    assert "choose" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_one_device_stands_in_the_way_of_no_framework(kind: str) -> None:
+    one = Batch(global_batch_size=1, seq_length=2048, micro_batch_size=1)
+    assert "1 GPUs" in emitted(kind, model("llama3-8b"), Layout(), one)
