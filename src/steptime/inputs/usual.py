@@ -51,24 +51,6 @@ def usual_layout(
         found["sequence_parallel"] = tp > 1 and usual_stack(said).sequence_parallel
     if found["recompute"] is None:
         found["recompute"] = recompute_taken(said, assumed)
-    assumed.extend(counts_for_nothing(found))
-    return found
-
-
-def counts_for_nothing(layout: Mapping[str, Any]) -> list[Assumed]:
-    """Return a record of each size that is stated and that the rest of a layout makes no use of.
-
-    Args:
-        layout: Its fields by name.
-    """
-    found = []
-    copies = layout["dp_replicate"]
-    if isinstance(copies, int) and copies > 1 and layout["zero_stage"] == 0:
-        why = "copies of what is sharded, and ZeRO-0 shards nothing: it counts for nothing"
-        found.append(Assumed(what="dp_replicate", value=str(copies), why=why, how="--zero N"))
-    if layout["sequence_parallel"] is True and layout["tp"] == 1:
-        why = "the tensor ranks split the sequence, and there is one: it counts for nothing"
-        found.append(Assumed(what="sequence_parallel", value="1", why=why, how="--tp N"))
     return found
 
 
