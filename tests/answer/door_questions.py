@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from steptime.answer import Prediction, Question, answer, predict
 from steptime.evidence.judge import run_result
+from steptime.evidence.row_device import HOW_NETWORK
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.ability import ability_of
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names, model
@@ -201,10 +204,13 @@ def by_row(asked: Asked) -> tuple[Prediction, Any]:
     return told, run_result(run, told.predictor)
 
 
+def in_a_table(one: Assumed) -> Assumed:
+    """Return a record as a row has it: its way to state a network is a column."""
+    return replace(one, how=HOW_NETWORK) if one.what == "network" else one
+
+
 def renamed(asked: Asked) -> Asked:
     """Return the question with its model and device under other names."""
-    from dataclasses import replace
-
     shape = replace(model(asked["model"]), name="gloss-moe", source="mine")
     device = replace(device_named(asked["accelerator"]), name="gb300-like", source="mine")
     return asked | {"model": shape, "accelerator": device}

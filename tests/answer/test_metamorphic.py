@@ -19,6 +19,7 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import model
+from steptime.inputs.said import in_its_time
 from steptime.inputs.training_step import device_named
 
 NUM_QUESTIONS = 1000
@@ -159,10 +160,10 @@ def test_sharding_more_never_adds_memory_unless_the_answer_says_so(questions: li
     for asked in [*questions, ANOTHER_AGE, EXPERTS_ALONE]:
         held = dict(by_stage(asked))
         for stage, found in held.items():
-            # A way to shard may date a family's software: another age of it keeps other things.
-            age = found.known.plain.stack.name
-            ages = {other: held[other].known.plain.stack.name for other in held}
-            less = [held[other] for other in held if other < stage and ages[other] == age]
+            # A way to shard may date a family's software: others are asked of the same age.
+            said_then = in_its_time(found.step.said, found.step.accelerator)
+            alike = held if said_then.exact else dict(by_stage(asked | {"date": said_then.date}))
+            less = [alike[other] for other in alike if other < stage]
             leaner = any(other.total_bytes < found.total_bytes for other in less)
             compared += len(less)
             said += leaner
@@ -177,7 +178,7 @@ ANOTHER_AGE = {
     **{"dp_replicate": 4, "etp": 2, "sequence_parallel": True, "recompute": "selective"},
     **{"precision": "fp16", "schedule": "looped-bfs", "predictor": "baseline"},
 }
-"""ZeRO-3 is of 2021 here and ZeRO-2 of 2024: neither runs on the other's software."""
+"""ZeRO-1 is of 2022 here, ZeRO-3 of 2024-11 and ZeRO-2 of 2025-02: none on another's software."""
 EXPERTS_ALONE = {
     **{"model": "mixtral-8x7b", "accelerator": "a100-pcie-80gb", "seq_length": 512, "etp": 1},
     **{"global_batch_size": 16, "micro_batch_size": 2, "tp": 2, "pp": 16, "vpp": 2, "dp": 1},

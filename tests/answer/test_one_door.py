@@ -21,6 +21,7 @@ from door_questions import (
     by_row,
     by_search,
     by_step,
+    in_a_table,
     renamed,
     search_of,
     words_of,
@@ -29,8 +30,6 @@ from explain_questions import as_file, as_read
 
 from steptime.answer import Prediction, Question, answer, predict
 from steptime.cli.main import run
-from steptime.evidence.row_device import HOW_NETWORK
-from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names
@@ -133,8 +132,13 @@ def test_a_launch_file_is_explained_as_predict_answers(
     assert len(written) > NUM_QUESTIONS // 4
     assert {one.path.suffix for one in written} == {".sh", ".toml", ".yaml"}
     for one in written:
-        found = predict(**one.asked)
-        told = answer(Question(step=one.step, predictor=one.asked["predictor"]))
+        asked = Question(step=one.step, predictor=one.asked["predictor"])
+        # What software that nobody named could do, the file's own may not: fp8 in 2022-09.
+        why = refusal(lambda one=one: predict(**one.asked))  # type: ignore[misc]
+        assert refusal(lambda asked=asked: answer(asked)) == why  # type: ignore[misc]
+        if why:
+            continue
+        found, told = predict(**one.asked), answer(asked)
         assert numbers(told) == numbers(found), one.asked
         stated = [each for each in told.assumed if each.what not in one.taken]
         assert stated == list(found.assumed), one.asked
@@ -159,11 +163,6 @@ def test_a_row_of_a_table_is_answered_as_predict_does(
         taken = [in_a_table(one) for one in found.assumed if one.what != "predictor"]
         key = attrgetter("what", "value")
         assert sorted(judged.assumed, key=key) == sorted(taken, key=key), asked
-
-
-def in_a_table(one: Assumed) -> Assumed:
-    """Return a record as a row has it: its way to state a network is a column."""
-    return replace(one, how=HOW_NETWORK) if one.what == "network" else one
 
 
 def test_a_name_changes_nothing(questions: list[Asked], predicted: list[Prediction]) -> None:

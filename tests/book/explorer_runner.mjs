@@ -12,7 +12,14 @@ const named = makeNamed(tables, data, formulas);
 machine.learn(named);
 const assumed = makeAssumed(named, data, formulas);
 const ranked = makeRanked(named, machine);
-const spans = (answer, of) => ranked(answer, of).map((one) => ({ ...one, low: bits(one.low), high: bits(one.high) }));
+/** What a ranking says once all its turns are taken. */
+function whole(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+const spans = (answer, of) => whole(ranked(answer, of)).map((one) => ({ ...one, low: bits(one.low), high: bits(one.high) }));
 const view = new DataView(new ArrayBuffer(8));
 const bits = (value) => {
   view.setFloat64(0, value);

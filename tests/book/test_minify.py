@@ -59,3 +59,11 @@ def test_without_the_package_a_script_is_sent_as_it_is(monkeypatch: pytest.Monke
 def test_small_styles_keep_what_needs_a_space_and_whose_they_are() -> None:
     code = "/*! mine */ /* gone */ .a :is(.b) > c:not(.d) { margin: 0 -1px; top: calc(1px + 2px) }"
     assert small_style(code) == ("/*!mine*/.a :is(.b)>c:not(.d){margin:0 -1px;top:calc(1px + 2px)}")
+
+
+def test_rules_for_the_width_of_a_figure_are_sent_smaller_too() -> None:
+    rule = "@container (max-width: 26rem) {\n  .b :is(.c) { top: 1px; }\n}"
+    code = f".a {{ top: 0 }}\n{rule}\n.d {{ top: 0 }}"
+    assert small_style(code) == (
+        ".a{top:0}@container (max-width: 26rem){.b :is(.c){top:1px}}.d{top:0}"
+    )

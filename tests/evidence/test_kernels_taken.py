@@ -103,6 +103,16 @@ def test_it_is_taken_only_where_no_month_is_said_of_a_dense_model_in_16_bits() -
     assert kernel(of("mi300x")) == "cudnn"
 
 
+def test_the_answer_lists_that_all_are_taken_until_one_is_stated() -> None:
+    def listed(one: Software) -> list[str]:
+        return [found.how for found in one.assumed if found.what == "kernel"]
+
+    assert listed(of("h100")) == ["--fact kernel=NAME"]
+    assert listed(of("h100", date="2025-09")) == []
+    said = Said(facts=(("kernel", ANY),))
+    assert not listed(software(said, accelerator("h100"), model("llama3-8b"), "bf16", False))
+
+
 def test_no_scores_are_taken_to_be_stored_in_memory() -> None:
     """A share of them would be true of nobody; on Ampere most software stored none."""
     one = of("a100-80gb")

@@ -96,6 +96,10 @@ def test_ranks_that_hold_and_share_parameters() -> None:
     assert ranks.weight_copies(job(schedule=place("dualpipe"))) == 1.0
     assert ranks.sharding_stage(job(zero_stage=3.0)) == 0.0
     assert ranks.sharding_stage(job(zero_stage=3.0, dp=2.0)) == 3.0
+    # Four tensor ranks hold each of two experts twice: those are shared out all the same.
+    experts = job(zero_stage=3.0, tp=4.0, ep=2.0, num_experts=4.0)
+    assert (ranks.sharding_stage(experts), ranks.stage_shared(experts)) == (0.0, 3.0)
+    assert ranks.stage_shared(job(zero_stage=3.0)) == 0.0
 
 
 def test_blocks_of_a_rack() -> None:

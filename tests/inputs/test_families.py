@@ -122,7 +122,7 @@ def test_software_that_nobody_names_is_a_mixture_and_said_to_be_one() -> None:
     assert stack_of(None, "h100", sharded=True) == "usual-sharded"
     told = software(Said(), accelerator("a100"), model("llama3-8b"), "bf16", False)
     assert not told.known
-    assert {one.what for one in told.assumed} == {"stack", "date"}
+    assert {one.what for one in told.assumed} == {"stack", "date", "kernel"}
     assert told.lines["kernel"].value == ANY
     dated = software(Said(date="2024-06"), accelerator("a100"), model("llama3-8b"), "bf16", False)
     assert dated.lines["kernel"].value == "flash-2"

@@ -140,3 +140,53 @@ def test_word_pieces_without_a_tokenizer_are_an_encoder_s(
     assert reading.model is not None
     # Up to a multiple of 128.
     assert reading.model.vocab_size == 32000
+
+
+@pytest.mark.parametrize(
+    ("gpus", "right"),
+    # Four pipeline stages leave 2, 8 and 32 data-parallel ranks; no rank holds less than an expert.
+    [(8, 2), (32, 8), (128, 16)],
+)
+def test_megablocks_shares_experts_out_over_all_data_ranks(
+    gpus: int, right: int, tmp_path: Path
+) -> None:
+    text = (
+        "torchrun --nproc_per_node 8 --nnodes $N pretrain_gpt.py --num-layers 8 --hidden-size 512 "
+        "--num-attention-heads 8 --seq-length 1024 --max-position-embeddings 1024 --bf16 "
+        "--vocab-size 32000 --micro-batch-size 1 --global-batch-size 256 "
+        "--pipeline-model-parallel-size 4 --moe-num-experts 16 --moe-top-k 1 "
+        "--moe-expert-model-parallelism\n"
+    )
+    reading = read(tmp_path, "run.sh", text)
+    layout, _ = completed(reading, {"num_gpus": gpus})
+    assert (layout.dp, layout.ep) == (gpus // 4, right)
+    assert not [note for note in reading.notes if "whole on each rank" in note]
+
+
+def test_an_image_model_of_nemo_is_refused_by_name(tmp_path: Path) -> None:
+    text = (
+        "trainer:\n  num_nodes: 4\n  devices: 8\nmodel:\n  micro_batch_size: 4\n"
+        "  global_batch_size: 128\n  unet_type: base\n  unet:\n    embed_dim: 512\n"
+    )
+    with pytest.raises(ConfigError, match=r"model.unet_type = 'base': an image model"):
+        read(tmp_path, "own.yaml", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("base_model: NousResearch/Meta-Llama-3-8B\ngradient_checkpointing: offload\n", "the host"),
+        (
+            "model:\n  name_or_path: mistralai/Mixtral-8x22B-v0.1\n  fsdp_config:\n"
+            "    xla_fsdp_grad_ckpt: true\ngradient_accumulation_steps: 1\n",
+            "by PyTorch/XLA is not modelled",
+        ),
+    ],
+)
+def test_words_that_change_the_answer_are_refused_by_name(
+    text: str, why: str, tmp_path: Path
+) -> None:
+    own = "micro_batch_size: 1\nsequence_len: 4096\nnum_epochs: 1\n" if "base" in text else ""
+    own = own or "per_device_train_batch_size: 1\n"
+    with pytest.raises(ConfigError, match=why):
+        read(tmp_path, "own.yaml", text + own)

@@ -109,3 +109,12 @@ def test_an_image_model_of_the_registry_is_refused_by_name(tmp_path: Path) -> No
 def test_the_registry_s_exchange_is_a_fact(tmp_path: Path) -> None:
     reading = read_configuration(repository(tmp_path))
     assert {one.name: one.value for one in reading.software_facts}["plain_exchange"] == 0.0
+
+
+@pytest.mark.parametrize(("mode", "right"), [("full", "full"), ("none", "none")])
+def test_a_record_of_recomputation_that_says_its_mode(
+    mode: str, right: str, tmp_path: Path
+) -> None:
+    own = REGISTRY.replace("FullAC.Config()", f'ActivationCheckpointConfig(mode="{mode}")')
+    reading = read_configuration(repository(tmp_path, registry=own))
+    assert reading.value("recompute") == right

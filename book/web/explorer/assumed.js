@@ -48,7 +48,7 @@ export function makeAssumed(named, data, formulas) {
     return told(named.end(tables.device_records, { ...state, by: chosen.model.key }).records);
   }
 
-  function ofSoftware({ state, job, chosen }) {
+  function ofSoftware({ state, job, chosen, software }) {
     if (!chosen.model.uses_software) return [];
     const values = named.valuesOf(state, job);
     // An exact stack in a stated month leaves nothing to take.
@@ -60,7 +60,10 @@ export function makeAssumed(named, data, formulas) {
       ...{ dated: Number(Boolean(state.date)), date: era, learnt: learnt ? state.zero : "" },
       sharded: formulas.shares_weights(job),
     });
-    return told(records.map((one) => one.map((text) => text.replaceAll("{era}", era))));
+    const { words, remarks } = tables;
+    const all = software.lines[words.kernel] === words.any && !(words.kernel in factsOf(state));
+    const kernels = all ? [record(words.kernel, words.any, remarks.all_kernels, remarks.how_kernel)] : [];
+    return [...told(records.map((one) => one.map((text) => text.replaceAll("{era}", era)))), ...kernels];
   }
 
   function positions({ state, job }) {
@@ -152,7 +155,7 @@ export function makeAssumed(named, data, formulas) {
 
   /** Where sharing less would hold less, and why. */
   function holdsMore({ state, job, software, memory: { total } }) {
-    const stage = formulas.sharding_stage(job);
+    const stage = formulas.stage_shared(job);
     const plain = named.softwareOf(state, 0, job);
     const less = plain.stack.zero.filter((known) => known < stage && stage > 1);
     const held = less.map((known) => formulas.memory_total_bytes({ ...job, zero_stage: known }, plain.memory));

@@ -48,7 +48,7 @@ export function makeRanked(named, machine) {
   }
 
   /** The values that each fact has in software that may be the step's. */
-  function valuesOf(state, job, group) {
+  function* valuesOf(state, job, group) {
     const stated = factsOf(state);
     const told = { ...stated, ...tables.context[stated[tables.words.context]] };
     const values = new Map(
@@ -64,18 +64,19 @@ export function makeRanked(named, machine) {
         if (named.unable(like, sharing, job)) continue;
         const { lines, time, memory } = named.softwareOf(like, sharing, job);
         for (const [name, found] of values) found.add(lines[name] ?? time[name] ?? memory[name]);
+        yield;
       }
     }
     return values;
   }
 
-  function ofFacts(answer, group) {
+  function* ofFacts(answer, group) {
     const { state, job } = answer;
     const { exact } = named.valuesOf(state, job);
     if (exact || !tables.devices[state.gpu].kernels) return {};
     const { context } = tables.words;
     const found = {};
-    for (const [name, values] of valuesOf(state, job, group)) {
+    for (const [name, values] of yield* valuesOf(state, job, group)) {
       if (name === context && job.cp === 1) continue;
       const how = `--fact ${name}=${name in tables.words_of ? "NAME" : "NUMBER"}`;
       found[name] = [...values].map((value) => {
@@ -93,21 +94,26 @@ export function makeRanked(named, machine) {
     return found.refused ? null : found;
   }
 
-  /** Return [{what, says, how, low, high, least, most, choices, change}, …], the widest first. */
-  return function ranked(answer, of = "time") {
+  /**
+   * Return [{what, says, how, low, high, least, most, choices, change}, …], the widest first.
+   * It asks thousands of times: each `yield` is a place to let the page breathe.
+   */
+  return function* ranked(answer, of = "time") {
     const group = of === "time" ? "facts" : "memory";
     const taken = of === "time" ? answer.chosen.total : answer.memory.total;
     const fits = answer.memory.verdict !== "over";
     const counts = (one) => of !== "time" || !fits || one.memory.verdict !== "over";
     const value = (one) => (of === "time" ? one.seconds : one.memory.total);
     const words = { ...tables.open.fields, ...tables.open.facts, ...tables.open[group] };
-    const things = { ...ofLayout(answer), ...ofSoftware(answer), ...ofFacts(answer, group) };
+    const things = { ...ofLayout(answer), ...ofSoftware(answer), ...(yield* ofFacts(answer, group)) };
     const spans = [];
     for (const [what, choices] of Object.entries(things)) {
-      const outcomes = choices
-        .map((one) => [asked(answer.state, one.change, answer.chosen.model.key), one.word])
-        .filter(([one]) => one && counts(one))
-        .map(([one, word]) => [value(one), word]);
+      const outcomes = [];
+      for (const { change, word } of choices) {
+        const one = asked(answer.state, change, answer.chosen.model.key);
+        if (one && counts(one)) outcomes.push([value(one), word]);
+        yield;
+      }
       if (!outcomes.length) continue;
       const every = [...outcomes, [taken, "as taken"]];
       // Of equal ones the first stands: a choice's own word comes before what was taken.

@@ -6,6 +6,9 @@ import { gb, seconds } from "./format.js";
 /** Milliseconds without a change after which all that is open is asked. */
 const PAUSE_MS = 200;
 
+/** Milliseconds of work after which the page has its turn. */
+const TURN_MS = 8;
+
 /** Change from which on a thing gets a line of its own. */
 const WORTH_TELLING = 0.005;
 
@@ -27,17 +30,35 @@ export function makeTold({ assumed, ranked, state }) {
   const element = h("section", { "aria-label": "What the answer rests on" }, sentence, details);
   let answer = null;
   let waiting = 0;
+  let turn = 0;
   details.addEventListener("toggle", rank);
 
   function show(next) {
     answer = next;
     clearTimeout(waiting);
+    turn += 1;
     waiting = setTimeout(rank, PAUSE_MS);
   }
 
+  /** What a ranking says, worked out in short turns; nothing once another answer is shown. */
+  async function inTurns(steps) {
+    const mine = turn;
+    for (let until = performance.now() + TURN_MS; ; ) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      if (performance.now() < until) continue;
+      await new Promise((go) => setTimeout(go));
+      if (mine !== turn) return null;
+      until = performance.now() + TURN_MS;
+    }
+  }
+
   /** Ask for every choice of what is open; of the memory only where somebody looks. */
-  function rank() {
-    const [records, spans] = [assumed(answer), ranked(answer)];
+  async function rank() {
+    turn += 1;
+    const records = assumed(answer);
+    const spans = await inTurns(ranked(answer));
+    if (!spans) return;
     const [most] = spans;
     text(sentence, `${interval(answer.chosen)} ${most ? narrowest(most, seconds) : "Nothing is open that would move the step."}`);
     text(summary, `What was assumed (${records.length}), and what is open (${spans.length})`);
@@ -45,7 +66,8 @@ export function makeTold({ assumed, ranked, state }) {
     if (!details.open) return;
     lists.assumed.show(records.map(recordItem));
     lists.time.show(openItems(spans, seconds));
-    lists.memory.show(openItems(ranked(answer, "memory"), inGb));
+    const bytes = await inTurns(ranked(answer, "memory"));
+    if (bytes) lists.memory.show(openItems(bytes, inGb));
   }
   return { element, show };
 }

@@ -6,7 +6,7 @@
 import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
 import { DEFAULTS, UNCUT, saysHow } from "../explorer/state.js";
 import { SLOWEST, makeCloud, makeFastest, makeFront, packed } from "./kept.js";
-import { makeCuts, runsBeside, triesOf } from "./tries.js";
+import { lacksRounds, makeCuts, runsBeside, triesOf } from "./tries.js";
 
 export const KEEP = 1000;
 
@@ -52,6 +52,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
   const width = data.memory.widths[level];
   /** Software that cuts attention by heads has a rule of its own. */
   const heads = kinds[0].time?.cp_head_ranks !== 1 && kinds[0].time;
+  let { beside } = tried;
   const chances = tried.chances.find((one) => String(one.chance) === question.fits);
   const scales = chances?.scales ?? null;
   const sure = width && scales !== null ? Math.min(limit, formulas.most_bytes(width, scales, limit)) : limit;
@@ -61,7 +62,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
   const unsure = makeFront();
   const cloud = makeCloud(limit);
   const counts = { evaluated: 0, fitting: 0, rows: 0, all: 0 };
-  const dropped = {};
+  let dropped = {};
   let leanest = null;
 
   const drop = (reason, count) => {
@@ -89,8 +90,18 @@ export function makeSearch(question, data, machine, formulas, named = null) {
     return found;
   }
 
-  /** Take in all layouts; a step is what runs on one choice of sizes. */
+  /** Take in all layouts; where all break what the software counts, that was asked for by name. */
   function* rows() {
+    yield* pass();
+    if (counts.evaluated || !beside.some((limit) => limit.counts)) return;
+    beside = beside.filter((limit) => !limit.counts);
+    dropped = {};
+    Object.assign(counts, { rows: 0, all: 0 });
+    yield* pass();
+  }
+
+  /** A step is what runs on one choice of sizes. */
+  function* pass() {
     drop(tried.too_many, formulas.sizes_over_layers(state.n, job.num_layers, cuts.stages(state.n)));
     for (const [all, runs] of spaces()) {
       for (const sizes of all) {
@@ -110,7 +121,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
 
   /** How many layouts a row of sizes that cannot be cut stands for. */
   function lostWith(sizes) {
-    if (!tried.beside.length) return formulas.settings_lost(sizes, settings, state.seq, job.num_experts);
+    if (!beside.length) return formulas.settings_lost(sizes, settings, state.seq, job.num_experts);
     put(tried.row_fields, tried.row_fields.map((_, at) => sizes[at] ?? 1));
     return ways(() => {});
   }
@@ -124,7 +135,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
       for (let sequence = 0; sequence < settings[2]; sequence += 1) {
         job.sequence_parallel = tried.sequence[sequence];
         if (!formulas.own_sequence(job, sequence, settings[2])) continue;
-        if (!runsBeside(tried.beside, job)) continue;
+        if (!runsBeside(beside, job, formulas)) continue;
         own += settings[0];
         each(zero, sequence);
       }
@@ -132,9 +143,15 @@ export function makeSearch(question, data, machine, formulas, named = null) {
     return own;
   }
 
+  /** The number of the rule of its own that a row breaks with the software, or 0. */
+  function ruleOfSoftware() {
+    if (heads && formulas.heads_left_over(job, heads)) return tried.rules.heads;
+    return lacksRounds(beside, job, formulas) ? tried.rules.rounds : 0;
+  }
+
   function row(sizes, run) {
     put(tried.run_fields, run);
-    const rule = formulas.row_rule(job) || (heads && formulas.heads_left_over(job, heads) ? tried.reasons.length : 0);
+    const rule = formulas.row_rule(job) || ruleOfSoftware();
     const own = ways((zero, sequence) => {
       if (rule) return;
       const kind = kinds[formulas.shares_weights(job)];

@@ -101,7 +101,8 @@ export function mount(element, worker) {
     const { zero, dp, cp, copies } = named(found, result.settings);
     const software = result.software[zero > 2 && dp * cp > copies ? 1 : 0];
     const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. ${result.question.stack ? "Software" : "Assumed"}: ${software}. `;
-    detail.replaceChildren(h("b", {}, `${word}: `), words, link);
+    const more = ": there stands what was assumed, and what would narrow the answer most.";
+    detail.replaceChildren(h("b", {}, `${word}: `), words, link, more);
   }
 
   /** Look at a layout, or take it; taken twice it opens in the explorer. */

@@ -13,15 +13,25 @@ export function triesOf(state, data, named) {
   const own = tried[software.ask("runs", values).tried];
   const all = { ...data.search, ...own, zero: software.ask("zero", values).zero };
   // Of a limit that everything breaks nothing is left to try: it was asked for by name.
-  const beside = own.beside.filter((limit) => all[TRIED[limit.of]]?.some((value) => inside(limit, value)));
+  const beside = own.beside.filter((limit) => limit.counts || all[TRIED[limit.of]]?.some((value) => inside(limit, value)));
   return { ...all, beside };
 }
 
 const inside = ({ least, most }, value) => (least === null || value >= least) && (most === null || value <= most);
 
+/** Whether it is counted for each row, and not for each way to share and to cut the sequence. */
+const ofRows = ({ counts, switched }) => counts && !switched;
+
 /** Whether the software runs a layout beside its sizes. */
-export const runsBeside = (beside, job) =>
-  beside.every((limit) => job[limit.where] <= limit.above || inside(limit, job[limit.of]));
+export const runsBeside = (beside, job, formulas) =>
+  beside.every((limit) => {
+    if (ofRows(limit)) return true;
+    const free = Object.entries(limit.above).some(([name, above]) => job[name] <= above);
+    return free || inside(limit, limit.counts ? formulas[limit.of](job) : job[limit.of]);
+  });
+
+/** Whether the software has no such rounds of micro-batches over chunks. */
+export const lacksRounds = (beside, job, formulas) => beside.some((limit) => ofRows(limit) && formulas[limit.of](job) > 0);
 
 /** Return the ways to cut that may be tried, from the package's own lists. */
 export function makeCuts({ sizes }, formulas) {
@@ -39,7 +49,7 @@ export function makeCuts({ sizes }, formulas) {
     if (!sizes.vpp || pp > layers) return formulas.runs_for(layers, pp, schedules, micro);
     const chunks = sizes.vpp.filter((size) => (pp === 1 ? size === 1 : size * pp < layers + pp));
     return chunks.flatMap((size) =>
-      formulas.schedules_for(schedules, pp, size).flatMap((one) => micro.map((batch) => [size, one, batch])),
+      formulas.schedules_for(schedules, pp, size, true).flatMap((one) => micro.map((batch) => [size, one, batch])),
     );
   }
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from steptime.formulas.flops import causal_flop_per_token, num_devices, tokens_per_step
 from steptime.formulas.memory import memory_total_bytes
-from steptime.formulas.ranks import expert_shard_ranks, sharding_stage
+from steptime.formulas.ranks import stage_shared
 from steptime.formulas.roofline.context import head_ranks, key_heads
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
@@ -98,9 +98,7 @@ def sharding_holds_more(
         one: The software that the layout runs on.
         total_bytes: On the fullest device, as asked.
     """
-    # Experts may be shared out where nothing else is: over tensor ranks that hold them whole.
-    alone = record.num_experts > 0.0 and expert_shard_ranks(record) > 1.0
-    stage = int(record.zero_stage if alone else sharding_stage(record))
+    stage = int(stage_shared(record))
     held = {
         known: memory_total_bytes(replace(record, zero_stage=float(known)), plain.memory)
         for known in plain.stack.zero_stages

@@ -25,6 +25,7 @@ from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
+from steptime.inputs.software_taken import ALL_KERNELS
 from steptime.inputs.usual import network_taken
 
 DEVICE = Input(name="gpu", options=tuple(accelerator_names()))
@@ -175,7 +176,7 @@ def assumed_data(tables: Decisions) -> dict[str, Any]:
                 *("WHOLE_LAYER", "OTHER_SOFTWARE", "SHARDING", "SEQUENCE"),
             )
         }
-        | {"unused": UNUSED},
+        | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how},
         "open": {name: words[name] for name in ("fields", "facts", "memory")},
         "how": {name: BY_NAME[name].typed for name in ("stack", "date", "network_gbit")},
         "seen": data_table("reach.toml")["families"],

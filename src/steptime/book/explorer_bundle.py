@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from string import ascii_letters, digits
 
 from steptime.book.minify import small_script
 
@@ -64,26 +65,54 @@ def _names(listed: str) -> list[str]:
     return [name.strip() for name in listed.split(",") if name.strip()]
 
 
-def _as_function(path: str, code: str, labels: dict[str, str]) -> str:
+def _given(code: str) -> list[str]:
+    """Return the names that a module exports."""
+    listed = [name for found in _LISTED.findall(code) for name in _names(found)]
+    return _DECLARED.findall(code) + listed
+
+
+def _keys(modules: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Return by module the key under which it gives each name: a short one, where none is read."""
+    whole = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), match["path"]))
+        for path, code in modules.items()
+        for match in _IMPORT.finditer(code)
+        if match["whole"]
+    }
+    short = [f"{one}{more}" for more in ("", *digits) for one in ascii_letters]
+    return {
+        path: {name: name if path in whole else short[at] for at, name in enumerate(_given(code))}
+        for path, code in modules.items()
+    }
+
+
+def _as_function(
+    path: str, code: str, labels: dict[str, str], keys: dict[str, dict[str, str]]
+) -> str:
     """Return a module's text as the body of a function."""
 
     def taken(match: re.Match[str]) -> str:
-        label = labels[imported(path, match.group())[0]]
+        (source,) = imported(path, match.group())
         if match["whole"]:
-            return f"const {match['whole']} = {label};\n"
-        return f"const {{{match['names']}}} = {label};\n" if match["names"] else ""
+            return f"const {match['whole']} = {labels[source]};\n"
+        pairs = ", ".join(f"{keys[source][name]}: {name}" for name in _names(match["names"] or ""))
+        return f"const {{ {pairs} }} = {labels[source]};\n" if pairs else ""
 
-    given = _DECLARED.findall(code)
-    given += [name for listed in _LISTED.findall(code) for name in _names(listed)]
+    given = ", ".join(f"{key}: {name}" for name, key in keys[path].items())
     body = _LISTED.sub("", _DECLARED.sub("", _IMPORT.sub(taken, code)))
-    return body + (f"\nreturn {{ {', '.join(given)} }};\n" if given else "")
+    return body + (f"\nreturn {{ {given} }};\n" if given else "")
 
 
-def _labelled(order: list[str], modules: dict[str, str], labels: dict[str, str]) -> str:
+def _labelled(
+    order: list[str],
+    modules: dict[str, str],
+    labels: dict[str, str],
+    keys: dict[str, dict[str, str]],
+) -> str:
     """Return modules as functions called in their order, each with a name of its own."""
     parts = []
     for path in order:
-        body = _as_function(path, modules[path], labels)
+        body = _as_function(path, modules[path], labels, keys)
         parts.append(f"const {labels[path]} = (() => {{\n{body}}})();")
     return "\n".join(parts)
 
@@ -120,9 +149,10 @@ def scripts(entry: str, later: Sequence[str], modules: dict[str, str]) -> list[s
     read = {one for paths in lacking.values() for p in paths for one in imported(p, modules[p])}
     shared = [labels[path] for path in order if path in read]
     given = f"\nglobalThis.stParts=[{','.join(shared)}];" if shared else ""
-    found = [_plain_script(_labelled(order, modules, labels) + given)]
+    keys = _keys(modules)
+    found = [_plain_script(_labelled(order, modules, labels, keys) + given)]
     for paths in lacking.values():
         more = {**labels, **{path: f"$n{place}" for place, path in enumerate(paths)}}
         taken = f"const [{','.join(shared)}]=globalThis.stParts;\n"
-        found.append(_plain_script(taken + _labelled(paths, modules, more)))
+        found.append(_plain_script(taken + _labelled(paths, modules, more, keys)))
     return found

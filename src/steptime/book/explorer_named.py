@@ -40,7 +40,7 @@ from steptime.inputs.constants import published_constants
 from steptime.inputs.context_kind import CONTEXT_KIND, context_kinds
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact_kinds import LAYERS, fact_kinds
-from steptime.inputs.generation import STORED, generations, kernel_named
+from steptime.inputs.generation import ANY, STORED, generations, kernel_named
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import KNOWLEDGE, Said
@@ -206,7 +206,7 @@ def _facts_known() -> dict[str, Any]:
     return {
         "time": asdict(TimeFacts()),
         "memory": asdict(MemoryFacts()),
-        "words": {"kernel": KERNEL, "context": CONTEXT_KIND, "stored": STORED},
+        "words": {"kernel": KERNEL, "context": CONTEXT_KIND, "stored": STORED, "any": ANY},
         "words_of": {KERNEL: _kernel_words(), CONTEXT_KIND: list(context_kinds())},
         "context": {
             name: {fact.name: fact.value for fact in facts}

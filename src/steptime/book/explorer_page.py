@@ -56,7 +56,7 @@ ROOTS = (
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.roofline.context:key_heads",
-    "steptime.formulas.ranks:sharding_stage",
+    "steptime.formulas.ranks:stage_shared",
     "steptime.formulas.flops:attention_share",
     "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",

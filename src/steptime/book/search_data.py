@@ -10,7 +10,7 @@ from steptime.answer.width import logit
 from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.inputs.fields import BY_NAME
 from steptime.planning.cuts import RUN_FIELDS, SIZE_FIELDS
-from steptime.planning.evaluate import REASONS
+from steptime.planning.evaluate import HEADS_LEFT, NO_ROUNDS, REASONS
 from steptime.planning.question import TRIED_SCHEDULES, TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
@@ -37,6 +37,7 @@ def search_data() -> dict[str, Any]:
         "row_keys": [BY_NAME[name].label for name in ROW_FIELDS],
         "schedules": TRIED_SCHEDULES,
         "reasons": REASONS,
+        "rules": {"heads": HEADS_LEFT, "rounds": NO_ROUNDS},
         "too_many": TOO_MANY_STAGES,
         "too_much": TOO_MUCH_MEMORY,
         "not_sure": NOT_SURE,

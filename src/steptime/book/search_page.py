@@ -19,6 +19,7 @@ from steptime.book.minify import small_style
 from steptime.book.search_data import reader_tables, search_data
 from steptime.book.search_software import tries_data
 from steptime.book.search_static import fragment
+from steptime.inputs.counted import COUNTED
 
 ROOTS = (
     "steptime.planning.cuts",
@@ -27,6 +28,7 @@ ROOTS = (
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.candidates:own_sharding",
     "steptime.formulas.candidates:row_rule",
+    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.judgement:fit_probability",
     "steptime.formulas.judgement:most_bytes",
     "steptime.formulas.judgement:interval_s",

@@ -13,11 +13,11 @@ from typing import Any
 from steptime.book.decided import Decisions, Values
 from steptime.book.explorer_software import GENERATION, MAYBE, NAME, device_of, said_of
 from steptime.inputs.ability import Ability, ability_of
+from steptime.inputs.counted import OF_ROWS
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import zero_stages
 from steptime.inputs.presets import accelerator, accelerator_names, model
 from steptime.inputs.said import Said, in_its_time
-from steptime.planning.evaluate import REASONS
 from steptime.planning.question import TRIED_ZERO, Question
 
 PLAIN = "llama3-8b"
@@ -60,7 +60,8 @@ def tried_with(said: Said) -> dict[str, Any]:
         "beside": [
             {
                 **{"of": limit.of, "least": limit.least, "most": limit.most},
-                **{"where": limit.where, "above": limit.above},
+                **{"above": limit.above, "counts": limit.counts},
+                "switched": limit.of not in OF_ROWS,
             }
             for limit in ability_of(said).beside()
         ],
@@ -90,4 +91,4 @@ def tries_data() -> dict[str, Any]:
         "runs": tables.add([NAME, MAYBE], runs),
         "zero": tables.add([NAME, GENERATION, MAYBE], zero),
     }
-    return {"places": places, "nodes": tables.nodes, "tried": tried, "heads": REASONS[-1]}
+    return {"places": places, "nodes": tables.nodes, "tried": tried}

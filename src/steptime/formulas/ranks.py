@@ -48,3 +48,16 @@ def expert_data_ranks(job: Job) -> Number:
 def expert_shard_ranks(job: Job) -> Number:
     """Return the ranks that ZeRO shares an expert's parameter out over."""
     return maximum(expert_data_ranks(job) / job.dp_replicate, 1.0)
+
+
+def stage_shared(job: Job) -> Number:
+    """Return what ranks share out of anything, 0 to 3: of experts alone too, over tensor ranks.
+
+    Args:
+        job: With any way to shard.
+
+    References:
+        derived here from `sharding_stage` and `expert_shard_ranks`.
+    """
+    experts = where(job.num_experts > 0.0, expert_shard_ranks(job), 1.0)
+    return where(experts > 1.0, job.zero_stage, sharding_stage(job))

@@ -21,8 +21,8 @@ COUNTED: dict[str, Callable[[Any], Number]] = {
     "expert_ranks_left_over": expert_ranks_left_over,
 }
 """Each is 0 where the software runs the layout."""
-OF_SWITCHES = ("expert_ranks_left_over",)
-"""Those that go by what is sharded, which a search crosses with all else."""
+OF_ROWS = ("rounds_left_over", "round_lacks")
+"""Those that go by the micro-batches of a row of a search, not by what is sharded in it."""
 
 
 def counted(name: str, layout: Layout, batch: Batch) -> float:

@@ -19,7 +19,7 @@ from steptime.inputs.habits import check_bits, check_date_of, chosen_stack
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import precision_named
 from steptime.inputs.said import Said, in_its_time
-from steptime.inputs.software_taken import as_trained, assumed_of
+from steptime.inputs.software_taken import as_trained, assumed_of, kernels_taken
 from steptime.inputs.stack import (
     HIDING,
     KERNEL,
@@ -236,7 +236,7 @@ def software(
         unhidden=None if time is None else hiding_nothing(time, told),
         memory=_memory_facts(lines),
         lines=lines,
-        assumed=assumed_of(said, era, stack, model, conditions),
+        assumed=(*assumed_of(said, era, stack, model, conditions), *kernels_taken(lines)),
     )
 
 

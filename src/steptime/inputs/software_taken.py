@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.fact import Fact
+from steptime.inputs.generation import ANY
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
-from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED, Stack, stack_named
+from steptime.inputs.stack import KERNEL, USUAL_FAMILY, USUAL_SHARDED, Stack, stack_named
 
 MIXTURES = {
     USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
@@ -14,6 +17,8 @@ MIXTURES = {
     "rank that shares with nobody",
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
+_WHOSE = "all that software had on such devices, as nobody says whose it is or of when"
+ALL_KERNELS = taken(KERNEL, ANY, _WHOSE, "--fact kernel=NAME")
 
 
 def assumed_of(
@@ -52,6 +57,18 @@ def assumed_of(
         why = f"older software has another {names}"
         found.append(taken("date", "today's software", why, "--date YYYY-MM"))
     return tuple(found)
+
+
+def kernels_taken(lines: Mapping[str, Fact]) -> tuple[Assumed, ...]:
+    """Return that all kernels of attention are taken together, where they are.
+
+    Args:
+        lines: The line that gave each fact.
+    """
+    line = lines[KERNEL]
+    if line.value != ANY or line.kind == "stated":
+        return ()
+    return (ALL_KERNELS,)
 
 
 def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> dict[str, Fact]:

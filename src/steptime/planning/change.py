@@ -143,7 +143,8 @@ def resized(step: TrainingStep, **sizes: int) -> Change:
     if chunks != layout.vpp and "vpp" not in step.open:
         found["vpp"] = chunks
     schedule = with_one_chunk(layout.schedule) if found.get("vpp") == 1 else layout.schedule
-    schedule = USUAL_SCHEDULE if layout.pp == 1 else schedule
+    # Where the last stage goes, the schedule's name goes with it.
+    schedule = USUAL_SCHEDULE if layout.pp == 1 < step.layout.pp else schedule
     if "schedule" not in step.open and schedule != layout.schedule:
         found["schedule"] = schedule
     if layout.tp == 1 and layout.sequence_parallel and "sequence_parallel" not in step.open:

@@ -14,7 +14,7 @@ from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.roofline.context import heads_left_over
 from steptime.inputs.ability import Limit
-from steptime.inputs.counted import COUNTED, OF_SWITCHES
+from steptime.inputs.counted import COUNTED, OF_ROWS
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.software import Software
@@ -222,7 +222,7 @@ def rounds_rule(limits: Iterable[Limit], record: Job) -> Number:
     """
     found: Number = 0.0
     for limit in limits:
-        if limit.counts and limit.of not in OF_SWITCHES:
+        if limit.of in OF_ROWS:
             found = np.where(COUNTED[limit.of](record) > 0.0, NO_ROUNDS, found)
     return found
 
@@ -236,7 +236,7 @@ def software_runs(limits: Iterable[Limit], record: Job) -> NDArray[np.bool_]:
     """
     found: NDArray[np.bool_] = np.ones((), dtype=np.bool_)
     for limit in limits:
-        if limit.counts and limit.of not in OF_SWITCHES:
+        if limit.of in OF_ROWS:
             continue
         value = COUNTED[limit.of](record) if limit.counts else getattr(record, limit.of)
         least = -np.inf if limit.least is None else limit.least

@@ -14,7 +14,7 @@ from steptime.inputs.usual import USUAL_SCHEDULE, usual_schedule
 from steptime.readers.framework_rules import check_framework
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.script import ARGUMENTS
-from steptime.readers.shared_out import copies_of, experts_cut
+from steptime.readers.shared_out import copies_of, experts_cut, experts_over_data
 from steptime.readers.stage_layers import counted_chunks, stage_ends
 
 LAYOUT_FIELDS = tuple(name for name in SIZES if name != "dp")
@@ -48,6 +48,7 @@ def completed(
     asked = any(gap.split(":")[0] == "micro_batch_size" for gap in reading.missing)
     micro = whole.need("micro_batch_size", None if asked else 1)
     dp = _replicas(whole, sizes)
+    sizes = experts_over_data(reading, sizes, dp)
     accumulation = reading.value("gradient_accumulation")
     if whole.get("global_batch_size") is None and accumulation is not None:
         total = micro * dp * int(accumulation)

@@ -34,6 +34,7 @@ from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
 from steptime.readers.shell_expand import is_known, readable
 from steptime.readers.shell_script import Script, filled
+from steptime.readers.shell_source import sourced
 
 _ATTRIBUTE = re.compile(r"\.(\w{1,60})")
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
@@ -146,7 +147,8 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     """Return what a script, or a file of arguments, says."""
     text = filled(text)
     try:
-        script = followed(text, name, batch_variables(text, given) | dict(given))
+        variables = batch_variables(text, given) | dict(given)
+        script = followed(text, name, variables, sourced(path.parent))
     except ConfigError as error:
         if path.suffix.lower() in SCRIPTS or text.startswith("#!"):
             raise

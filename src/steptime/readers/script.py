@@ -153,7 +153,7 @@ def launcher(script: Script) -> Iterator[Entry]:
         script: What the script amounts to.
     """
     for command in script.commands:
-        is_slurm = "srun" in command.words[0]
+        is_slurm = command.words[0].rpartition("/")[2] in ("srun", "sbatch")
         for place, word in enumerate(command.words):
             flag, equals, inline = word.partition("=")
             name = _LAUNCHER.get(flag)

@@ -8,6 +8,8 @@ from steptime.readers.entries import Entries
 from steptime.readers.reading import Reading
 
 COPIES = "dp_replicate"
+OVER_DATA = "experts_over_data"
+"""What is noted of a file whose experts are shared out over all data-parallel ranks."""
 LONG_NAMES = {
     "tp": "tensor_model_parallel_size",
     "pp": "pipeline_model_parallel_size",
@@ -79,6 +81,21 @@ def experts_cut(reading: Reading, sizes: dict[str, int]) -> dict[str, int]:
     return sizes | {"etp": 1}
 
 
+def experts_over_data(reading: Reading, sizes: dict[str, int], dp: int) -> dict[str, int]:
+    """Return sizes with experts shared out over all data-parallel ranks, where a file says so.
+
+    Args:
+        reading: Of the file.
+        sizes: Of the layout, by name.
+        dp: Data-parallel ranks.
+    """
+    # expert_sharding_degree of github.com/databricks/megablocks, megablocks/layers/mpu.py.
+    experts = reading.model.experts if reading.model is not None else None
+    if experts is None or "ep" in reading.facts or not reading.value(OVER_DATA, False):
+        return sizes
+    return sizes | {"ep": min(dp, experts.num_experts)}
+
+
 def idle_cut(reading: Reading) -> None:
     """Drop the cut of experts that a file states for a model without any, and say so.
 
@@ -109,6 +126,9 @@ def megatron_experts(entries: Entries, has_experts: bool) -> None:
         has_experts: Whether the file says that the model has any.
     """
     reading = entries.reading
+    over = "moe_expert_model_parallelism"
+    if entries.flag(over):
+        reading.state(OVER_DATA, True, line=entries.line(over), written=over)
     if entries.flag("moe_tp_extend_ep") and reading.value("tp", 1) > 1:
         # Tensor ranks hold experts of their own there, not slices.
         extended = reading.value("ep", 1) * reading.value("tp", 1)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell_expand import Expander, is_known, readable
-from steptime.readers.shell_script import Command, Script, before_redirection
+from steptime.readers.shell_script import Command, Script, before_redirection, filled
+from steptime.readers.shell_source import MOST_SOURCED, SOURCES, SourceOf, text_behind
 from steptime.readers.shell_test import holds
 from steptime.readers.shell_words import Lexer, Token
 
@@ -24,7 +25,6 @@ _BRACKETS = ("[", "[[", "]", "]]")
 _TELLING = ("echo", "printf")
 _DEEPEST = 4
 """How many times the text of one command may hold another: eval, bash -c."""
-_MOST_LETTERS = 6
 _MOST_TEXTS = 200
 
 
@@ -39,7 +39,9 @@ class _Block:
     line: int = 0
 
 
-def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
+def followed(
+    text: str, name: str, given: Mapping[str, str], source_of: SourceOf = lambda word: None
+) -> Script:
     """Return what a script amounts to.
 
     Args:
@@ -47,11 +49,12 @@ def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
         name: What to call it in a refusal.
         given: Variables that the user sets; a number names an argument by its position, and
             ``@`` all of them.
+        source_of: What gives the text of a file that it reads in.
 
     Raises:
         ConfigError: If a quote or a bracket is never closed, or variables grow without end.
     """
-    runner = _Runner(name, given)
+    runner = _Runner(name, given, source_of)
     lexer = Lexer(text, name)
     tokens = lexer.tokens()
     runner.bodies = lexer.bodies
@@ -65,7 +68,7 @@ def followed(text: str, name: str, given: Mapping[str, str]) -> Script:
 class _Runner:
     """Walks over the tokens; ``blocks`` holds what is open, ``on`` whether this part runs."""
 
-    def __init__(self, name: str, given: Mapping[str, str]) -> None:
+    def __init__(self, name: str, given: Mapping[str, str], source_of: SourceOf) -> None:
         self.expander = Expander(given, name)
         self.given = set(given)
         self.script = Script()
@@ -73,7 +76,8 @@ class _Runner:
         self.on = True
         self.truth: bool | None = None
         self.join = ""
-        self.depth = self.texts = 0
+        self.depth = self.texts = self.files = 0
+        self.source_of = source_of
         self.bodies: list[str] = []
 
     def run(self, tokens: list[Token]) -> None:
@@ -224,10 +228,26 @@ class _Runner:
             self.expander.shift(words[1] if len(words) > 1 else "1")
         elif words[0] == "eval":
             self._within(line, " ".join(words[1:]))
-        elif (place := _text_behind(words)) is not None:
+        elif words[0] in SOURCES and len(words) > 1:
+            self._source(line, words[1])
+        elif (place := text_behind(words)) is not None:
             self._within(line, words[place])
         elif words[0] not in _TELLING:
             self.script.commands.append(Command(line, words))
+
+    def _source(self, line: int, word: str) -> None:
+        """Follow a file that the script reads in, if it is here, on the line that says so."""
+        self.files += 1
+        few = self.files <= MOST_SOURCED and self.depth < _DEEPEST
+        text = self.source_of(word) if few else None
+        lexer = Lexer(self.expander.spend(filled(text or "")), self.expander.name)
+        try:
+            tokens = lexer.tokens()
+        except ConfigError:
+            return
+        bodies, self.bodies = self.bodies, lexer.bodies
+        self._inside(line, tokens)
+        self.bodies = bodies
 
     def _within(self, line: int, text: str) -> None:
         """Follow the command that a text holds, on the line where the text is used."""
@@ -242,6 +262,10 @@ class _Runner:
             words = before_redirection(text.replace("\\", "").split())
             self.script.commands += [Command(line, words)] if words else []
             return
+        self._inside(line, found)
+
+    def _inside(self, line: int, found: list[Token]) -> None:
+        """Follow tokens of another text, on the line where it is used."""
         self.depth += 1
         tokens = [Token(one.kind, one.text, line, one.words) for one in found]
         outer = self.blocks, self.on, self.truth, self.join
@@ -267,18 +291,3 @@ class _Runner:
             [*self.expander.arrays.get(name, []), *values] if append else values
         )
         self.expander.scalars.pop(name, None)
-
-
-def _text_behind(words: list[str]) -> int | None:
-    """Return where the text stands that another shell is started with: bash -c, or bash -lc."""
-    if not any(word.endswith("bash") or word == "sh" for word in words):
-        return None
-    for place, word in enumerate(words[:-1]):
-        if (
-            word[:1] == "-"
-            and word[1:2] != "-"
-            and word.endswith("c")
-            and len(word) <= _MOST_LETTERS
-        ):
-            return place + 1
-    return None

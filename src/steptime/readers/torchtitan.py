@@ -57,7 +57,7 @@ def _registry(entries: Entries) -> None:
             "beside it: explain it inside its own checkout, or ask: " + predict_line()
         )
     kind = entries.entry("recompute_kind")
-    if kind is not None:
+    if kind is not None and kind.value:
         entries.put("recompute_mode", kind.value, kind.written, kind.line)
         if kind.value == "selective":
             why = "every second product is computed again"

@@ -81,8 +81,10 @@ REPLACED = (
         r"<summary><span class=\"toctree-toggle\" role=\"presentation\">",
         '<summary aria-label="Show the pages below"><span class="toctree-toggle">',
     ),
-    # An option of one letter stays whole; a name in code breaks where its words do (`_breaking`).
+    # An option stays whole, a long one in running text alone (the style sheet says so); a name in
+    # code breaks where its words do (`_breaking`).
     (r'<span class="pre">(-\w)</span>', r'<span class="pre st-short">\1</span>'),
+    (r'<span class="pre">(--\w[\w-]{0,24})</span>', r'<span class="pre st-option">\1</span>'),
     # A heading inside the navigation would stand before the page's own.
     (r'<p aria-level="2" class="caption" role="heading">', '<p class="caption">'),
     # A head says which cells it is the head of.
@@ -113,7 +115,7 @@ _NAME = re.compile(r'<span class="pre">([^<]*[_/.][^<]*)</span>')
 
 def _breaking(hit: re.Match[str]) -> str:
     """Return a name in code that may be broken between its words, not within one."""
-    name = re.sub(r"([_/]|[.](?=[a-z]))(?=.)", r"\1<wbr>", hit[1])
+    name = re.sub(r"([_/]|[.](?=[a-z]))(?=..)", r"\1<wbr>", hit[1])
     return f'<span class="pre">{name}</span>'
 
 

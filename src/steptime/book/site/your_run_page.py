@@ -59,7 +59,7 @@ def write_drawing(web: Path) -> None:
 def _ran(command: str, made: dict[str, Path]) -> str:
     words = shlex.split(command.replace("\\\n", " "))[1:]
     words = [str(made.get(word, word)) for word in words]
-    known = {**os.environ, "COLUMNS": "80", "PYTHONUTF8": "1", "TERM": "dumb"}
+    known = {**os.environ, "COLUMNS": "78", "PYTHONUTF8": "1", "TERM": "dumb"}
     call = [sys.executable, "-m", "steptime", *words]
     done = subprocess.run(
         call, capture_output=True, encoding="utf-8", check=True, env=known, cwd=ROOT
