@@ -69,7 +69,8 @@ def trace_command(
         ),
     ],
     figure_file: Annotated[
-        Path | None, typer.Option("--figure", help="Write a drawing, measured beside predicted.")
+        Path | None,
+        typer.Option("--figure", help="Write a drawing, measured beside predicted.", writable=True),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
