@@ -31,25 +31,24 @@ CONFIG = {
 }
 
 
-def named(**more: object) -> set[str]:
-    """Return what an answer takes for granted, by name."""
-    return {one.what for one in predict(**ASKED, **more).assumed}
-
-
-def test_copies_of_what_is_sharded_are_told_where_nothing_is() -> None:
+def test_copies_of_what_is_sharded_are_told_where_nothing_is(steptime: Call) -> None:
     copies: dict[str, Any] = {"dp": 8, "dp_replicate": 2}
-    assert "dp_replicate" in named(**copies, zero_stage=0)
-    assert "dp_replicate" not in named(**copies, zero_stage=1)
-    assert "dp_replicate" not in named(dp=8, zero_stage=0)
+    words = (*WORDS, "-m", "llama3-8b", "--dp-replicate", "2")
+    told = "--dp-replicate counts for nothing: copies of what is sharded, and ZeRO-0 shards nothing"
+    assert told in steptime(*words, "--zero", "0")[1]
+    assert "for nothing" not in steptime(*words, "--zero", "1")[1]
+    assert "for nothing" not in steptime(*WORDS, "-m", "llama3-8b", "--zero", "0")[1]
     # It says that they count for nothing, and they do.
     plain = predict(**ASKED, dp=8, zero_stage=0)
     assert predict(**ASKED, **copies, zero_stage=0).step_time_s == plain.step_time_s
 
 
-def test_a_sequence_that_nothing_splits_is_told() -> None:
-    assert "sequence_parallel" in named(dp=8, sequence_parallel=True)
-    assert "sequence_parallel" not in named(dp=8)
-    assert "sequence_parallel" not in named(dp=4, tp=2, sequence_parallel=True)
+def test_a_sequence_that_nothing_splits_is_told(steptime: Call) -> None:
+    words = (*WORDS, "-m", "llama3-8b", "--sequence-parallel")
+    assert "--sequence-parallel counts for nothing: tensor ranks split" in steptime(*words)[1]
+    assert "for nothing" not in steptime(*words, "--tp", "2")[1]
+    whole = predict(**ASKED, dp=8)
+    assert predict(**ASKED, dp=8, sequence_parallel=True).step_time_s == whole.step_time_s
 
 
 def test_the_same_trace_is_one_rank(steptime: Call, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class Layout:
         if self.dp_replicate > 1 and self.zero_stage == 0:
             found.append(("dp_replicate", "copies of what is sharded, and ZeRO-0 shards nothing"))
         if self.sequence_parallel and self.tp == 1:
-            found.append(("sequence_parallel", "the tensor ranks split the sequence: there is one"))
+            found.append(("sequence_parallel", "tensor ranks split the sequence, and there is one"))
         return tuple(found)
 
     @property

@@ -162,9 +162,6 @@ def step_asked(inputs: StepInputs) -> TrainingStep:
     chosen = usual_layout(inputs, shape, in_its_time(said, device), assumed)
     layout = Layout(**{**chosen, "precision": precision})
     size = inputs["micro_batch_size"]
-    for name, why in layout.unused:
-        value = str(getattr(layout, name))
-        assumed.append(Assumed(what=name, value=value, why=f"{value} counts for nothing: {why}"))
     batch = Batch(
         global_batch_size=inputs["global_batch_size"],
         seq_length=inputs["seq_length"],
