@@ -22,6 +22,8 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "runs.csv"
     path.write_text(RUNS)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "config.json").write_text("{}")
     (tmp_path / "soft.csv").symlink_to(path)
     (tmp_path / "hard.csv").hardlink_to(path)
     return path
@@ -53,6 +55,7 @@ def test_a_file_of_runs_is_not_written_over(
         ("validate", "--constants", "runs.csv", "--csv", "runs.csv"),
         ("--constants", "runs.csv", "validate", "--csv", "runs.csv"),
         ("validate", "--fit", "new.csv", "--csv", "./new.csv"),
+        ("trace", "t.json", "-m", "folder", "--figure", "folder/config.json"),
     ],
 )
 def test_nor_any_other_input(steptime: Call, runs: Path, words: tuple[str, ...]) -> None:

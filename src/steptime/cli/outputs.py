@@ -80,9 +80,11 @@ def check_outputs(params: list[Any], given: dict[str, Any]) -> None:
         ConfigError: If there is one, also by another spelling or by a link.
     """
     reads = [
-        (_title(one), text)
+        (_title(one), path)
         for one in filter(_reads, params)
         for text in _texts(given.get(one.name))
+        # Of a folder, what describes its model is read.
+        for path in (text, f"{text}/config.json")
     ]
     for one in filter(writes, params):
         for text in _texts(given.get(one.name)):

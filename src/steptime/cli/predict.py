@@ -187,7 +187,7 @@ def print_verdict(result: Prediction) -> None:
     out.print(
         f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
-        f"{result.num_microbatches} micro-batches"
+        f"{result.num_microbatches} micro-batch{'es' * (result.num_microbatches != 1)}"
     )
     out.print(verdict(result.memory))
     taken = [str(one) for one in result.assumed if one not in result.beyond]
