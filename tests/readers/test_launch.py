@@ -157,7 +157,7 @@ def test_nothing_is_run(tmp_path: Path) -> None:
         ("A=1; [ $A -eq 1 ] && A=3", 3),
         ("A=1; [ $A -eq 2 ] || A=4", 4),
         ("A=1; while true; do A=2; done", 1),
-        ("for A in 6 7; do :; done", 6),
+        ("for A in 6 7; do :; done", 7),
         ("case x in y) A=1 ;; *) A=8 ;; esac", 8),
         ("cat <<EOT\nA=1 )\nEOT\nA=5", 5),
         ("A=1 # A=2", 1),

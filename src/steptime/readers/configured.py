@@ -15,7 +15,7 @@ from steptime.readers.formats import Format, config_flags, recognised
 from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
 from steptime.readers.primus import unwrapped
 from steptime.readers.safe import short
-from steptime.readers.shell_expand import is_known
+from steptime.readers.shell_marks import is_known
 
 SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 """What files of keys end in, and how they are written."""

@@ -28,11 +28,12 @@ from steptime.readers.script import (
     batch_variables,
     flags,
     launcher,
+    told_rivals,
     training_words,
 )
 from steptime.readers.settings import check_settings
 from steptime.readers.shell import followed
-from steptime.readers.shell_expand import is_known, readable
+from steptime.readers.shell_marks import is_known, readable
 from steptime.readers.shell_script import Script, filled
 from steptime.readers.shell_source import sourced
 
@@ -160,8 +161,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     names = [name for one in entries for name in (one.name, f"flag.{one.name}")]
     form = below.form if below is not None else recognised(names)
     if form is None:
-        why = "has no command whose arguments are known here; is this the script that trains?"
-        raise unknown(name, why)
+        raise _none_known(name, script)
     mapped = [_mapped(entry, form) for entry in entries]
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
@@ -174,24 +174,31 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         path=path,
         name=name,
         form=form,
-        entries=[*under, *batch_system(text, given), *launcher(script), *mapped],
+        entries=[*under, *batch_system(text, given), *launcher(script, found.rivals), *mapped],
         given=given,
-        notes=list(dict.fromkeys(script.notes))[:10],
+        notes=[*dict.fromkeys([*script.notes, *script.uncalled])][:10],
         is_command=True,
         program=found.program,
         files=script.files,
     )
     reading, asked = launch_reading(source)
+    reading.notes[:0] = told_rivals(script, found, lambda one: _mapped(one, form).key in asked)
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _none_known(name: str, script: Script) -> ConfigError:
+    """Return the refusal of a script without a known command, and the last that was noted."""
+    why = "has no command whose arguments are known here; is this the script that trains?"
+    return unknown(name, "; ".join([why, *script.uncalled[:1]]))
 
 
 def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:
     """Return what the file of keys that a command starts from says, None if none does; and it."""
     found = training_words(script, _wanted(), is_other_program)
     stated = of_variables(found.words, script.variables)
-    found = Words([*stated, *found.words], found.program)
+    found = Words([*stated, *found.words], found.program, found.rivals, found.line)
 
     def text_of(name: str) -> str | None:
         is_plain = is_known(name) and not Path(name).is_absolute() and ".." not in Path(name).parts

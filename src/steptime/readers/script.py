@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entry
 from steptime.readers.formats import several
+from steptime.readers.launchers import NODE_VARIABLES, launch_options, launcher_flags
 from steptime.readers.reading import COMMAND_LINE
-from steptime.readers.shell_expand import is_known, readable
+from steptime.readers.shell_marks import is_known, readable
 from steptime.readers.shell_script import Script, before_redirection
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
@@ -20,26 +21,23 @@ _SBATCH = re.compile(
     re.MULTILINE,
 )
 _MOST_WORDS = 100_000
-_LAUNCHER = {
-    "--nproc_per_node": "nproc_per_node",
-    "--nproc-per-node": "nproc_per_node",
-    "--nnodes": "nnodes",
-    "--num_nodes": "nnodes",
-    "--num_gpus": "nproc_per_node",
-    "--num_processes": "num_gpus",
-    "--num_machines": "nnodes",
-    "-np": "num_gpus",
-    "--worker_num": "num_gpus",
-}
-"""What launchers call the devices: torchrun, deepspeed, accelerate, mpirun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of the command that trains, and the program that they start."""
+    """The words of the command that trains, the program that they start, and its rivals.
+
+    Attributes:
+        words: Of the command.
+        program: The words that start the program; empty where no command holds them.
+        rivals: Places of other commands of the script that start a training too.
+        line: Where it stands.
+    """
 
     words: list[str]
     program: str
+    rivals: frozenset[int] = frozenset()
+    line: int = 0
 
 
 def training_words(
@@ -53,14 +51,21 @@ def training_words(
         is_other: Whether a program trains nothing; such a command counts where no other is.
     """
     best: list[str] = []
-    most = (False, 0)
+    most, line = (False, 0), 0
+    ranks: list[tuple[bool, int]] = []
     for command in script.commands:
         number = _hits(command.words, wanted)
         rank = (not is_other(" ".join(command.words[:40])), number)
+        ranks.append(rank)
         if number and rank >= most:
-            best, most = command.words, rank
+            best, most, line = command.words, rank, command.line
     if best and not best[0].startswith("-"):
-        return Words(best[:_MOST_WORDS], readable(" ".join(best[:40])))
+        # Half as many known names: another training, not a step that prepares it.
+        near = {
+            place for place, (trains, hits) in enumerate(ranks) if trains and 2 * hits > most[1]
+        }
+        rivals = frozenset(one for one in near if script.commands[one].words != best)
+        return Words(best[:_MOST_WORDS], readable(" ".join(best[:40])), rivals, line)
     loose: list[str] = []
     for value in script.variables.values():
         words = before_redirection(value.split())
@@ -96,12 +101,12 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
         words: Of the command.
         text: The script, for the lines.
     """
-    lines = _lines_of_names(text)
+    lines, own = _lines_of_names(text), launcher_flags(words)
     spread = [piece for word in words for piece in (word.split() if word[:2] == "--" else [word])]
     for place, word in enumerate(spread):
         flag, equals, inline = word.partition("=")
         pair = _PAIR.match(word)
-        if flag in _LAUNCHER:
+        if flag in own:
             continue
         if word[:2] == "--" and _FLAG.match(flag):
             name = flag.lstrip("-")
@@ -146,31 +151,21 @@ def _lines_of_names(text: str) -> dict[str, int]:
     return found
 
 
-def launcher(script: Script) -> Iterator[Entry]:
+def launcher(script: Script, rivals: frozenset[int] = frozenset()) -> Iterator[Entry]:
     """Yield nodes and devices from torchrun, deepspeed, accelerate, mpirun or srun.
 
     Args:
         script: What the script amounts to.
+        rivals: Commands by their place that start a training that is not the one that is read.
     """
-    for command in script.commands:
-        is_slurm = command.words[0].rpartition("/")[2] in ("srun", "sbatch")
-        for place, word in enumerate(command.words):
-            flag, equals, inline = word.partition("=")
-            name = _LAUNCHER.get(flag)
-            if is_slurm and name is None:
-                name = {"-N": "nnodes", "--nodes": "nnodes", "-n": "num_gpus"}.get(flag)
-            if name is None:
-                continue
-            value = inline if equals else (command.words[place + 1 : place + 2] or [""])[0]
-            # torchrun may be given a range of nodes; the larger end is the job.
-            value = value.split(":")[-1] if is_known(value) else value
-            if is_known(value) and not value.isdigit():
-                continue
-            yield Entry(name, readable(value), command.line, flag, is_known(value))
+    for place, command in enumerate(script.commands):
+        if place not in rivals:
+            for name, flag, value in launch_options(command.words):
+                yield Entry(name, readable(value), command.line, flag, is_known(value))
 
 
 _VARIABLES = {
-    "slurm_nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "slurm_nodes": NODE_VARIABLES,
     "slurm_gpus_per_node": ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"),
 }
 """What a batch system sets in the environment of what its header asks for."""
@@ -246,3 +241,30 @@ def asked_for(script: Script) -> str:
         f"{ARGUMENTS}: branches depend on {several}; give all that the script is started with, "
         f"behind --, or single ones as --set {script.asks[0]}=VALUE"
     )
+
+
+def told_rivals(script: Script, found: Words, is_asked: Callable[[Entry], bool]) -> list[str]:
+    """Return the note that a script starts another training; empty where all agree.
+
+    Args:
+        script: What the script amounts to.
+        found: The command that is read.
+        is_asked: Whether a flag says something here.
+    """
+
+    def said(words: list[str]) -> set[tuple[str, str]]:
+        told = {one.name: one for one in flags(words[:_MOST_WORDS], "")}
+        keys = {(name, str(one.value)) for name, one in told.items() if is_asked(one)}
+        return keys | {(name, value) for name, _, value in launch_options(words)}
+
+    own = said(found.words) if found.rivals else set()
+    others = [script.commands[one] for one in sorted(found.rivals)[:99]]
+    lines = sorted({one.line for one in others if said(one.words) != own})
+    if not lines:
+        return []
+    apart = ", ".join(str(line) for line in lines[:9] if line != found.line)
+    what = f"what line {apart} starts" if apart else "what it starts at other times"
+    return [
+        f"MORE THAN ONE TRAINING: line {found.line} is read, and not {what}; for that, give a "
+        "script without the others"
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 MOST_INTEGER = 10**15
 MOST_SYMBOLS = 200
-_SYMBOL = re.compile(r"\s*(\d+|[A-Za-z_]\w*|[<>=!]=|&&|\|\||[-+*/%()<>?:])")
+_SYMBOL = re.compile(r"\s*(\d+|[A-Za-z_]\w*|[<>=!]=|&&|\|\||[-+*/%()<>?:!])")
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "<": lambda left, right: left < right,
     ">": lambda left, right: left > right,
@@ -58,7 +58,7 @@ def _bounded(value: int) -> int:
 
 def _choice(symbols: list[int | str], at: int) -> tuple[int, int]:
     """Return ``condition ? one : other``, or what stands alone."""
-    value, at = _comparison(symbols, at)
+    value, at = _either(symbols, at)
     if at >= len(symbols) or symbols[at] != "?":
         return value, at
     first, at = _choice(symbols, at + 1)
@@ -68,11 +68,27 @@ def _choice(symbols: list[int | str], at: int) -> tuple[int, int]:
     return (first if value else second), at
 
 
+def _either(symbols: list[int | str], at: int) -> tuple[int, int]:
+    value, at = _both(symbols, at)
+    while at < len(symbols) and symbols[at] == "||":
+        other, at = _both(symbols, at + 1)
+        value = int(bool(value or other))
+    return value, at
+
+
+def _both(symbols: list[int | str], at: int) -> tuple[int, int]:
+    value, at = _comparison(symbols, at)
+    while at < len(symbols) and symbols[at] == "&&":
+        other, at = _comparison(symbols, at + 1)
+        value = int(bool(value and other))
+    return value, at
+
+
 def _comparison(symbols: list[int | str], at: int) -> tuple[int, int]:
     value, at = _sum(symbols, at)
-    if at < len(symbols) and symbols[at] in _COMPARE:
+    while at < len(symbols) and symbols[at] in _COMPARE:
         other, end = _sum(symbols, at + 1)
-        return int(_COMPARE[str(symbols[at])](value, other)), end
+        value, at = int(_COMPARE[str(symbols[at])](value, other)), end
     return value, at
 
 
@@ -106,9 +122,9 @@ def _factor(symbols: list[int | str], at: int) -> tuple[int, int]:
         if symbols[at] != ")":
             raise ValueError
         return value, at + 1
-    if symbol in ("-", "+"):
+    if symbol in ("-", "+", "!"):
         value, at = _factor(symbols, at + 1)
-        return (-value if symbol == "-" else value), at
+        return {"-": -value, "+": value, "!": int(not value)}[str(symbol)], at
     if not isinstance(symbol, int):
         raise ValueError
     return symbol, at + 1

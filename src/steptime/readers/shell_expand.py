@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell_arithmetic import value_of
+from steptime.readers.shell_marks import CLOSE, is_known, output_of, readable, unset
+from steptime.readers.shell_outputs import document_of, hosts, numbers
+from steptime.readers.shell_variables import Value, Variables, cut
+from steptime.readers.shell_words import closing_place
 
-UNSET, COMMAND, CLOSE = "\ue000", "\ue001", "\ue002"
-"""Marks round what stays unknown: a variable that the script never sets, a command's output."""
-
-_SIGNS = {ord(sign): chr(0xE100 + ord(sign)) for sign in " \"'`()[]{}|&;<>$\\#*?~!"}
-"""What stands for the signs of a command inside its mark, where they cut and quote nothing."""
-_BACK = {ord(mark): chr(sign) for sign, mark in _SIGNS.items()}
-
-MOST_LETTERS = 2_000_000
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _BRACED_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]{1,3}|[@*#?$!-]")
+_INDEX = re.compile(r"\[([^\]]{1,200})\]")
 _OPERATOR = re.compile(r":?[-=+?]")
+_CUT = re.compile(r"##?|%%?")
+_SLICE = re.compile(r":\s*(\d{1,4})(?::\s*(\d{1,4}))?\Z")
+_CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*([-+*/%]?)=(?!=)(.*)\Z", re.DOTALL)
+_COUNT = re.compile(r"\s*(?:(\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(\+\+|--))\s*\Z")
+_JOINED = re.compile(r"[|;&<>]")
 
 
-def is_known(text: str) -> bool:
-    """Return whether nothing in ``text`` stayed unknown."""
-    return UNSET not in text and COMMAND not in text
-
-
-def readable(text: str) -> str:
-    """Return ``text`` with its marks turned back into shell."""
-    text = re.sub(f"{UNSET}([^{CLOSE}]*){CLOSE}", r"${\1}", text)
-    return re.sub(f"{COMMAND}([^{CLOSE}]*){CLOSE}", r"$(\1)", text).translate(_BACK)
-
-
-class Expander:
-    """The variables of a script, and how words that use them expand.
-
-    Args:
-        given: Values that the user sets, as an environment would; they win over defaults.
-        name: The script, for refusals.
-    """
-
-    def __init__(self, given: Mapping[str, str], name: str) -> None:
-        self.scalars: MutableMapping[str, str] = dict(given)
-        self.arrays: dict[str, list[str]] = {}
-        self.name, self.letters, self.line = name, 0, 0
-        for place, word in enumerate(self.scalars.pop("@", "").split()[:999], 1):
-            self.scalars.setdefault(str(place), word)
+class Expander(Variables):
+    """How words expand that use the variables of a script."""
 
     def fields(self, word: str) -> list[str]:
         """Return what a word becomes: none, one or many arguments."""
@@ -85,53 +63,16 @@ class Expander:
         parts = self._parts(word, 0)
         return "".join(" ".join(t) if isinstance(t, list) else t for t, _ in parts)
 
-    def document(self, body: str) -> str:
+    def document(self, body: str, depth: int = 0) -> str:
         """Return a here-document with its variables put in.
 
         Args:
             body: Its text.
+            depth: How deep it stands in other words.
         """
         # Quotes are plain letters there.
         kept = body.replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'")
-        return self.text(kept)
-
-    def arguments(self) -> list[str]:
-        """Return the arguments of the script that are given, in order."""
-        found: list[str] = []
-        while (value := self.scalars.get(str(len(found) + 1))) is not None:
-            found.append(value)
-        return found
-
-    def shift(self, count: str) -> None:
-        """Drop the first arguments.
-
-        Args:
-            count: How many, as the script writes it.
-        """
-        by = int(count[:4]) if count.isdigit() else 1
-        left = self.arguments()[by:]
-        for place in [name for name in self.scalars if name.isdigit() and name != "0"]:
-            del self.scalars[place]
-        self.scalars.update({str(place): word for place, word in enumerate(left, 1)})
-
-    def spend(self, text: str) -> str:
-        """Return the text, and count its letters against the most that a script may make.
-
-        Args:
-            text: What a word became.
-
-        Raises:
-            ConfigError: If the script has made too many.
-        """
-        return self._spend(text)
-
-    def _spend(self, text: str) -> str:
-        self.letters += len(text) + 1
-        if self.letters > MOST_LETTERS:
-            raise ConfigError(
-                f"{self.name}:{self.line}: its variables expand to over {MOST_LETTERS} letters"
-            )
-        return text
+        return self._joined(kept, depth)
 
     def _parts(self, word: str, depth: int) -> list[tuple[str | list[str], bool]]:
         """Return pieces of text, each with whether quotes keep it whole."""
@@ -147,7 +88,7 @@ class Expander:
             elif letter == "'" and not quoted:
                 end = word.find("'", at + 1)
                 end = len(word) if end < 0 else end
-                parts.append((self._spend(word[at + 1 : end]), True))
+                parts.append((self.spend(word[at + 1 : end]), True))
                 at = end + 1
             elif letter == "\\":
                 parts.append((word[at + 1 : at + 2], True))
@@ -155,7 +96,7 @@ class Expander:
             elif letter == "`":
                 end = word.find("`", at + 1)
                 end = len(word) if end < 0 else end
-                parts.append((self._command(word[at + 1 : end]), quoted))
+                parts.append((self._command(word[at + 1 : end], depth), quoted))
                 at = end + 1
             elif letter == "$":
                 value, at = self._dollar(word, at, depth)
@@ -164,77 +105,175 @@ class Expander:
                 end = at + 1
                 while end < len(word) and word[end] not in "\"'\\`$":
                     end += 1
-                parts.append((self._spend(word[at:end].replace("\v", " ")), quoted))
+                parts.append((self.spend(word[at:end].replace("\v", " ")), quoted))
                 at = end
         return parts
 
-    def _dollar(self, word: str, at: int, depth: int) -> tuple[str | list[str], int]:
+    def _dollar(self, word: str, at: int, depth: int) -> tuple[Value, int]:
         """Return the value of what starts with ``$`` at ``at``, and where it ends."""
         if word.startswith("$((", at):
-            end = _closing(word, at + 1, "(", ")")
-            return self._spend(self._arithmetic(word[at + 3 : end - 1], depth)), end + 1
+            end = closing_place(word, at + 1, "(", ")")
+            return self.spend(self._arithmetic(word[at + 3 : end - 1], depth)), end + 1
         if word.startswith("$(", at):
-            end = _closing(word, at + 1, "(", ")")
-            return self._command(word[at + 2 : end]), end + 1
+            end = closing_place(word, at + 1, "(", ")")
+            return self._command(word[at + 2 : end], depth), end + 1
         if word.startswith("${", at):
-            end = _closing(word, at + 1, "{", "}")
+            end = closing_place(word, at + 1, "{", "}")
             return self._braced(word[at + 2 : end], depth), end + 1
         name = _NAME.match(word, at + 1)
         if name is None:
             return "$", at + 1
-        return self._variable(name[0]), name.end()
+        return self.plain(name[0]), name.end()
 
-    def _variable(self, name: str) -> str:
-        if name in self.scalars:
-            return self._spend(self.scalars[name])
-        if name in self.arrays:
-            return self._spend(self.arrays[name][0] if self.arrays[name] else "")
-        # All arguments of the script: without any, nothing.
-        if name in ("@", "*"):
-            return self._spend(" ".join(self.arguments()))
-        return str(len(self.arguments())) if name == "#" else f"{UNSET}{name}{CLOSE}"
-
-    def _braced(self, inner: str, depth: int) -> str | list[str]:
-        """Return ``${...}``: a variable, an array, or a default."""
-        name = _BRACED_NAME.match(inner)
+    def _braced(self, inner: str, depth: int) -> Value:
+        """Return ``${...}``: a variable, an array, a default, or a part of one."""
+        counts = inner[:1] in ("#", "!") and len(inner) > 1 and inner[1] not in ":-=+?"
+        name = _BRACED_NAME.match(inner, int(counts))
         if name is None:
-            return _output(inner)
+            return output_of(inner)
+        if counts:
+            return self._counted(inner, name[0], inner[name.end() :])
         rest = inner[name.end() :]
-        if rest in ("[@]", "[*]"):
-            values = self.arrays.get(name[0])
-            if values is None:
-                return [self.scalars[name[0]]] if name[0] in self.scalars else []
-            self._spend("".join(values))
-            return list(values)
+        index = _INDEX.match(rest)
+        value = self._value(name[0], index[1] if index else "", depth)
+        rest = rest[index.end() :] if index else rest
         if not rest:
-            return self._variable(name[0])
+            if value is None:
+                is_all = index is not None and index[1] in ("@", "*")
+                return [] if is_all else output_of(inner) if index else self.plain(name[0])
+            return value if index else self.plain(name[0])
         operator = _OPERATOR.match(rest)
         if operator is None:
-            return _output(inner)
-        value = self.scalars.get(name[0])
-        present = value is not None and (value != "" or operator[0][0] != ":")
+            return self._part(value, inner, rest, depth)
+        present = value is not None and (bool(value) or operator[0][0] != ":")
+        other = rest[operator.end() :]
         if operator[0][-1] == "+":
-            return self._joined(rest[operator.end() :], depth) if present else ""
+            if present and isinstance(value, list) and "[@]" in other:
+                return value
+            return self._joined(other, depth) if present else ""
         if present and value is not None:
-            return self._spend(value)
+            return value
         if operator[0][-1] == "?":
-            return f"{UNSET}{name[0]}{CLOSE}"
-        default = self._joined(rest[operator.end() :], depth)
+            return unset(name[0])
+        default = self._joined(other, depth)
         if operator[0][-1] == "=":
             self.scalars[name[0]] = default
         return default
+
+    def _value(self, name: str, index: str, depth: int) -> Value | None:
+        """Return what a name holds, or an array at an index; None if nothing is known."""
+        if index in ("@", "*"):
+            values = self.all_of(name)
+            return " ".join(values) if index == "*" and values is not None else values
+        if index:
+            key = self._joined(index, depth)
+            return self.one_of(name, key.strip(), self.sum(key))
+        if name in ("@", "*"):
+            return self.plain(name)
+        value = self.scalars.get(name)
+        if value is None and self.arrays.get(name):
+            value = self.arrays[name][0]
+        return None if value is None else self.spend(value)
+
+    def _counted(self, inner: str, name: str, rest: str) -> Value:
+        """Return ``${#...}``, how long a text or an array is, or ``${!...}``, what a name names."""
+        is_all = rest in ("[@]", "[*]")
+        if inner[0] == "!":
+            if is_all and name in self.tables:
+                return self.spend_all(list(self.tables[name]))
+            return output_of(inner) if rest else self.plain(self.scalars.get(name, name))
+        values = self.all_of(name) if is_all or name in ("@", "*") else None
+        if values is not None and all(is_known(one) for one in values):
+            return str(len(values))
+        text = self.scalars.get(name)
+        is_told = not rest and text is not None and is_known(text)
+        return str(len(text)) if is_told and text is not None else output_of(inner)
+
+    def _part(self, value: Value | None, inner: str, rest: str, depth: int) -> Value:
+        """Return a part of a value: from a place on, or less what a pattern fits."""
+        values = value if isinstance(value, list) else [value or ""]
+        if value is None or not all(is_known(one) for one in values):
+            return output_of(inner)
+        if (slices := _SLICE.match(rest)) is not None:
+            first, length = int(slices[1]), slices[2]
+            if isinstance(value, list):
+                # Arguments count from 1, places of an array from 0.
+                first -= int(inner[0] == "@" and first > 0)
+            return value[first : first + int(length) if length else None]
+        operator = _CUT.match(rest)
+        if operator is None:
+            return output_of(inner)
+        pattern = self._joined(rest[operator.end() :], depth)
+        left = [cut(one, operator[0], pattern) for one in values[:999]]
+        told = [one for one in left if one is not None]
+        if len(told) < len(values):
+            return output_of(inner)
+        return told if isinstance(value, list) else told[0]
 
     def _joined(self, word: str, depth: int) -> str:
         parts = self._parts(word, depth + 1)
         return "".join(" ".join(t) if isinstance(t, list) else t for t, _ in parts)
 
-    def _command(self, inner: str) -> str:
-        """Return a command's output: known only for ``expr`` and ``echo``."""
+    def _command(self, inner: str, depth: int) -> str:
+        """Return a command's output, known where the script itself holds it."""
+        document = document_of(inner)
+        if document is not None:
+            body = self.spend(document[0])
+            return (self.document(body, depth) if document[1] else body).rstrip("\n")
         words = inner.replace("\v", " ").split()
         if words[:1] == ["expr"]:
-            value = self._arithmetic(" ".join(words[1:]).replace("\\", ""), 20)
-            return self._spend(value)
-        return _output(" ".join(words))
+            value = self._arithmetic(" ".join(words[1:]).replace("\\", ""), depth)
+            return self.spend(value)
+        told = None
+        if words[:1] == ["seq"]:
+            listed = numbers(self._joined(" ".join(words[1:]), depth).split())
+            told = None if listed is None else " ".join(listed)
+        elif words[:1] == ["echo"] and not _JOINED.search(inner) and words[1:2] != ["-e"]:
+            told = " ".join(self._joined(" ".join(words[1:]), depth).split())
+        elif words[:1] == ["scontrol"]:
+            told = hosts(" ".join(words), self.scalars)
+        return output_of(" ".join(words)) if told is None else self.spend(told)
+
+    def sum(self, inner: str) -> int | None:
+        """Return the value of an expression, which may set variables; None if it is not known.
+
+        Args:
+            inner: What stands in ``(( ))``.
+        """
+        value: int | None = None
+        for part in inner.replace("\v", " ").split(",")[:99]:
+            value = self._changed(part)
+        return value
+
+    def _changed(self, part: str) -> int | None:
+        """Return the value of one expression, and set what it sets."""
+        counted, change = _COUNT.match(part), _CHANGE.match(part)
+        if counted is None and change is None:
+            return self._told(part)
+        if counted is not None:
+            name = counted[2] or counted[3]
+            sign = (counted[1] or counted[4])[0]
+            former, value = self._told(name), self._told(f"{name} {sign} 1")
+            shown = value if counted[1] else former
+        else:
+            assert change is not None
+            name = change[1]
+            text = f"{name} {change[2]} ({change[3]})" if change[2] else change[3]
+            shown = value = self._told(text)
+        # What the user sets stands for the last word on it.
+        if name not in self.given:
+            self.scalars[name] = output_of(part) if value is None else str(value)
+        return shown
+
+    def _told(self, text: str) -> int | None:
+        expanded = self._joined(text, 1) if "$" in text else text
+        names = re.findall(r"(?<![\w$])[A-Za-z_]\w*", expanded)
+        if not is_known(expanded) or any(one not in self.scalars for one in names):
+            return None
+        try:
+            return value_of(expanded.strip().strip('"'), self._number)
+        except (ArithmeticError, IndexError, ValueError, RecursionError):
+            return None
 
     def _arithmetic(self, inner: str, depth: int) -> str:
         """Return the value of an expression, or the mark of an unknown."""
@@ -253,22 +292,4 @@ class Expander:
 
 
 def _unknown(text: str) -> str:
-    return _output(readable(text))
-
-
-def _output(command: str) -> str:
-    """Return what stands for a command's output, as one word."""
-    return f"{COMMAND}{' '.join(command[:40].split()).translate(_SIGNS)}{CLOSE}"
-
-
-def _closing(word: str, at: int, opened: str, closed: str) -> int:
-    """Return where the bracket at ``at`` closes; the end of the word if nowhere."""
-    level = 0
-    for place in range(at, len(word)):
-        if word[place] == opened:
-            level += 1
-        elif word[place] == closed:
-            level -= 1
-            if level == 0:
-                return place
-    return len(word)
+    return output_of(readable(text))

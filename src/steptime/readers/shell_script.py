@@ -40,6 +40,7 @@ class Script:
         notes: Branches that could not be decided.
         asks: Names that those branches depend on, which the script's user gives.
         files: Texts that the script writes, by the name of their file.
+        uncalled: Notes of functions that hold flags and are never called.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Script:
     notes: list[str] = field(default_factory=list)
     asks: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    uncalled: list[str] = field(default_factory=list)
 
 
 def before_redirection(words: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from steptime.readers.beside import text_beside
-from steptime.readers.shell_expand import CLOSE, is_known
+from steptime.readers.shell_marks import CLOSE, is_known
 
 SourceOf = Callable[[str], str | None]
 """What gives the text of a file that a script reads in; None if it is not here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 
-from steptime.readers.shell_expand import CLOSE, UNSET, is_known
+from steptime.readers.shell_marks import CLOSE, UNSET, is_known
 
 _COMPARE = ("-eq", "-ne", "-gt", "-lt", "-ge", "-le")
 _UNSET = re.compile(f"{UNSET}([^{CLOSE}]*){CLOSE}")
@@ -20,7 +20,7 @@ def holds(words: list[str]) -> tuple[bool | None, list[str]]:
     Args:
         words: Of the test, without its brackets.
     """
-    asks = [name for word in words for name in _UNSET.findall(word) if name.isdigit()]
+    asks = waits_for(words)
     if asks:
         return None, asks
     words = [_UNSET.sub("", word) for word in words]
@@ -32,6 +32,15 @@ def holds(words: list[str]) -> tuple[bool | None, list[str]]:
     negate = words[:1] == ["!"]
     result = _plain(words[1:] if negate else words)
     return (result if result is None or not negate else not result), []
+
+
+def waits_for(words: list[str]) -> list[str]:
+    """Return the arguments of the script, not given, that words depend on.
+
+    Args:
+        words: Of a condition.
+    """
+    return [name for word in words for name in _UNSET.findall(word) if name.isdigit()]
 
 
 def _joined(left: bool | None, right: bool | None, *, either: bool) -> bool | None:

@@ -10,6 +10,9 @@ from steptime.inputs.errors import ConfigError
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=\Z")
 _CLOSING = {"(": ")", "{": "}"}
 DEEPEST = 40
+CUT = ("cut",)
+_MOST_SUM, _MOST_UNCLOSED = 400, 200
+"""Letters of a sum, and how often what looks like one may be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +20,11 @@ class Token:
     """One piece of a script.
 
     Attributes:
-        kind: word, array (``NAME=(...)``) or mark (an operator or a line's end).
-        text: The word with its quotes, the array's ``NAME=``, or the operator.
+        kind: word, array (``NAME=(...)``), sum (``((...))``) or mark (an operator or a line's end).
+        text: The word with its quotes, the array's ``NAME=``, the sum, or the operator.
         line: Where it starts.
-        words: What an array holds; for a here-document, its number.
+        words: What an array holds; for a here-document, its number; CUT where a comment ends
+            a line that a backslash would go on with.
     """
 
     kind: str
@@ -41,8 +45,10 @@ class Lexer:
         # A backslash at a line's end joins lines; the mark keeps the count of lines.
         self.text = text.replace("\r\n", "\n").replace("\\\n", "\v")
         self.name, self.at, self.line = name, 0, 1
+        self.unclosed = 0
         self.heredocs: list[str] = []
-        self.bodies: list[str] = []
+        # Each with whether its variables are put in.
+        self.bodies: list[tuple[str, bool]] = []
 
     def tokens(self) -> list[Token]:
         """Return all tokens of the script."""
@@ -63,11 +69,9 @@ class Lexer:
             if letter in " \t\v":
                 self._step()
             elif letter == "#":
-                end = self.text.find("\n", self.at)
-                # A joined line ends a comment too: what follows is a new line in the file.
-                joined = self.text.find("\v", self.at)
-                end = min((place for place in (end, joined) if place >= 0), default=len(self.text))
-                self._step(end - self.at)
+                if self._comment():
+                    self._skip_heredocs()
+                    return Token("mark", "\n", self.line - 1, CUT)
             elif letter == "\n":
                 line = self.line
                 self._step()
@@ -83,8 +87,24 @@ class Lexer:
                 return word
         return None
 
+    def _comment(self) -> bool:
+        """Step over a comment; return whether its line ends in a backslash, which joins nothing."""
+        ends = [self.text.find(sign, self.at) for sign in "\n\v"]
+        end = min((place for place in ends if place >= 0), default=len(self.text))
+        self._step(end - self.at)
+        is_joined = self.text[self.at : self.at + 1] == "\v"
+        self._step(int(is_joined))
+        return is_joined
+
     def _operator(self) -> Token:
         line = self.line
+        if self.unclosed < _MOST_UNCLOSED and self.text.startswith("((", self.at):
+            end = closing_place(self.text[self.at : self.at + _MOST_SUM], 0, "(", ")") + self.at
+            if self.text[end - 1 : end + 1] == "))":
+                inner = self.text[self.at + 2 : end - 1]
+                self._step(end + 1 - self.at)
+                return Token("sum", inner, line)
+            self.unclosed += 1
         for text in ("<<<", "<<-", ";;", "&&", "||", "<<", ">>", ">&", "<&", "&>"):
             if self.text.startswith(text, self.at):
                 self._step(len(text))
@@ -92,7 +112,7 @@ class Lexer:
                     place = (str(len(self.bodies) + len(self.heredocs)),)
                     self._step(len(self.text[self.at :]) - len(self.text[self.at :].lstrip(" \t")))
                     word = self._word().text
-                    self.heredocs.append(word.strip("'\"\\"))
+                    self.heredocs.append(word)
                     return Token("mark", text, line, place)
                 return Token("mark", text, line)
         text = self.text[self.at]
@@ -108,9 +128,10 @@ class Lexer:
                 stop = len(self.text) if stop < 0 else stop
                 body = self.text[self.at : stop]
                 self._step(stop - self.at + 1)
-                if body.strip() == end:
+                if body.strip() == end.strip("'\"\\"):
                     break
-            self.bodies.append(self.text[start : self.at].rpartition(end)[0])
+            body = self.text[start : self.at].rpartition(end.strip("'\"\\"))[0]
+            self.bodies.append((body, end[:1] not in ("'", '"', "\\")))
         self.heredocs.clear()
 
     def _word(self) -> Token:
@@ -181,3 +202,23 @@ class Lexer:
             else:
                 self._piece(depth + 1)
         raise ConfigError(f"{self.name}:{line}: {opened or end} is never closed")
+
+
+def closing_place(word: str, at: int, opened: str, closed: str) -> int:
+    """Return where a bracket closes; the end of the word if nowhere.
+
+    Args:
+        word: The text.
+        at: Where it opens.
+        opened: Its sign.
+        closed: The sign that closes it.
+    """
+    level = 0
+    for place in range(at, len(word)):
+        if word[place] == opened:
+            level += 1
+        elif word[place] == closed:
+            level -= 1
+            if level == 0:
+                return place
+    return len(word)
