@@ -153,7 +153,7 @@ def test_nothing_is_run(tmp_path: Path) -> None:
         ("A=$(nproc)", None),
         ('A=""; A+=1; A+="2"', 12),
         ("export A=4 B=5", 4),
-        ("A=1; if [[ $A == 1 && -n x ]]; then A=2; fi", 1),
+        ("A=1; if [[ $A == 1 && -n x ]]; then A=2; fi", 2),
         ("A=1; [ $A -eq 1 ] && A=3", 3),
         ("A=1; [ $A -eq 2 ] || A=4", 4),
         ("A=1; while true; do A=2; done", 1),

@@ -110,6 +110,60 @@ SCRIPTS = {
         "",
         "--tp 2 --pp 4 --raw $TP --sum 4 --x 8 --y 9 10",
     ),
+    "what leaves two loops, and one": (
+        "for i in 1 2; do for j in 1 2 3; do [ $j = 2 ] && break 2; A+=$i$j; done; done\n"
+        "for i in 1 2; do for j in 1 2; do [ $j = 2 ] && continue 2; B+=$i$j; done; C=1; done\n"
+        "train --a $A --b $B --c ${C:-no}\n",
+        "",
+        "--a 11 --b 1121 --c no",
+    ),
+    "shells within": (
+        "TP=2; PP=2\n(TP=9; cd /)\nbash -c 'PP=9; echo'\n{ CP=4; }\n"
+        "train --tp $TP --pp $PP --cp $CP\n",
+        "",
+        "--tp 2 --pp 2 --cp 4",
+    ),
+    "several conditions at once": (
+        "export A=1 && B=2 && [[ a == a && b != c ]] && C=3\ntest 1 -eq 1 && D=4\n"
+        "[[ 1 -gt 2 || a < b && -z x ]] && E=5\ntrain $A $B $C $D ${E:-none}\n",
+        "",
+        "1 2 3 4 none",
+    ),
+    "how a function ends": (
+        "two() { [ $# -ne 2 ] && return 1; train --a $1; }\ntwo 1 || two 3 4\n",
+        "",
+        "--a 3",
+    ),
+    "settings as arguments": (
+        'for one in "$@"; do export "$one"; done\ntrain --tp $TP --pp $PP\n',
+        "TP=4 PP=2",
+        "--tp 4 --pp 2",
+    ),
+    "arrays without values": (
+        'F=(); [ 1 = 1 ] && F+=(--f)\nset -- "${F[@]}" "${G[@]}" "${F[@]:1}"\ntrain $# "$1"\n',
+        "",
+        "1 --f",
+    ),
+    "sums that set": (
+        "A=5; : $((A*=2)); i=0; while [ $((i++)) -lt 2 ]; do S+=$i; done\ntrain $A $S $i\n",
+        "",
+        "10 12 3",
+    ),
+    "what is set no more": (
+        "A=1; B=(1 2); unset A B; B+=(3)\ntrain ${A:-2} ${B[@]}\n",
+        "",
+        "2 3",
+    ),
+    "words in braces": (
+        "for x in 1{0,5} {08..10} {3..1}; do A+=$x,; done\ntrain $A\n",
+        "",
+        "10,15,08,09,10,3,2,1,",
+    ),
+    "arguments of an inner shell": (
+        "export -f train\nbash -c 'train --a $1 $#' name 4 5\ntrained=$#\n",
+        "x",
+        "--a 4 2",
+    ),
     "words cut at commas": (
         'for c in "4,2" "8,1"; do IFS=, read -r TP PP <<< "$c"; [ $TP = 8 ] && break; done\n'
         "train --tp $TP --pp $PP\n",

@@ -58,9 +58,13 @@ class _Runner(Loops):
         at = 0
         while at < len(tokens) and not self.leaving:
             start, token = at, tokens[at]
-            if token.kind == "mark":
+            if token.kind == "mark" and token.text == "(" and self.on:
+                at = self._shell_within(tokens, at)
+            elif token.kind == "mark":
                 self._mark(token)
                 at += 1
+            elif token.text == "[[":
+                at = self._test(tokens, at)
             else:
                 end = at
                 while end < len(tokens) and not is_mark(tokens, end, *ENDS, "(", ")"):
@@ -69,6 +73,26 @@ class _Runner(Loops):
                 # What turns or times a command stands between it and what joins it.
                 self.join = self.join if token.text in ("!", "time") else ""
             self.step(min(at, len(tokens)) - start, token.line)
+
+    def _shell_within(self, tokens: list[Token], at: int) -> int:
+        """Follow ``( ... )``, which leaves what is set as it was; return where to go on."""
+        end = closing(tokens, at, "(", ")")
+        if not (self.join and self.skips()):
+            former = self.kept(tokens[at].line)
+            self.apart(tokens[at + 1 : end], tokens[at].line)
+            self.leaving = ""
+            self.go_back(former)
+        self.join = ""
+        return end + 1
+
+    def _test(self, tokens: list[Token], at: int) -> int:
+        """Follow ``[[ ... ]]``, in which operators join words; return where to go on."""
+        end = at
+        while end < len(tokens) and not (tokens[end].kind == "word" and tokens[end].text == "]]"):
+            end += 1
+        self.command(tokens[at : end + 1])
+        self.join = ""
+        return end + 1
 
     def _mark(self, token: Token) -> None:
         if token.text == ";;" and self.blocks and self.blocks[-1].kind == "case":

@@ -7,7 +7,7 @@ import re
 from steptime.inputs.errors import ConfigError
 from steptime.readers.launchers import nodes_of
 from steptime.readers.shell_builtins import next_option, read_into
-from steptime.readers.shell_marks import readable
+from steptime.readers.shell_marks import is_known, readable
 from steptime.readers.shell_script import Command, before_redirection, filled
 from steptime.readers.shell_source import MOST_SOURCED, SOURCES, text_behind
 from steptime.readers.shell_state import State
@@ -17,6 +17,7 @@ from steptime.readers.shell_words import Lexer, Token
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]{1,200})\])?(\+?)=", re.ASCII)
 _DECLARE = ("export", "declare", "local", "readonly", "typeset")
 _LOCAL = ("declare", "local", "typeset")
+_OUTPUT = re.compile(r"\$\((?!\()|`")
 _BRACKETS = ("[", "[[", "]", "]]")
 _TELLING = ("echo", "printf")
 _TRUTHS = {"true": True, ":": True, "false": False}
@@ -52,31 +53,39 @@ class Commands(State):
         self.expander.line = tokens[0].line
         self.step(sum(len(one.text) for one in tokens) // 64 if self.nested else 0, tokens[0].line)
         for place, token in enumerate(tokens):
-            if token.kind == "mark":
+            if token.kind == "mark" and tokens[0].text == "[[":
+                words.append(token.text)
+            elif token.kind == "mark":
                 # A redirection's target is no argument.
                 rest = tokens[place:]
                 self._written(rest)
                 break
-            match = _ASSIGNMENT.match(token.text)
-            if token.kind == "array" or (match and not words):
-                self._set(token, match, is_local=declares in _LOCAL)
+            elif token.kind == "array" or (not words and _ASSIGNMENT.match(token.text)):
+                self._set(token, is_local=declares in _LOCAL)
             elif not words and token.text in _DECLARE:
                 declares = token.text
             elif declares:
-                if declares in _LOCAL and token.text[:1] != "-":
-                    self.keep_local(token.text)
+                self._declared(token, is_local=declares in _LOCAL)
             else:
                 words.extend(self.expander.fields(token.text))
+        self._ends_with(tokens, words, rest)
+
+    def _ends_with(self, tokens: list[Token], words: list[str], rest: list[Token]) -> None:
+        """Follow a command behind its assignments, and keep how it ends."""
         if not words:
-            return
-        if words[0] in ("[", "[[", "test"):
+            # An assignment ends well, but for what a command in it does.
+            unsure = any(_OUTPUT.search(one.text) for one in tokens)
+            self._ended(None if unsure else True, presumed=unsure)
+        elif words[0] in ("[", "[[", "test"):
             self._wait_for(*words)
-            self._ended(holds([word for word in words if word not in _BRACKETS])[0])
+            start = int(words[0] == "test")
+            self._ended(holds([word for word in words[start:] if word not in _BRACKETS])[0])
         else:
             self._simple(tokens[0].line, words, rest)
 
-    def _set(self, token: Token, match: re.Match[str] | None, *, is_local: bool) -> None:
+    def _set(self, token: Token, *, is_local: bool) -> None:
         """Follow one assignment."""
+        match = None if token.kind == "array" else _ASSIGNMENT.match(token.text)
         name = token.text.rstrip("+=") if match is None else match[1]
         if is_local:
             self.keep_local(name)
@@ -88,6 +97,19 @@ class Commands(State):
             self.assign_at(name, match[2], token.text[match.end() :])
         elif match is not None:
             self.assign(name, match[3], token.text[match.end() :])
+
+    def _declared(self, token: Token, *, is_local: bool) -> None:
+        """Follow a word of ``export`` or ``local`` that is no assignment before it expands."""
+        if token.text[:1] == "-":
+            return
+        for word in self.expander.fields(token.text) if "$" in token.text else [token.text]:
+            name, equals, value = word.partition("=")
+            if is_local:
+                self.keep_local(name)
+            if equals and not is_known(name):
+                self.note(token.line, f"{readable(name)[:60]} is set, whatever that names")
+            elif equals and name.isidentifier() and name not in self.given:
+                self.expander.scalars[name] = value
 
     def _ended(self, truth: bool | None, *, presumed: bool = False) -> None:
         """Keep how a command ended; ``!`` before it turns that round."""
@@ -160,6 +182,24 @@ class Commands(State):
             self._ended(self.truth, presumed=True)
             return
         self._ended(_TRUTHS.get(name), presumed=name not in _TRUTHS)
+        if self._sets(words, rest):
+            return
+        if name in _JUMPS:
+            self._jump(words)
+        elif name == "exit":
+            self._exit(line)
+        elif name == "eval":
+            self._within(line, " ".join(words[1:]))
+        elif name in SOURCES and len(words) > 1:
+            self._source(line, words[1])
+        elif (place := text_behind(words)) is not None:
+            self._started(line, words, place)
+        elif name not in _TELLING:
+            self._reached(line, words)
+
+    def _sets(self, words: list[str], rest: list[Token]) -> bool:
+        """Follow a command that sets variables or arguments; return whether it is one."""
+        name = words[0]
         if name == "shift":
             self._ended(self.expander.shift(words[1] if len(words) > 1 else "1"))
         elif name == "set":
@@ -175,22 +215,25 @@ class Commands(State):
         elif name == "getopts" and len(words) > 2:
             found, self.option = next_option(self.expander, words[1], words[2], self.option)
             self._ended(found)
+        elif name == "unset":
+            self.unset(words[1:])
         elif name == "let":
             for one in words[1:9]:
                 self.expander.sum(one)
-        elif name in _JUMPS:
-            is_within = self.frames or self.depth if name == "return" else self.loops
-            self.leaving = name if is_within else ""
-        elif name == "exit":
-            self._exit(line)
-        elif name == "eval":
-            self._within(line, " ".join(words[1:]))
-        elif name in SOURCES and len(words) > 1:
-            self._source(line, words[1])
-        elif (place := text_behind(words)) is not None:
-            self._started(line, words, place)
-        elif name not in _TELLING:
-            self._reached(line, words)
+        else:
+            return False
+        return True
+
+    def _jump(self, words: list[str]) -> None:
+        """Leave a loop or a function, or go on with a loop's next round."""
+        name = words[0]
+        is_within = self.frames or self.depth if name == "return" else self.loops
+        self.leaving = name if is_within else ""
+        code = words[1] if len(words) > 1 else ""
+        if name == "return":
+            self.truth = (int(code[:6]) == 0) if code.isdigit() else self.truth
+        else:
+            self.left = max(1, min(self.loops, int(code[:3]))) if code.isdigit() else 1
 
     def _reached(self, line: int, words: list[str]) -> None:
         if not self.script.commands or self.script.commands[-1].words != words:
@@ -204,17 +247,17 @@ class Commands(State):
     def _started(self, line: int, words: list[str], place: int) -> None:
         """Follow the text that another shell is started with, on the nodes that start it."""
         self._reached(line, words[:place])
+        if self.texts >= _MOST_TEXTS:
+            return
         if place + 1 < len(words) and words[place + 1][:1] == "-":
             # As a shell does: "${NAME[@]}" in quotes is many words, and the first is the text.
             self.note(line, "the text for the inner shell ends at the first word of an array")
-        outer = dict(self.expander.scalars)
-        nodes = nodes_of(words[:place])
-        self.expander.scalars.update(nodes)
+        outer = self.kept(line)
+        self.expander.scalars.update(nodes_of(words[:place]))
+        if place + 2 < len(words):
+            self.expander.bind(words[place + 2 :])
         self._within(line, words[place])
-        for name in nodes:
-            self.expander.scalars.pop(name, None)
-            if name in outer:
-                self.expander.scalars[name] = outer[name]
+        self.go_back(outer)
 
     def _source(self, line: int, word: str) -> None:
         """Follow a file that the script reads in, if it is here, on the line that says so."""

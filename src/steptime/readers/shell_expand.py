@@ -31,11 +31,13 @@ class Expander(Variables):
             return [word]
         parts = self._parts(word, 0)
         out: list[str] = []
-        current, has = "", False
+        current, has, void = "", False, False
         for text, quoted in parts:
             if quoted:
                 pieces = text if isinstance(text, list) else [text]
                 if isinstance(text, list) and not text:
+                    # An array without values is no word, also in quotes.
+                    void = True
                     continue
                 current, has = current + pieces[0], True
                 for piece in pieces[1:]:
@@ -54,7 +56,7 @@ class Expander(Variables):
             if split and joined[-1:].isspace():
                 out.append(current)
                 current, has = "", False
-        if current or has:
+        if current or (has and not void):
             out.append(current)
         return out
 
@@ -277,6 +279,9 @@ class Expander(Variables):
 
     def _arithmetic(self, inner: str, depth: int) -> str:
         """Return the value of an expression, or the mark of an unknown."""
+        if _COUNT.match(inner) or _CHANGE.match(inner):
+            value = self._changed(inner)
+            return _unknown(inner) if value is None else str(value)
         text = self._joined(inner, depth + 1) if "$" in inner else inner
         if not is_known(text):
             return text if text.count(CLOSE) == 1 and text.endswith(CLOSE) else _unknown(text)

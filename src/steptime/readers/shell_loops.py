@@ -13,6 +13,7 @@ from steptime.readers.shell_words import Token
 
 _MOST_ROUNDS = 256
 _SPACED = re.compile(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?\}\Z")
+_CHOICE = re.compile(r"([\w.-]{0,60})\{([\w.-]{0,60}(?:,[\w.-]{0,60}){1,60})\}([\w.-]{0,60})\Z")
 _ARGUMENTS = re.compile(r"\$\{?[1-9#@*]|shift\Z|getopts\Z")
 """What reads arguments of a script, or of a function."""
 
@@ -74,8 +75,15 @@ class Loops(Commands):
         """Follow a loop's body once; return whether it ends the loop, and whether it launches."""
         before = len(self.script.commands)
         self.apart(body, line)
-        ends = self.leaving in ("break", "return")
-        self.leaving = self.leaving if self.leaving == "return" else ""
+        ends = self.leaving == "return" or self.left > 0
+        if self.leaving == "break":
+            # What leaves, or goes on with, a loop further out.
+            self.left -= 1
+            self.leaving = "break" if self.left > 0 else ""
+        elif self.leaving == "continue":
+            self.left -= 1
+            ends = self.left > 0
+            self.leaving = "continue" if ends else ""
         reached = self.script.commands[before:]
         launches = any(word[:2] == "--" or "=" in word for one in reached for word in one.words)
         return ends, launches
@@ -124,7 +132,7 @@ class Loops(Commands):
         """Follow a loop for as long as its condition is known to hold."""
         reads = any(_ARGUMENTS.search(one.text) for one in (*head, *body))
         has_words = self.started or any(is_known(one) for one in self.expander.arguments())
-        former = self._kept(line)
+        former = self.kept(line)
         for place in range(_MOST_ROUNDS):
             self.truth = None
             self.apart(head, line)
@@ -144,21 +152,22 @@ class Loops(Commands):
                 "set what it would with --set NAME=VALUE",
             )
         # Left as it was: how often it goes round is not known.
-        self.expander.scalars, self.expander.arrays = former
+        self.go_back(former)
         self.note(line, "a loop was not followed")
-
-    def _kept(self, line: int) -> tuple[dict[str, str], dict[str, list[str]]]:
-        """Return a copy of what is set, to go back to."""
-        scalars, arrays = self.expander.scalars, self.expander.arrays
-        self.step((len(scalars) + sum(len(one) + 1 for one in arrays.values())) // 16, line)
-        return dict(scalars), {name: list(values) for name, values in arrays.items()}
 
 
 def _listed(word: str) -> list[str] | None:
-    """Return the numbers of ``{1..8}``; None for another word."""
+    """Return the words of ``{1..8}`` or ``a{b,c}``; None for another word."""
+    choice = _CHOICE.match(word)
+    if choice is not None:
+        return [f"{choice[1]}{one}{choice[3]}" for one in choice[2].split(",")]
     found = _SPACED.match(word)
     if found is None:
         return None
     first, last = int(found[1]), int(found[2])
     step = abs(int(found[3] or 1))
-    return spaced(first, last, step if last >= first else -step)
+    listed = spaced(first, last, step if last >= first else -step)
+    # A zero in front keeps numbers as wide as they are written.
+    is_wide = any(one.lstrip("-")[:1] == "0" and one.strip("-0") for one in (found[1], found[2]))
+    width = max(len(found[1]), len(found[2])) if is_wide else 0
+    return listed and [one.zfill(width) for one in listed]

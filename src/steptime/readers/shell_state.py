@@ -15,6 +15,7 @@ from steptime.readers.shell_words import Token
 MOST_STEPS = 60_000
 """Tokens that loops and calls may come over; real scripts take some hundreds."""
 MOST_NESTED = 20
+MOST_COPIED = 2_000_000
 _KEYED = re.compile(r"\[([^\]]{1,200})\]=(.*)\Z", re.DOTALL)
 
 
@@ -65,8 +66,8 @@ class State:
         self.truth: bool | None = None
         self.presumed = self.negated = False
         self.join = self.leaving = ""
-        self.depth = self.texts = self.files = self.steps = self.nested = self.loops = 0
-        self.cut_at, self.option = 0, (1, 1)
+        self.depth = self.texts = self.files = self.steps = self.nested = self.loops = self.left = 0
+        self.cut_at, self.copied, self.option = 0, 0, (1, 1)
         self.source_of = source_of
         self.bodies: list[tuple[str, bool]] = []
         self.functions: dict[str, Function] = {}
@@ -121,6 +122,18 @@ class State:
         self.nested -= 1
         self.blocks, self.on, self.join = outer
 
+    def kept(self, line: int) -> tuple[dict[str, str], dict[str, list[str]]]:
+        """Return a copy of what is set, to go back to."""
+        scalars, arrays = self.expander.scalars, self.expander.arrays
+        self.copied += len(scalars) + sum(len(one) + 1 for one in arrays.values())
+        if self.copied > MOST_COPIED:
+            raise self.refused(line, f"its inner shells and loops keep over {MOST_COPIED} values")
+        return dict(scalars), {name: list(values) for name, values in arrays.items()}
+
+    def go_back(self, former: tuple[dict[str, str], dict[str, list[str]]]) -> None:
+        """Give what is set the values that it had."""
+        self.expander.scalars, self.expander.arrays = former
+
     def keep_local(self, name: str) -> None:
         """Keep what a name holds, to put it back where the function ends."""
         if self.frames:
@@ -146,6 +159,13 @@ class State:
         if name not in self.given:
             self.expander.scalars[name] = value
             self.expander.arrays.pop(name, None)
+
+    def unset(self, words: list[str]) -> None:
+        """Follow ``unset``; what the user sets stays."""
+        for name in [one for one in words if one not in self.given]:
+            self.expander.scalars.pop(name, None)
+            self.expander.arrays.pop(name, None)
+            self.expander.tables.pop(name, None)
 
     def assign_at(self, name: str, key: str, word: str) -> None:
         """Follow ``NAME[key]=word``; a key that is no number makes a table."""
