@@ -88,7 +88,8 @@ def door_s() -> dict[str, float]:
     def formulas() -> None:
         parts = known.parts(record, one)
         time_s = known.predictor.total(parts)
-        interval_s(record, one.time, known.width, parts, time_s)
+        slowest_s = known.slowest_s(record, one, time_s)
+        interval_s(record, one.time, known.width, parts, time_s, slowest_s)
         total_bytes = memory_total_bytes(record, one.memory)
         fit_verdict(total_bytes, record.hbm_bytes)
         known.chance(total_bytes, record.hbm_bytes)

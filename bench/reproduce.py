@@ -83,6 +83,24 @@ def version(python: str) -> str:
     ).stdout.strip()
 
 
+def unlike_the_lock(python: str) -> list[str]:
+    """Return the packages of a Python that are of another version than the lock has."""
+    code = (
+        "import importlib.metadata as found\n"
+        "for one in found.distributions(): print(one.metadata['Name'], one.version)"
+    )
+    told = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout
+    locked: dict[str, set[str]] = {}
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines():
+        name, equals, rest = line.partition("==")
+        if equals and not line.startswith((" ", "#")):
+            locked.setdefault(name, set()).add(rest.split()[0])
+    have = [
+        (name.lower().replace("_", "-"), there) for name, there in map(str.split, told.splitlines())
+    ]
+    return [f"{name} {there}" for name, there in have if there not in locked.get(name, {there})]
+
+
 def shown(pythons: list[str], found: list[dict[str, str]]) -> str:
     """Return what was varied and what came out, a row a copy."""
     rows = []
@@ -105,6 +123,9 @@ def main(words: list[str]) -> int:
     """Print what differs and return 1 if anything does."""
     pythons = [sys.executable, *([one for one in words if one != "--write"] or [sys.executable])]
     found: list[dict[str, str]] = []
+    for python in pythons:
+        if other := unlike_the_lock(python):
+            sys.exit(f"{python} has {', '.join(other[:SHOWN])}: make it from requirements.lock")
     print(f"{platform.system()}, {platform.machine()}")
     scratch = Path(os.environ.get("REPRODUCE_IN") or tempfile.mkdtemp(prefix="steptime-"))
     for place, python in enumerate(pythons):

@@ -1,13 +1,15 @@
-"""What benchmarks write into pages, and that it is there."""
+"""What benchmarks write into pages, that it is there, and that what they time runs."""
 
 from __future__ import annotations
 
 import csv
+import importlib
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -72,3 +74,18 @@ def test_each_mutant_that_changes_no_answer_is_of_a_line_that_there_is() -> None
         if row["text"] not in lines or row["old"] not in row["text"] or not row["reason"]:
             gone.append(row)
     assert gone == []
+
+
+def test_what_is_timed_of_an_answer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
+    core = importlib.import_module("core")
+    called: list[str] = []
+
+    def once(call: Callable[[], object], number: int = 1) -> float:
+        call()
+        called.append(str(number))
+        return 1.0
+
+    monkeypatch.setattr(core, "fastest_s", once)
+    names = [*core.door_s(), *core.predictions_s()]
+    assert len(called) == len(names) == len(set(names)) == 6

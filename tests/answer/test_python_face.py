@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import steptime
+from steptime.cli.main import run
 from steptime.inputs.fields import FIELDS
 from steptime.inputs.shown import Shown
 from steptime.inputs.training_step import training_step
@@ -229,3 +230,26 @@ def test_what_needs_no_package_runs_without() -> None:
 def test_importing_costs_next_to_nothing() -> None:
     code = "import sys, steptime; print(sum(name.startswith('steptime') for name in sys.modules))"
     assert without("nothing", code) == "1\n"
+
+
+@pytest.mark.parametrize("measured", ["150", 150.0, "9.5s"])
+def test_a_measured_run_is_put_beside_the_answer_as_the_command_does(
+    measured: str | float, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    launch = tmp_path / "train.toml"
+    launch.write_text(
+        '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nseq_len = 8192\n'
+        "local_batch_size = 1\n"
+    )
+    plain = steptime.explain(launch, accelerator="h100", num_gpus=8)
+    found = steptime.explain(launch, accelerator="h100", num_gpus=8, measured=measured)
+    words = ["explain", str(launch), "-a", "h100", "--gpus", "8", "--json"]
+    assert run([*words, "--measured", str(measured)]) == 0
+    said = json.loads(capsys.readouterr().out)["measured"]
+    assert plain.beside is None
+    assert found.beside is not None
+    assert steptime.Explanation.from_json(found.to_json()) == found
+    assert found.beside.measured.step_time_s == said["measured_step_time_s"]
+    assert [one.name for one in found.beside.causes] == [one["name"] for one in said["causes"]]
+    with pytest.raises(steptime.ConfigError, match=r"^measured 'fast' is not understood"):
+        steptime.explain(launch, accelerator="h100", num_gpus=8, measured="fast")

@@ -63,7 +63,8 @@ def random_states(count: int) -> list[dict[str, Any]]:
     for _ in range(count):
         tp, pp, cp = (draw.choice(SIZES) for _ in range(3))
         copies = draw.choice([1, 2, 4, 8, 16, 64, 3])
-        vpp = draw.choice([1, 1, 2, 2, 3, 4])
+        # Without stages there is one chunk: of others a few are asked all the same.
+        vpp = draw.choice([1, 1, 2, 2, 3, 4] if pp > 1 else [1] * 19 + [2])
         mb = draw.choice([1, 1, 2, 4])
         model = draw.choice(models)
         states.append(

@@ -60,6 +60,22 @@ def test_json_and_csv_agree(capsys: pytest.CaptureFixture[str]) -> None:
     assert best["energy_mwh"] == pytest.approx(best["gpu_hours"] * 700 / 1e6)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "unit"), [("1", "µs"), ("100k", "ms"), ("10M", "s"), ("10B", "h"), ("1T", "days")]
+)
+def test_a_run_is_told_in_a_unit_that_shows_it(
+    capsys: pytest.CaptureFixture[str], tokens: str, unit: str
+) -> None:
+    out = output(capsys, "--tokens", tokens, "--top", "1")
+    head, cells = [
+        line
+        for line in out.partition("the whole run")[2].splitlines()
+        if "1 " in line or "MWh" in line
+    ][:2]
+    assert head.split("┃")[2].strip() == unit
+    assert float(cells.split("│")[2].replace(",", "")) >= 0.1
+
+
 def test_only_what_fits_with_the_chance_asked_is_ranked(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

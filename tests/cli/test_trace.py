@@ -85,6 +85,23 @@ def test_a_trace_alone_needs_no_question(steptime: Call) -> None:
     assert "messages of unknown group" in out
 
 
+@pytest.mark.parametrize("flag", ["--gpus", "-n"])
+def test_a_launch_file_takes_the_devices_that_it_leaves_open(
+    steptime: Call, traces: list[str], tmp_path: Path, flag: str
+) -> None:
+    launch = tmp_path / "train.toml"
+    launch.write_text(
+        '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\n'
+        "seq_len = 8192\n[parallelism]\ntensor_parallel_degree = 2\n"
+    )
+    words = ("--launch", str(launch), "-a", "h100", "--json", flag, "8")
+    status, out, err = steptime("trace", *traces, *words)
+    assert (status, err) == (0, "")
+    explained = steptime("explain", str(launch), "-a", "h100", "--json", flag, "8")[1]
+    told = json.loads(out)["prediction"]["step_time_s"]
+    assert told == json.loads(explained)["step_time_s"]
+
+
 def test_a_launch_file_is_the_question(steptime: Call, traces: list[str]) -> None:
     launch = str(LAUNCH / "llama70b.sh")
     status, out, _ = steptime("trace", *traces, "--launch", launch, "-a", "h100", "--json")
@@ -145,6 +162,10 @@ def test_what_cannot_be_asked_is_one_line(
     for words, says in (
         ((traces[0], "-m", "llama3-8b"), "needs --accelerator"),
         ((traces[0], "--launch", str(LAUNCH / "llama70b.sh")), "needs --accelerator"),
+        (
+            (traces[0], "--launch", str(LAUNCH / "llama70b.sh"), "-a", "h100", "--tp", "8"),
+            "says how its step is cut; leave --tp out",
+        ),
         ((traces[0], traces[0]), "both of rank 0"),
         ((traces[0], str(log)), "not both at once"),
         ((str(log), str(log)), "one log at a time"),

@@ -152,3 +152,49 @@ def test_a_file_of_which_nothing_can_be_scored_is_refused(
     assert status == 2
     assert found["summary"]["rows"] == 0
     assert words in err
+
+
+TABLE = "model,gpu,gpus,tp,pp,mbs,gbs,seq_len,step_time_s,network"
+
+
+@pytest.mark.parametrize(
+    ("more", "cells", "told", "untold"),
+    [
+        ("", ",", "name their software and network (columns of that name), or fit", "torchtitan"),
+        (
+            "",
+            ",400 Gb/s per GPU",
+            "name their software (columns of that name), or fit",
+            "network (",
+        ),
+        (
+            ",software",
+            ",,torchtitan",
+            "name their network (columns of that name), or fit",
+            "name their software",
+        ),
+        (
+            ",software",
+            ",400 Gb/s per GPU,torchtitan",
+            "than predicted: fit the constants",
+            "name their",
+        ),
+    ],
+)
+def test_rows_to_one_side_are_asked_for_what_they_leave_open_alone(
+    steptime: Call, tmp_path: Path, more: str, cells: str, told: str, untold: str
+) -> None:
+    path = tmp_path / "runs.csv"
+    sizes = [(16, 128, 15.2), (32, 256, 15.4), (64, 512, 15.6), (128, 1024, 15.8)]
+    rows = [f"llama3-8b,h100,{n},1,1,1,{b},8192,{s}{cells}" for n, b, s in sizes]
+    path.write_text("\n".join([TABLE + more, *rows, ""]))
+    status, out, _ = steptime("validate", str(path))
+    shown = " ".join(out.split())
+    assert status == 0
+    assert "the 4 rows are on average" in shown
+    assert told in shown
+    assert untold not in shown.partition("the 4 rows are")[2].partition("--fit")[0]
+    fitted = steptime("validate", str(path), "--fit", str(tmp_path / "fit.toml"))[1]
+    words = " ".join(fitted.split())
+    # Two means of the same rows: the other one says that it is of logarithms.
+    assert words.count("mean error ") == 1 + words.count("mean error in ln(step time)") > 1

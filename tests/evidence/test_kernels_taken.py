@@ -1,6 +1,7 @@
 """Which attention kernels are taken together where nobody says whose software it is."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,13 @@ from steptime.evidence.kernels_taken import (
     taken_on,
     together,
 )
+from steptime.evidence.row_question import roofline_question
+from steptime.evidence.runs import run_of
+from steptime.evidence.schema import Contradiction, Incomplete, Unknown, published_rows
+from steptime.formulas.records import TimeFacts
+from steptime.formulas.roofline.attention import STORED_TOKENS, flash_share
 from steptime.inputs.datafiles import data_path
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.generation import ANY, STORED, generations
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
@@ -107,7 +114,7 @@ def test_the_answer_lists_that_all_are_taken_until_one_is_stated() -> None:
     def listed(one: Software) -> list[str]:
         return [found.how for found in one.assumed if found.what == "kernel"]
 
-    assert listed(of("h100")) == ["--fact kernel=NAME"]
+    assert listed(of("h100")) == ["--fact kernel=NAME or --date YYYY-MM"]
     assert listed(of("h100", date="2025-09")) == []
     said = Said(facts=(("kernel", ANY),))
     assert not listed(software(said, accelerator("h100"), model("llama3-8b"), "bf16", False))
@@ -119,3 +126,27 @@ def test_no_scores_are_taken_to_be_stored_in_memory() -> None:
     assert one.time is not None
     assert 0.0 < one.time.flash < 1.0
     assert one.memory.flash == 1.0
+
+
+# --- long sequences
+
+
+def test_no_compared_run_stores_the_scores_of_a_longer_sequence() -> None:
+    lengths = set()
+    for row in published_rows():
+        try:
+            asked = roofline_question(run_of(row))
+        except (ConfigError, Incomplete, Unknown, Contradiction):
+            continue
+        if asked.software.lines["kernel"].value == STORED:
+            lengths.add(asked.step.batch.seq_length)
+    assert max(lengths) <= STORED_TOKENS
+
+
+def test_where_scores_cannot_be_stored_all_software_stores_none() -> None:
+    def share(flash: float, tokens: float) -> float:
+        return float(flash_share(SimpleNamespace(seq_length=tokens), TimeFacts(flash=flash)))  # type: ignore[arg-type]
+
+    assert [share(0.7, tokens) for tokens in (2048.0, 16384.0, 32768.0)] == [0.7, 0.7, 1.0]
+    # A kernel that is stated is as stated at any length.
+    assert [share(flash, 131072.0) for flash in (0.0, 1.0)] == [0.0, 1.0]

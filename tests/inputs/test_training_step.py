@@ -123,7 +123,7 @@ def test_every_parameter_is_a_field_and_every_size_of_a_layout_too() -> None:
         ({"precision": "nvfp4", "accelerator": "h100"}, "of that format; use fp8$"),
         ({"precision": "mxfp8", "accelerator": "h200"}, "of that format; use fp8$"),
         ({"schedule": "dualpipe", "pp": 3}, "even pp .* got 3 and 32; use 4 and 32"),
-        ({"schedule": "dualpipe", "dp": 2048 // 9, "global_batch_size": 227 * 9}, "use 16 and 10"),
+        ({"schedule": "dualpipe", "dp": 2048 // 9, "global_batch_size": 227 * 9}, "use 16 and 32"),
         ({"schedule": "dualpipe-v", "dp": 128}, "needs 2 pp = 32 micro-batches, got 16"),
         (
             {"schedule": "interleaved-zb", "vpp": 2, "pp": 4, "dp": 227, "global_batch_size": 2043},

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.planning.emit import emitted
+from steptime.readers import read_configuration
 
 BATCH = Batch(global_batch_size=64, seq_length=8192)
 
@@ -72,3 +75,25 @@ def test_a_trainer_is_told_to_build_the_model_from_its_configuration() -> None:
     assert "--model_name_or_path" not in text
     assert "--do_train" in text
     assert "# YOUR_TOKENIZER and YOUR_DATASET are placeholders" in text
+
+
+def test_the_tokenizer_counts_one_entry_beside_the_flag(tmp_path: Path) -> None:
+    text = emitted("megatron", model("llama3-8b"), Layout(tp=2), BATCH)
+    # 128,255 and the end of a document are 128,256, in Megatron-LM from 2023-04 to 2026-04; later
+    # 128,255 are padded to the same 501 x 128 x 2.
+    assert "--vocab-size 128255 " in text
+    assert "--tokenizer-type NullTokenizer " in text
+    assert "--make-vocab-size-divisible-by 128 " in text
+    path = tmp_path / "emitted.sh"
+    path.write_text(text)
+    found = read_configuration(path)
+    assert found.model is not None
+    assert found.model.vocab_size == 128256
+    path.write_text(text.replace("NullTokenizer", "TikTokenizer"))
+    other = read_configuration(path)
+    assert other.model is not None
+    assert other.model.vocab_size == 128256
+    path.write_text(text.replace("128255", "128256"))
+    more = read_configuration(path)
+    assert more.model is not None
+    assert more.model.vocab_size == 128256 + 256

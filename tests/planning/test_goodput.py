@@ -88,6 +88,15 @@ def test_failures_without_end_leave_nothing(question: Question) -> None:
         goodput(question, Failures(device_hours=1.0))
 
 
+@pytest.mark.parametrize("hours", [1e-3, 0.5, 1.0])
+def test_a_run_without_progress_never_finishes(hours: float) -> None:
+    few = search_question(**LLAMA | {"model": "llama3-8b", "num_gpus": 64, "global_batch_size": 64})
+    with pytest.raises(ConfigError, match="the run never finishes; give more device hours"):
+        goodput(few, Failures(device_hours=hours))
+    # One restart in 35 gets done: slow, but it ends.
+    assert 0.01 < goodput(few, Failures(device_hours=3.0)).fraction < 0.5
+
+
 # invariant
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question
-from steptime.cli.explain_measured import comparison
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator
@@ -16,6 +15,7 @@ from steptime.inputs.said import Said
 from steptime.inputs.stack import FACT_NAMES
 from steptime.planning.causes import causes_known
 from steptime.planning.explain import step_of
+from steptime.planning.explained import comparison
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers import Reading, read_configuration
 

@@ -64,6 +64,7 @@ MIXTURE = {
     **{"num_attention_heads": 4, "num_key_value_heads": 4, "moe_intermediate_size": 32},
     **{"num_experts_per_tok": 2},
 }
+UNEVEN = {"model_type": "qwen2_moe", "num_experts": 8, "num_hidden_layers": 25}
 DEEPSEEK = {
     **{"model_type": "deepseek_v2", "n_routed_experts": 16, "n_group": 8, "q_lora_rank": None},
     **{"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128},
@@ -83,6 +84,7 @@ DEEPSEEK = {
         # Each second layer, from the second on, is one of experts.
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 2}, 12, 0),
         ({"model_type": "qwen2_moe", "num_experts": 8, "decoder_sparse_step": 3}, 16, 0),
+        ({**UNEVEN, "decoder_sparse_step": 2}, 13, 0),
     ],
 )
 def test_layers_without_experts_by_hand(

@@ -109,9 +109,9 @@ function scheduleRefusal(state, job, data, formulas) {
   const [, template, instead] = data.schedule_faults?.[rule - 1] ?? [];
   const text = sentence(template, { ...state, micro, instead, ...near });
   if (rule < 3 || rule === 6) return { field: "vpp", value: rule === 1 ? 2 : 1, text };
-  if (near.even_pp !== job.pp && rule === 4) return { field: "schedule", value: instead, text };
+  if (near.even_pp !== job.pp && (rule === 4 || rule === 7)) return { field: "schedule", value: instead, text };
   const closer = micro - near.fewer <= near.more - micro ? near.fewer : near.more;
-  const least = Math.max(near.even, near.least);
+  const least = rule === 5 ? near.least : near.even;
   const batch = (rule === 3 ? closer : least) * job.dp * job.micro_batch_size;
   return { field: "batch", value: batch, text };
 }

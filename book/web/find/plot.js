@@ -36,6 +36,9 @@ function memoryTicks(limit) {
   return Array.from({ length: Math.floor(limit / step) + 1 }, (_, at) => at * step);
 }
 
+/** What a picture without layouts says. */
+const EMPTY = "Time of a step against memory: no layout found yet";
+
 /** Return the picture; `pick(found, how)` hears of a layout under the pointer or the keys. */
 export function makePlot(pick) {
   const canvas = h("canvas", { class: "sf-cloud", "aria-hidden": "true" });
@@ -45,6 +48,7 @@ export function makePlot(pick) {
     {
       class: "sf-plot",
       role: "img",
+      "aria-label": EMPTY,
       tabindex: 0,
       onkeydown: keys,
       onpointermove: (event) => near(event, "look"),
@@ -201,6 +205,7 @@ export function makePlot(pick) {
     known = {};
     if (!result?.best.length) {
       points = others = [];
+      element.setAttribute("aria-label", EMPTY);
       svg.replaceChildren();
       canvas.width = canvas.width;
       return;

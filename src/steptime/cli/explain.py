@@ -9,7 +9,7 @@ import typer
 
 from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
-from steptime.cli.explain_measured import comparison, comparison_dict, print_comparison
+from steptime.cli.explain_measured import comparison_dict, print_comparison
 from steptime.cli.output import console, percent, print_json, print_table, seconds, waiting
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.cli.predict import print_time, print_verdict
@@ -272,6 +272,8 @@ def explain_command(
         told = explained(step, how.predictor, how.constants, asks_wide=wide)
     beside = None
     if measured is not None:
+        from steptime.planning.explained import comparison
+
         beside = comparison(reading, told.own, measured, how.constants)
     if as_json:
         extra = {} if beside is None else {"measured": comparison_dict(beside)}

@@ -5,44 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from steptime.answer.answer import Prediction
 from steptime.cli.output import console, percent, print_table, seconds
-from steptime.inputs.constants import RooflineConstants
-from steptime.readers import Reading
 
 if TYPE_CHECKING:
     from steptime.planning.measured import Comparison
 
 _MOST = 6
 """Causes that are printed; JSON has all."""
-
-
-def comparison(
-    reading: Reading, own: Prediction, text: str, constants: RooflineConstants | None
-) -> Comparison:
-    """Return what a file's run measured beside the answer.
-
-    Args:
-        reading: Of the file.
-        own: The answer for it.
-        text: What was measured, as written.
-        constants: Of the roofline model; the published ones if None.
-
-    Raises:
-        ConfigError: If the text is not understood.
-    """
-    from steptime.planning.measured import compared, measured
-    from steptime.readers.precision import PLAIN_32
-
-    wide = reading.value("precision") == PLAIN_32
-    return compared(
-        measured(text, own),
-        own,
-        asks_wide=wide,
-        asks_narrow=not wide and "precision" in reading.facts,
-        software=reading.software,
-        constants=constants,
-    )
 
 
 def comparison_dict(beside: Comparison) -> dict[str, Any]:

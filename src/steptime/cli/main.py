@@ -14,6 +14,7 @@ import typer
 
 from steptime import __version__
 from steptime.cli import options as opt
+from steptime.cli.outputs import KeepsFiles
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.extras import way_out
 
@@ -147,6 +148,8 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     app.callback()(options)
     for module in dict.fromkeys(_needed(arguments)):
         importlib.import_module(f"steptime.cli.{module}").register(app)
+    for one in app.registered_commands:
+        one.cls = KeepsFiles
     return app
 
 

@@ -113,7 +113,9 @@ def _shortfalls(device: Accelerator, like: Accelerator | None) -> list[str]:
 
 
 def measure_device(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Accelerator file to write.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Accelerator file to write.", writable=True)
+    ],
     name: Annotated[str, typer.Option("--name", help="What to call the accelerator.")] = "my-gpu",
     like: Annotated[
         str | None,

@@ -18,7 +18,7 @@ from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.chance import chance_text
-from steptime.inputs.fields import LAYOUT_FIELDS
+from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
 from steptime.planning.faster import SHOWN, faster
@@ -187,9 +187,12 @@ def print_verdict(result: Prediction) -> None:
     out.print(
         f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
-        f"{result.num_microbatches} micro-batches"
+        f"{result.num_microbatches} micro-batch{'es' * (result.num_microbatches != 1)}"
     )
     out.print(verdict(result.memory))
+    for name, why in result.step.layout.unused:
+        flag = BY_NAME[name].flags[0].partition("/")[0]
+        out.print(f"{flag} counts for nothing: {why}", markup=False)
     taken = [str(one) for one in result.assumed if one not in result.beyond]
     if taken:
         out.print("assumed: " + "; ".join(taken), markup=False)

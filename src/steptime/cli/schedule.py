@@ -9,6 +9,7 @@ import typer
 
 from steptime.cli.options import AsJson
 from steptime.cli.output import print_json
+from steptime.cli.outputs import file_read, file_written
 from steptime.cli.schedule_files import MOST_ACTIONS, check_actions, read_order, three_files
 from steptime.cli.schedule_list import EXAMPLES as LIST_EXAMPLES
 from steptime.cli.schedule_list import schedules
@@ -97,7 +98,12 @@ Blocking = Annotated[
 ]
 Order = Annotated[
     str | None,
-    typer.Option("--order", help="Run this order instead: CSV (PyTorch's dump) or JSON."),
+    typer.Option(
+        "--order",
+        help="Run this order instead: CSV (PyTorch's dump) or JSON.",
+        parser=file_read,
+        metavar="FILE",
+    ),
 ]
 ActivationBytes = Annotated[
     float,
@@ -109,8 +115,15 @@ ActivationBytes = Annotated[
 KeptShare = Annotated[
     float, typer.Option("--kept-for-weights", help="Share of them that W needs after I.")
 ]
-TraceFile = Annotated[str | None, typer.Option("--trace", help="Write a Chrome/Perfetto trace.")]
-SvgFile = Annotated[str | None, typer.Option("--svg", help="Write a drawing.")]
+TraceFile = Annotated[
+    str | None,
+    typer.Option(
+        "--trace", help="Write a Chrome/Perfetto trace.", parser=file_written, metavar="FILE"
+    ),
+]
+SvgFile = Annotated[
+    str | None, typer.Option("--svg", help="Write a drawing.", parser=file_written, metavar="FILE")
+]
 
 
 def register(app: typer.Typer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from steptime.inputs.bounded import file_text
@@ -21,17 +20,11 @@ def three_files(*texts: str | None) -> list[Path | None]:
         *texts: What was given for each, or None.
 
     Raises:
-        ConfigError: If one is empty, or two name the same file.
+        ConfigError: If one is empty.
     """
-    seen: dict[str, str] = {}
     for option, text in zip(("--order", "--trace", "--svg"), texts, strict=True):
-        if text is None:
-            continue
-        if not text.strip():
+        if text is not None and not text.strip():
             raise ConfigError(f"{option} is empty; name a file, or leave the option out")
-        other = seen.setdefault(os.path.realpath(text), option)
-        if other != option:
-            raise ConfigError(f"{other} and {option} name the same file, {text[:200]}; give two")
     return [None if text is None else Path(text) for text in texts]
 
 

@@ -14,9 +14,10 @@ from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.layout import STAGE_FIELDS, Layout
 from steptime.inputs.schedule_name import with_one_chunk
+from steptime.inputs.shown import unit_of
 from steptime.inputs.usual import USUAL_SCHEDULE
 from steptime.planning.cost import Run
-from steptime.planning.goodput import Goodput
+from steptime.planning.goodput import SECONDS_PER_DAY, Goodput
 from steptime.planning.question import Question
 
 if TYPE_CHECKING:
@@ -125,11 +126,16 @@ def print_runs(shown: list[Line], runs: list[Run]) -> None:
         runs: What the run takes with each.
     """
     priced = runs[0].cost is not None
-    heads = ["#", "days", "90 %", *(["cost", "90 %"] if priced else []), "MWh"]
+    _, unit_s, unit = unit_of(min(run.days for run in runs) * SECONDS_PER_DAY)
+    scale = SECONDS_PER_DAY / unit_s
+
+    def told(days: float) -> str:
+        return f"{days * scale:,.1f}"
+
+    heads = ["#", unit, "90 %", *(["cost", "90 %"] if priced else []), "MWh"]
     rows = []
     for line, run in zip(shown, runs, strict=True):
-        row = [str(line.choice), f"{run.days:,.1f}"]
-        row.append(_range(run.days_low, run.days_high, "{:,.1f}".format))
+        row = [str(line.choice), told(run.days), _range(run.days_low, run.days_high, told)]
         if priced:
             row += [amount(run.cost), _range(run.cost_low, run.cost_high, amount)]
         rows.append([*row, amount(run.energy_mwh)])

@@ -85,7 +85,9 @@ def executor_for(processes: int, scheduler: str | None) -> Iterator[Executor | N
 def sweep_command(
     how: opt.How,
     plan: Annotated[Path, typer.Argument(help="TOML file with the lists to combine.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the Parquet files.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the Parquet files.", writable=True)
+    ],
     processes: Annotated[int, typer.Option("--processes", help="Of this machine.")] = 1,
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", help="Address of a Dask scheduler.")

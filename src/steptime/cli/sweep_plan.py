@@ -53,12 +53,13 @@ def plan_of(path: Path, how: opt.How) -> tuple[list[Question], Whole | None]:
     if {"gpus", "nodes"} <= table.keys():
         raise ConfigError(f"{path}: gpus and nodes say the same; give one")
     lists = [given if name == "gpus" else name for name in COLUMNS]
+    more = {name: value for name, value in table.items() if name not in lists}
+    # What is not known may be a list that is missing, under another name.
+    _check_known(path, more)
     for name in lists:
         values = table.get(name)
         if not isinstance(values, list) or not values:
             raise ConfigError(f"{path}: {name} must be a list with at least one value")
-    more = {name: value for name, value in table.items() if name not in lists}
-    _check_known(path, more)
     run = _whole({name: more.pop(name) for name in WHOLE if name in more})
     counts = {name: [_count(one) for one in table[name]] for name in COUNTS if name in table}
     return _combined(table, counts, given, more, how), run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -69,7 +69,8 @@ def trace_command(
         ),
     ],
     figure_file: Annotated[
-        Path | None, typer.Option("--figure", help="Write a drawing, measured beside predicted.")
+        Path | None,
+        typer.Option("--figure", help="Write a drawing, measured beside predicted.", writable=True),
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
@@ -87,6 +88,7 @@ def trace_command(
         raise ConfigError("give traces, or a log, not both at once")
     with reading(paths) as seen:
         ranks = read_ranks(paths, seen=seen)
+    _refuse_twice(paths)
     measured = measured_step(ranks, layout)
     said = {} if told is None else predicted_parts(told, how.constants)
     rows = beside(measured.parts_s, measured.hidden_s, said)
@@ -104,6 +106,16 @@ def trace_command(
         for note in notes:
             console().print(f"{note}: their steps are not the same", markup=False)
         _print(measured, rows, causes, told)
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice and does not say its rank: it would count as two."""
+    for place, path in enumerate(paths):
+        for other in paths[:place]:
+            if path.exists() and other.exists() and path.samefile(other):
+                raise ConfigError(
+                    f"{path} is given twice, as {other} before: a trace of each rank, once"
+                )
 
 
 def _asker(told: Prediction, how: opt.How, narrow: bool) -> Asker:

@@ -21,7 +21,8 @@ Launch = Annotated[
     Path | None,
     typer.Option("--launch", help="The launch file that started the run, as `explain` reads it."),
 ]
-_SIZES = ("seq_length", "global_batch_size", "micro_batch_size")
+_SIZES = ("num_gpus", "seq_length", "global_batch_size", "micro_batch_size")
+_BESIDE_A_FILE = ("model", "accelerator", "nvlink_domain", *_SIZES)
 
 
 def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
@@ -97,9 +98,20 @@ def _step(sizes: Mapping[str, Any], how: opt.How) -> TrainingStep | None:
     )
 
 
+def _refuse_cut(sizes: Mapping[str, Any]) -> None:
+    """Refuse what would cut the step otherwise than the launch file does."""
+    for one in inspect.signature(training_step).parameters.values():
+        usual = None if one.default is one.empty else one.default
+        told = one.name in sizes and one.name not in _BESIDE_A_FILE and sizes[one.name] != usual
+        if told:
+            flag = BY_NAME[one.name].flags[0]
+            raise ConfigError(f"the file of --launch says how its step is cut; leave {flag} out")
+
+
 def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> tuple[TrainingStep, bool]:
     if sizes["accelerator"] is None:
         raise ConfigError("--launch needs --accelerator, which launch files do not name")
+    _refuse_cut(sizes)
     reading = read_configuration(launch, {}, ())
     if sizes["model"] is not None:
         take_model(reading, shape_named(sizes["model"]))

@@ -148,11 +148,16 @@ def validate(
         str | None, typer.Option("--model", help="The same as --predictor.", hidden=True)
     ] = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", help="Also write the results to this file.")
+        Path | None,
+        typer.Option("--csv", help="Also write the results to this file.", writable=True),
     ] = None,
     fit: Annotated[
         Path | None,
-        typer.Option("--fit", help="Fit the roofline model to these runs; write constants here."),
+        typer.Option(
+            "--fit",
+            help="Fit the roofline model to these runs; write constants here.",
+            writable=True,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -35,7 +35,7 @@ def print_worth(fit: OwnFit) -> None:
         else "too few runs to leave one out: no more is learned than sources are known to differ"
     )
     out.print(
-        f"mean error {percent(fit.mean_before)} with the published constants, "
+        f"mean error in ln(step time) {percent(fit.mean_before)} with the published constants, "
         f"{percent(fit.mean_after)} with these, {left_out}; runs scatter by {percent(fit.scatter)}"
     )
     if fit.set_aside:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.evidence.diagnose import Diagnosis
 from steptime.evidence.open_rows import OpenRow
-from steptime.evidence.validate import RowResult, Summary, Validation
+from steptime.evidence.validate import NO_SOURCE, RowResult, Summary, Validation
 from steptime.inputs.assumed import Assumed
+from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED
 
 if TYPE_CHECKING:
     from steptime.evidence.own_software import Likely
@@ -119,18 +120,31 @@ def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
         out.print(f"skipped {rows}: {reason}", markup=False)
 
 
-def _one_sided(sources: dict[str, Summary]) -> Iterable[str]:
+def _unnamed(rows: Sequence[RowResult]) -> list[str]:
+    """Return which columns rows leave open that say most of a source: software and network."""
+    usual = {"software": (USUAL_FAMILY, USUAL_SHARDED)}
+    whats = {"stack": "software", "network": "network"}
+    taken = [
+        (whats[one.what], one.value) for row in rows for one in row.assumed if one.what in whats
+    ]
+    open_ = {column for column, value in taken if value in usual.get(column, (value,))}
+    return [column for column in whats.values() if column in open_]
+
+
+def _one_sided(result: Validation) -> Iterable[str]:
     """Yield a sentence for each source whose rows all miss to one side: no row is odd, all are."""
-    for name, found in sources.items():
+    for name, found in result.by_source.items():
         bias, size = found.mean_ln_error, found.mean_abs_ln_error
         if found.rows < _FEW or bias is None or size is None:
             continue
         if abs(bias) > _BIASED and abs(bias) > _ALIKE * size:
             side = "slower" if bias < 0.0 else "faster"
+            columns = " and ".join(_unnamed([row for row in result.rows if row.source == name]))
+            first = f"name their {columns} (columns of that name), or " if columns else ""
+            whose = f"{found.rows} rows" if name == NO_SOURCE else f"{found.rows} rows of {name}"
             yield (
-                f"the {found.rows} rows of {name} are on average "
-                f"{percent(math.expm1(abs(bias)), 0)} {side} than predicted: name their software "
-                "and network (columns software, network, overlap), or fit the constants with --fit"
+                f"the {whose} are on average {percent(math.expm1(abs(bias)), 0)} {side} than "
+                f"predicted: {first}fit the constants with --fit"
             )
 
 
@@ -183,7 +197,7 @@ def print_validation(result: Validation) -> None:
             f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their "
             "90 % interval; ! marks one that does not"
         )
-    for sentence in _one_sided(result.by_source):
+    for sentence in _one_sided(result):
         out.print(sentence, markup=False)
 
 
@@ -263,8 +277,8 @@ def print_likely(likely: Likely) -> None:
         likely: The family.
     """
     console().print(
-        f"{likely.rows} rows that name no software behave like {likely.family}: missed by "
-        f"{percent(likely.mean_after)} with --stack {likely.family}, "
+        f"{likely.rows} rows that name no software behave like {likely.family}: mean error in "
+        f"ln(step time) {percent(likely.mean_after)} with --stack {likely.family}, "
         f"{percent(likely.mean_before)} without; name yours where you know it",
         markup=False,
     )

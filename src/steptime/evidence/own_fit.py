@@ -87,9 +87,9 @@ class OwnFit:
         learned: What was learned, in order; empty where left-out runs gain nothing.
         fitted: The constants that it moves.
         rows: Runs that were fitted to.
-        mean_before: Mean error with the published constants.
-        mean_after: Mean error with the learned ones.
-        mean_left_out: Mean error when each run, or each tenth of them, is left out of its fit;
+        mean_before: Mean size of ln(predicted / measured step time) with the published constants.
+        mean_after: The same with the learned ones.
+        mean_left_out: The same when each run, or each tenth of them, is left out of its fit;
             None with too few runs to leave one out.
         scatter: Spread of the runs about the fit, in the logarithm of the step time.
         set_aside: Ids of runs that stand out so far that they were not fitted to.
@@ -275,8 +275,8 @@ def write_fit(fit: OwnFit, path: Path) -> None:
     )
     lines = [
         "# Constants of the roofline model learned from your runs; give this file to --constants.",
-        f"# {fit.rows} runs: mean error {100 * fit.mean_before:.1f} % with the published",
-        f"# constants, {100 * fit.mean_after:.1f} % with these, {left_out}.",
+        f"# {fit.rows} runs: mean error in ln(step time) {100 * fit.mean_before:.1f} % with the",
+        f"# published constants, {100 * fit.mean_after:.1f} % with these, {left_out}.",
         *(["# Not fitted to: " + ", ".join(fit.set_aside)] if fit.set_aside else []),
         "[constants]",
         *(f"{one.name} = {one.value!r}" for one in fit.fitted),

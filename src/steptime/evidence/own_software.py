@@ -42,7 +42,7 @@ class Likely:
     Attributes:
         family: Its name.
         rows: Runs that tell it: those that name no software.
-        mean_before: Their mean error as they are.
+        mean_before: Their mean size of ln(predicted / measured step time) as they are.
         mean_after: The same with the family named.
         evidence: Logarithm of how much likelier they are with it.
     """

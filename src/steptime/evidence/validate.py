@@ -29,6 +29,10 @@ SHOWN = (
     *("published_step_time_s", "error_fraction", "fitted"),
 )
 """Columns of a result as rows."""
+NO_SOURCE = "not stated"
+"""Who measured a row that does not say."""
+_LINE = "line"
+"""Ids of rows without one start so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +201,10 @@ def source_of(row: PublishedRow) -> str:
     Args:
         row: A published run.
     """
-    return row.source or row.id.rpartition("-")[0] or "not stated"
+    before, _, last = row.id.rpartition("-")
+    # An id that the row has from its line says nothing.
+    named = "" if before == _LINE and last.isdigit() else before
+    return row.source or named or NO_SOURCE
 
 
 def row_result(run: Run, parts: Mapping[str, float], *, fitted: bool = False) -> RowResult:

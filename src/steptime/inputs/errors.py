@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 
 LARGEST_COUNT = 10**12
+_GLANCE, _SURE, _GUESS = 12, 0.6, 0.4
+"""Names that are read at a glance, and how alike one is that is offered: among so many, or more."""
 _HELD = (tuple, dict, frozenset)
 
 
@@ -94,7 +96,9 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     known = sorted(names)
-    near = get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=0.4)
+    # A list that is read at a glance needs no guess at what was meant.
+    cutoff = _SURE if len(known) <= _GLANCE else _GUESS
+    near = get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=cutoff)
     hint = f"did you mean {near[0]!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")
 

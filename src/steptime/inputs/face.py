@@ -108,7 +108,16 @@ class LeftOutInputs(TypedDict, total=False):
     micro_batch_size: Annotated[int | None, Field(help="Sequences per micro-batch.")]
 
 
-class ExplainInputs(DeviceInputs, LeftOutInputs, HowInputs, AnswerInputs):
+class MeasuredInputs(TypedDict, total=False):
+    """What a run of a launch file gave."""
+
+    measured: Annotated[
+        str | float | None,
+        Field(help="TFLOP/s of a GPU (296), 11.2s, 950ms, 3500tok/s of the job or 220tok/s/gpu."),
+    ]
+
+
+class ExplainInputs(DeviceInputs, LeftOutInputs, HowInputs, AnswerInputs, MeasuredInputs):
     """What is asked of a launch file."""
 
 

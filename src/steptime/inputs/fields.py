@@ -26,7 +26,7 @@ class NeededInputs(TypedDict):
         str | Path | ModelShape,
         Field(
             flags=("--model", "-m"),
-            help="Preset, or a .toml or config.json file.",
+            help="Preset, or a .toml or config.json file, or the folder of one.",
             group="asked",
             label="model",
             key="model",

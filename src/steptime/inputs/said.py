@@ -60,7 +60,7 @@ class Said:
         if self.stack is not None:
             names = (*families(), *stack_names())
             object.__setattr__(self, "stack", meant("software", self.stack, names))
-            check_choice("stack", self.stack, (*stack_names(), *families()))
+            check_choice("stack", self.stack, frozenset((*stack_names(), *families())))
         if self.date is not None:
             check_date(self.date)
         for name, value in self.facts:

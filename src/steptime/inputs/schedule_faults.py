@@ -9,12 +9,16 @@ from steptime.formulas.schedule_rules import mended_sizes, schedule_rule
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import SCHEDULES, Batch, Layout, num_microbatches
 
+_EVEN = (
+    "schedule='{schedule}' needs an even pp and an even number of micro-batches, got {pp} and "
+    "{micro}; use {even_pp} and {even}, or {instead}"
+)
 SCHEDULE_FAULTS = (
     ("vpp", "schedule='{schedule}' has two chunks a device; use vpp=2, got vpp={vpp}"),
     (
         "vpp",
-        "schedule='{schedule}' has one chunk a device; use vpp=1 or interleaved-1f1b, "
-        "got vpp={vpp}",
+        "schedule='{schedule}' has one chunk a device; use vpp=1, or interleaved-1f1b with a "
+        "multiple of {pp} micro-batches, got vpp={vpp}",
     ),
     (
         "num_microbatches",
@@ -23,8 +27,7 @@ SCHEDULE_FAULTS = (
     ),
     (
         "num_microbatches",
-        "schedule='{schedule}' needs an even pp and an even number of micro-batches, got {pp} and "
-        "{micro}; use {even_pp} and {even}, or {instead}",
+        _EVEN,
     ),
     (
         "num_microbatches",
@@ -33,15 +36,15 @@ SCHEDULE_FAULTS = (
     ),
     (
         "vpp",
-        "vpp={vpp} cuts a stage of a pipeline into chunks, and pp={pp} makes none; use vpp=1, or "
-        "pp=2",
+        "vpp={vpp} cuts a stage of a pipeline into chunks, and pp={pp} makes none; use vpp=1",
     ),
+    ("num_microbatches", _EVEN),
 )
 """What each rule of `steptime.formulas.schedule_rules.schedule_rule` is about, and its sentence.
 
 The layout page prints the same sentences.
 """
-INSTEAD = ("", "", "", "dualpipe-v", "zb-v", "")
+INSTEAD = ("", "", "", "dualpipe-v", "zb-v", "", "zb-v")
 """Of each rule, a schedule that it does not bind and that is near; empty where sizes mend it."""
 
 

@@ -56,6 +56,15 @@ UNITS = (
 """From how many seconds on a time is told in a unit, the seconds of the unit, and its name."""
 
 
+def unit_of(value: float) -> tuple[float, float, str]:
+    """Return the unit of `UNITS` in which a time is short.
+
+    Args:
+        value: Seconds, 0 or more.
+    """
+    return next(unit for unit in UNITS if value >= unit[0])
+
+
 def seconds(value: float) -> str:
     """Return a time for the eye: four digits, in the unit that keeps it short.
 
@@ -64,7 +73,7 @@ def seconds(value: float) -> str:
     """
     if value <= 0.0:
         return "0" if value == 0.0 else f"-{seconds(-value)}"
-    _, unit_s, name = next(unit for unit in UNITS if value >= unit[0])
+    _, unit_s, name = unit_of(value)
     number = value / unit_s
     return f"{number:,.0f} {name}" if number >= 1000.0 else f"{number:.4g} {name}"
 

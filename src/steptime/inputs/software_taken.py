@@ -18,7 +18,8 @@ MIXTURES = {
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
 _WHOSE = "all that software had on such devices, as nobody says whose it is or of when"
-ALL_KERNELS = taken(KERNEL, ANY, _WHOSE, "--fact kernel=NAME")
+ALL_KERNELS = taken(KERNEL, ANY, _WHOSE, "--fact kernel=NAME or --date YYYY-MM")
+_WHEN = "when most published runs on it were"
 
 
 def assumed_of(
@@ -49,7 +50,14 @@ def assumed_of(
         )
     if said.date is None and era.date is not None:
         shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
-        why = f"no older can {shown}" if said.shards else "when most published runs on it were"
+        # What nobody states of the age goes by facts of that month and, where it is a question of
+        # what software can do at all, by its newest: an old device may well run new software.
+        more = (
+            "for all but the facts listed here"
+            if said.stack is None
+            else "what it can run is today's"
+        )
+        why = f"no older can {shown}" if said.shards else f"{_WHEN}; {more}"
         why = f"when {stack.name} ran" if said.exact else why
         found.append(taken("date", era.date, why, "--date YYYY-MM"))
     elif said.date is None and (dated := stack.dated(conditions)):

@@ -19,6 +19,7 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision, precision_word
 from steptime.inputs.presets import accelerator as accelerator_preset
+from steptime.inputs.presets import listed_key
 from steptime.inputs.presets import model as model_preset
 from steptime.inputs.said import NOTHING_SAID, UNSTATED, Said, fact_pairs, in_its_time
 from steptime.inputs.schedule_faults import check_schedule
@@ -67,7 +68,7 @@ class TrainingStep:
 
 
 def shape_named(name: str | Path | ModelShape) -> ModelShape:
-    """Return a model shape by preset name or from a ``.toml`` or ``config.json`` file.
+    """Return a model shape by preset name, from a ``.toml`` or ``config.json`` file, or its folder.
 
     Args:
         name: A name, a path, or a shape, which is returned as it is.
@@ -80,13 +81,23 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
     if not isinstance(name, (str, Path)):
         raise ConfigError(f"model must be a name, a file or a ModelShape, got {name!r:.80}")
     name = str(name)
-    if isinstance(name, str) and name.endswith(".json"):
+    if name.endswith(".json") or _holds_a_model(name):
         # Files of other tools are read in a room above this one, so it is found by its name.
         shape = import_module("steptime.readers.huggingface").read_huggingface(name).model
         if not isinstance(shape, ModelShape):
             raise ConfigError(f"{name}: describes no model shape")
         return shape
     return model_preset(name)
+
+
+def _holds_a_model(name: str) -> bool:
+    """Return whether a name is a folder with a ``config.json``.
+
+    A bare word that is a preset's name too is the preset.
+    """
+    if not (Path(name[:1000]) / "config.json").is_file():
+        return False
+    return "/" in name or listed_key("model", name) is None
 
 
 def device_named(

@@ -89,7 +89,7 @@ def refusal(name: str, p: int, m: int, v: int) -> str:
             f"{name} runs equal rounds of at least stages={p}, and micro_batches={m} does not "
             f"fall into such; use micro_batches={int(fit['fewer'])} or {int(fit['more'])}"
         )
-    if rule == 4:
+    if rule == 4 or rule == 7:
         return (
             f"{name} needs an even number of stages and of micro-batches, got {p} and {m}; "
             f"use {int(fit['even_pp'])} and {int(fit['even'])}"
@@ -97,5 +97,5 @@ def refusal(name: str, p: int, m: int, v: int) -> str:
     if rule == 5:
         return f"{name} needs micro_batches >= 2 x stages = {int(fit['least'])}, got {m}"
     if rule == 6:
-        return f"stages=1 is not cut into chunks; use chunks=1, or stages=2, got chunks={v}"
+        return f"stages=1 is not cut into chunks; use chunks=1, got chunks={v}"
     return ""

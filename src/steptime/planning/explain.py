@@ -22,6 +22,7 @@ from steptime.inputs.shown import Row, Shown, seconds
 from steptime.inputs.training_step import TrainingStep
 from steptime.inputs.usual import network_taken
 from steptime.planning.causes import wide_time_s
+from steptime.planning.measured import Comparison
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
@@ -41,6 +42,7 @@ class Explanation(Shown):
         gain_fraction: Time that it saves; None where there is nothing to compare.
         tie_fraction: Differences up to here the model cannot tell.
         asks_wide: Whether the file asks for products in 32 bits: time and memory are of bf16 then.
+        beside: What a run of the file measured beside the answer; None where nothing is said.
     """
 
     question: Question
@@ -49,6 +51,7 @@ class Explanation(Shown):
     gain_fraction: float | None
     tie_fraction: float
     asks_wide: bool = False
+    beside: Comparison | None = None
 
     @property
     def wide_time_s(self) -> float | None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
+from steptime.answer.answer import Prediction
+from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.face import ExplainInputs
 from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
-from steptime.readers import read_configuration
+from steptime.planning.measured import Comparison, compared, measured
+from steptime.readers import Reading, read_configuration
 from steptime.readers.other_model import take_model
 from steptime.readers.precision import PLAIN_32
 
@@ -50,4 +54,39 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)
     wide = reading.value("precision") == PLAIN_32
-    return explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)
+    told = explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)
+    text = inputs["measured"]
+    if text is None:
+        return told
+    beside = comparison(reading, told.own, str(text), inputs["constants"], "measured")
+    return replace(told, beside=beside)
+
+
+def comparison(
+    reading: Reading,
+    own: Prediction,
+    text: str,
+    constants: RooflineConstants | None,
+    whose: str = "--measured",
+) -> Comparison:
+    """Return what a file's run measured beside the answer.
+
+    Args:
+        reading: Of the file.
+        own: The answer for it.
+        text: What was measured, as written.
+        constants: Of the roofline model; the published ones if None.
+        whose: What an error calls it.
+
+    Raises:
+        ConfigError: If the text is not understood.
+    """
+    wide = reading.value("precision") == PLAIN_32
+    return compared(
+        measured(text, own, whose),
+        own,
+        asks_wide=wide,
+        asks_narrow=not wide and "precision" in reading.facts,
+        software=reading.software,
+        constants=constants,
+    )

@@ -15,6 +15,9 @@ from steptime.planning.question import Question
 
 SECONDS_PER_DAY, SECONDS_PER_HOUR, SECONDS_PER_MINUTE = 86400.0, 3600.0, 60.0
 
+LEAST_FRACTION = 1e-3
+"""A run that trains less than a thousandth of its time makes no progress that anybody waits for."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
@@ -146,10 +149,8 @@ def goodput(question: Question, failures: Failures) -> Goodput:
     )
     interval_s = best_interval_s(written_s, mean_s)
     fraction = goodput_fraction(interval_s, written_s, restart_s, mean_s)
-    if not fraction > 0.0:
-        raise ConfigError(
-            f"a failure every {mean_s:.3g} s leaves no time to restart in {restart_s:.3g} s"
-        )
+    if fraction < LEAST_FRACTION:
+        raise ConfigError(_never(mean_s, restart_s, interval_s + written_s))
     return Goodput(
         fraction=fraction,
         between_failures_s=mean_s,
@@ -157,4 +158,13 @@ def goodput(question: Question, failures: Failures) -> Goodput:
         interval_s=interval_s,
         restart_s=restart_s,
         sources=tuple(sources),
+    )
+
+
+def _never(mean_s: float, restart_s: float, round_s: float) -> str:
+    """Return that a run does not finish, with what its failures leave no time for."""
+    return (
+        f"a failure every {mean_s:.3g} s leaves no time to restart in {restart_s:.3g} s and to "
+        f"come from one checkpoint to the next in {round_s:.3g} s: next to nothing trains, and the "
+        "run never finishes; give more device hours between failures, or a shorter restart"
     )

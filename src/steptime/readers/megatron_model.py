@@ -137,6 +137,8 @@ def _vocabulary(entries: Entries, tp: int) -> int | None:
     if plain is None:
         return None
     plain += entries.count("extra_vocab_size", "extra_vocab_size", least=0) or 0
+    if entries.reading.kind in MEGATRON_DEFAULTS:
+        plain += data_table("tokenizers.toml")["beside"].get(entries.word("tokenizer_type"), 0)
     step = entries.count("vocab_divisor", "make_vocab_size_divisible_by") or 128
     if entries.entry("should_pad_vocab") and not entries.flag("should_pad_vocab"):
         return plain

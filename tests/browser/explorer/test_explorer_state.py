@@ -226,9 +226,9 @@ def test_the_timeline_has_the_schedule_and_sizes_of_the_page(open_explorer: Open
     asked = {
         "l.pp=8&l.n=64": ("s=1f1b&p=8&m=512&v=1&ti=2", 512),
         "l.pp=8&l.n=64&l.batch=64": ("s=1f1b&p=8&m=64&v=1&ti=2", 64),
-        "l.pp=8&l.n=64&l.batch=17&l.schedule=interleaved-1f1b&l.recompute=none": (
-            "s=interleaved-1f1b&p=8&m=16&v=2",
-            16,
+        "l.pp=8&l.n=64&l.batch=18&l.schedule=interleaved-1f1b&l.recompute=none": (
+            "s=interleaved-1f1b&p=8&m=18&v=2",
+            18,
         ),
         "l.pp=4&l.n=32&l.batch=18&l.schedule=dualpipe&l.recompute=none": (
             "s=dualpipe&p=4&m=18&v=1",

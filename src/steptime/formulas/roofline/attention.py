@@ -7,6 +7,8 @@ from steptime.formulas.roofline.matmul import FILL_VALUES, roof_s
 
 START_TOKENS = 400.0
 """Sequence at which a flash kernel reaches half of its rate; published curves give 300 to 500."""
+STORED_TOKENS = 16384.0
+"""The most keys that Megatron-LM's softmax takes of scores that are stored (fused_softmax.py)."""
 READ_TOKENS = 16384.0
 """Sequence at which the published rates of kernels were read off their curves."""
 READ_SHARE = READ_TOKENS / (READ_TOKENS + START_TOKENS)
@@ -50,6 +52,20 @@ def score_flop(job: Job, tokens: Number) -> Number:
     near = 2.0 * windowed_keys(job.seq_length, job.window_size)
     keys = (1.0 - windowed) * job.seq_length + windowed * near
     return 2.0 * tokens * keys * scores_width(job) / job.tp
+
+
+def flash_share(job: Job, stack: TimeFacts) -> Number:
+    """Return the share of software whose attention stores no scores.
+
+    Args:
+        stack: ``flash`` is 1 or 0 where a kernel is known; else it is the share among software
+            for sequences whose scores can be stored, and longer ones find none that does.
+
+    References:
+        megatronlm2026, megatron/core/fusions/fused_softmax.py (``is_kernel_available``).
+    """
+    mixed = where(job.seq_length > STORED_TOKENS, 1.0, stack.flash)
+    return where(stack.flash > 0.0, mixed, 0.0)
 
 
 def flash_forward_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> Number:

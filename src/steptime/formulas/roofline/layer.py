@@ -5,6 +5,7 @@ from steptime.formulas.number import Number, where
 from steptime.formulas.records import Constants, Floors, Job, Messages, Passes, Products, TimeFacts
 from steptime.formulas.roofline.attention import (
     flash_forward_s,
+    flash_share,
     output_width,
     query_width,
     stored_s,
@@ -84,8 +85,7 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
     for two. For one that did see `stored_s`.
 
     Args:
-        stack: ``flash`` is 1 or 0; the share of software with such a kernel, where nobody says
-            which it is.
+        stack: ``flash`` is 1 or 0; where nobody says which kernel it is, see `flash_share`.
         constants: As in the attention formulas.
         tokens: Of a micro-batch on this device.
 
@@ -96,11 +96,12 @@ def core_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number) -> 
         dao2023, Sec. 4.1 (2.5 times the forward FLOP).
     """
     rate = ceiling_flop_per_s(job, stack, constants)
+    share = flash_share(job, stack)
     flash = flash_forward_s(job, stack, constants, tokens)
     stored = stored_s(job, stack, constants, tokens, rate)
     return {
-        "forward": stack.flash * flash + (1.0 - stack.flash) * stored["forward"],
-        "backward": stack.flash * 2.5 * flash + (1.0 - stack.flash) * stored["backward"],
+        "forward": share * flash + (1.0 - share) * stored["forward"],
+        "backward": share * 2.5 * flash + (1.0 - share) * stored["backward"],
     }
 
 

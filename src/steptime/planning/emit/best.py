@@ -9,6 +9,7 @@ from steptime.answer.answer import Prediction
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
+from steptime.inputs.layout import Batch, Layout
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.read_back import said_otherwise, time_of
@@ -60,6 +61,7 @@ def emission(
         ConfigError: If the framework cannot run the layout, or none of them.
     """
     _check_device(kind, result.question.accelerator)
+    _check_model(kind, result)
     if not result.best:
         raise ConfigError(f"{kind} can run no layout of the ranking: none fits; give more GPUs")
     found = _chosen(kind, result, choice)
@@ -91,6 +93,19 @@ def _chosen(kind: str, result: SearchResult, choice: int | None) -> Emission:
     # The last is of a layout that came further than the first.
     told = dict.fromkeys((reasons[0], reasons[-1]))
     raise ConfigError(f"{kind} can run no layout of the ranking: {'; '.join(told)}")
+
+
+def _check_model(kind: str, result: SearchResult) -> None:
+    """Refuse a model that the framework does not have, before any layout is blamed.
+
+    One device cuts nothing: what stands in its way is the model.
+    """
+    question = result.question
+    one = Batch(global_batch_size=1, seq_length=question.seq_length, micro_batch_size=1)
+    try:
+        emitted(kind, question.model, Layout(), one)
+    except ConfigError as error:
+        raise ConfigError(f"{kind} can run no layout of the ranking: {error}") from None
 
 
 def _check_device(kind: str, device: Accelerator) -> None:

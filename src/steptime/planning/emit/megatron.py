@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import FLAGS, word_of
@@ -25,6 +26,8 @@ from steptime.planning.emit.words import context_names, loss_names, moment_names
 _SEVERAL = ("hierarchical_context_parallel_sizes", "recompute_modules")
 _TO_SET = {"--train-iters": "1000", "--lr": "1e-4"}
 """Flags without which Megatron-LM does not start, and of which no layout says anything."""
+_TOKENIZER = "NullTokenizer"
+"""Reads no file; it counts one entry beside those that its user gives."""
 _SHARDING = {2: "optim_grads", 3: "optim_grads_params"}
 _PRECISION: dict[str, Names] = {
     "fp16": {"fp16": True},
@@ -55,7 +58,7 @@ def megatron_script(
         f"torchrun --nnodes {nodes} --nproc_per_node {each} pretrain_gpt.py",
         *megatron_flags(model, layout, batch, words),
         *(f"{flag} {value}" for flag, value in _TO_SET.items()),
-        "--tokenizer-type NullTokenizer",
+        f"--tokenizer-type {_TOKENIZER}",
         "--mock-data",
     ]
     told = "".join(f"# {flag} is a placeholder: set your own\n" for flag in _TO_SET)
@@ -96,6 +99,7 @@ def megatron_flags(
         **recompute_names(words, model, layout),
         **moment_names(words, layout),
     }
+    names["vocab_size"] -= data_table("tokenizers.toml")["beside"][_TOKENIZER.lower()]
     names |= library_names(names.get("moe_token_dispatcher_type"))
     if not names.get("overlap_grad_reduce"):
         # Megatron-LM overlaps no gathers without reductions.

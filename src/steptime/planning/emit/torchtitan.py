@@ -18,6 +18,7 @@ from steptime.inputs.model import ModelShape
 from steptime.inputs.presets import model as preset_model
 from steptime.inputs.presets import model_from_entry
 from steptime.pipeline.schedules import SCHEDULES as ALL
+from steptime.planning.emit.architectures import architecture_of
 from steptime.planning.emit.names import (
     check_expert_slices,
     headline,
@@ -54,8 +55,9 @@ def torchtitan_toml(
         node_size: GPUs of a server.
 
     Raises:
-        ConfigError: If torchtitan has no such schedule, sharding or precision.
+        ConfigError: If torchtitan has no such architecture, schedule, sharding or precision.
     """
+    named = _flavor_lines(model)
     _check(layout)
     _check_chunks(layout)
     _check_shared(model, layout)
@@ -71,7 +73,7 @@ def torchtitan_toml(
         f"# {headline(model, layout)}",
         started(layout, node_size),
         "[model]",
-        *_flavor_lines(model),
+        *named,
         *([f'converters = ["{converter}"]'] if converter else []),
         "",
         "[training]",
@@ -177,8 +179,10 @@ def _flavor_lines(model: ModelShape) -> list[str]:
         f"{model.ffn_hidden_size}, heads {model.num_attention_heads}, groups "
         f"{model.num_query_groups}, vocab_size {model.vocab_size}"
     )
+    family, but = architecture_of(model)
     return [
-        f"# no flavor of torchtitan's registry has these sizes, so add one: {sizes}",
+        f"# no flavor of torchtitan's registry has these sizes, so add one to its {family}"
+        f"{f', where {but}' if but else ''}: {sizes}",
         "# no key of it gives them: read it with --model",
     ]
 
