@@ -20,6 +20,8 @@ _SBATCH = re.compile(
     r"^#SBATCH\s+(?:--(nodes|gpus-per-node|ntasks-per-node|gres|ntasks|gpus)[=\s]|-(N)\s*)(\S+)",
     re.MULTILINE,
 )
+_NAMED = re.compile(r"--[A-Za-z][\w.-]*|(?<![\w.])[A-Za-z_][\w.-]*+(?==)")
+"""A flag or a key; what stands before a key keeps a long word from being tried at each letter."""
 _MOST_WORDS = 100_000
 
 
@@ -146,7 +148,7 @@ def _lines_of_names(text: str) -> dict[str, int]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("#"):
             continue
-        for match in re.finditer(r"--[A-Za-z][\w.-]*|[A-Za-z_][\w.-]*(?==)", line):
+        for match in _NAMED.finditer(line):
             found[match[0]] = number
     return found
 
