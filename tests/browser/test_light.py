@@ -120,7 +120,7 @@ def test_side_bars_open_over_a_narrow_page_and_hide_on_a_wide_one(
         page.locator(button).click()
         assert page.locator(bar).get_by_role("link", name=link, exact=True).is_visible()
         page.keyboard.press("Escape")
-        assert not page.locator(bar).is_visible()
+        page.locator(bar).wait_for(state="hidden")
         assert page.evaluate("s => document.activeElement.matches(s)", button)
     page.locator(".secondary-toggle").click()
     page.locator("#pst-secondary-sidebar-modal").get_by_role("link", name="Newer orders").click()
