@@ -123,12 +123,12 @@ def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
 def _unnamed(rows: Sequence[RowResult]) -> list[str]:
     """Return which columns rows leave open that say most of a source: software and network."""
     usual = {"software": (USUAL_FAMILY, USUAL_SHARDED)}
-    whats = {"stack": "software", "network": "network"}
+    columns = {"stack": "software", "network": "network"}
     taken = [
-        (whats[one.what], one.value) for row in rows for one in row.assumed if one.what in whats
+        (columns[one.what], one.value) for row in rows for one in row.assumed if one.what in columns
     ]
     open_ = {column for column, value in taken if value in usual.get(column, (value,))}
-    return [column for column in whats.values() if column in open_]
+    return [column for column in columns.values() if column in open_]
 
 
 def _one_sided(result: Validation) -> Iterable[str]:
