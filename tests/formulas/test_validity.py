@@ -8,7 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from steptime.formulas.validity import device_fault, largest_divisor, layout_fault, leaves_rest
+from steptime.formulas.validity import (
+    device_fault,
+    largest_divisor,
+    layout_fault,
+    leaves_rest,
+    left_over,
+)
 from steptime.inputs.layout import RULES
 
 LEGAL = {
@@ -81,6 +87,7 @@ def test_dividing_agrees_with_whole_number_arithmetic() -> None:
     for _ in range(2000):
         whole, part = draw.randrange(10**12), draw.randrange(1, 10**6)
         assert leaves_rest(float(whole), float(part)) == (whole % part > 0)
+        assert left_over(float(whole), float(part)) == whole % part
         assert whole % largest_divisor(float(whole), float(part)) == 0
 
 

@@ -20,7 +20,7 @@ from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
 from steptime.readers.completed import noted, way_of
 from steptime.readers.other_model import take_model
-from steptime.readers.precision import PLAIN_32
+from steptime.readers.precision import asks_wide
 from steptime.readers.reading import where
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def explain_command(
     stated = {name: value for name, value in given.items() if value is not None}
     device = how.device(accelerator, nvlink_domain)
     step = step_of(reading, device, stated, how.said)
-    wide = reading.value("precision") == PLAIN_32
+    wide = asks_wide(reading)
     with waiting("searching for a faster layout"):
         told = explained(step, how.predictor, how.constants, asks_wide=wide)
     beside = None

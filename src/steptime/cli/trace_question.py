@@ -16,6 +16,7 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
 from steptime.readers.other_model import take_model
+from steptime.readers.precision import asks_narrow
 
 Launch = Annotated[
     Path | None,
@@ -120,9 +121,7 @@ def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> tuple[Tra
 
         raise ConfigError(no_model(reading))
     from steptime.planning.explain import step_of
-    from steptime.readers.precision import PLAIN_32
 
     stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     device = how.device(sizes["accelerator"], sizes["nvlink_domain"])
-    narrow = "precision" in reading.facts and reading.value("precision") != PLAIN_32
-    return step_of(reading, device, stated, how.said), narrow
+    return step_of(reading, device, stated, how.said), asks_narrow(reading)

@@ -25,8 +25,8 @@ from steptime.inputs.datafiles import data_path
 SHARE = "network_efficiency"
 LOWEST, HIGHEST = 0.1, 1.0
 """Between which a share is looked for: a tenth of the adapters, and all of them."""
-STEPS = 24
-"""Halvings of that range: then its ends differ by less than a constant's digits."""
+NEAR = 1e-6
+"""How near a share is found, in its logarithm: less than a constant's digits."""
 TELLING = 0.08
 """Change of a step, for a change of the share, from which a source is heard: there a mean error
 of two per cent that the network has no part in moves the share by a quarter."""
@@ -73,18 +73,17 @@ def wanted_share(runs: Table, constants: RooflineConstants) -> float:
         runs: Of one source; a larger share never makes a step longer.
         constants: All others.
     """
-    low, high = LOWEST, HIGHEST
-    if _mean_error(runs, constants, low) <= 0.0:
-        return low
-    if _mean_error(runs, constants, high) >= 0.0:
-        return high
-    for _ in range(STEPS):
-        middle = math.sqrt(low * high)
-        if _mean_error(runs, constants, middle) > 0.0:
-            low = middle
-        else:
-            high = middle
-    return math.sqrt(low * high)
+    from scipy.optimize import brentq
+
+    def error(share: float) -> float:
+        return _mean_error(runs, constants, share)
+
+    if error(LOWEST) <= 0.0:
+        return LOWEST
+    if error(HIGHEST) >= 0.0:
+        return HIGHEST
+    ends = math.log(LOWEST), math.log(HIGHEST)
+    return math.exp(brentq(lambda place: error(math.exp(place)), *ends, xtol=NEAR))
 
 
 def moves(runs: Table, constants: RooflineConstants) -> float:

@@ -4,10 +4,11 @@
 """
 
 from steptime.formulas.baseline import num_microbatches
-from steptime.formulas.number import Number, floor, maximum, where
+from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.records import Job
 from steptime.formulas.schedule import entry_number
+from steptime.formulas.validity import left_over
 
 
 def _in_rounds(job: Job) -> Number:
@@ -22,8 +23,7 @@ def rounds_left_over(job: Job) -> Number:
     References:
         narayanan2021, Sec. 2.2.2 (micro-batches are a multiple of p).
     """
-    micro = num_microbatches(job)
-    return _in_rounds(job) * (micro - floor(micro / job.pp) * job.pp)
+    return _in_rounds(job) * left_over(num_microbatches(job), job.pp)
 
 
 def round_lacks(job: Job) -> Number:
@@ -44,4 +44,4 @@ def expert_ranks_left_over(job: Job) -> Number:
         torchtitan2025, torchtitan/distributed/parallel_dims.py (dp_shard cp tp over ep).
     """
     ranks = where(job.zero_stage > 1.0, shard_ranks(job), job.cp) * job.tp
-    return ranks - floor(ranks / job.ep) * job.ep
+    return left_over(ranks, job.ep)

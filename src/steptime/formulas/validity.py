@@ -18,6 +18,16 @@ DIVISORS = (
 # fmt: on
 
 
+def left_over(whole: Number, part: Number) -> Number:
+    """Return what is left of ``whole`` once ``part`` is taken away as often as it goes.
+
+    Args:
+        whole: A whole number.
+        part: A whole number over 0.
+    """
+    return whole - floor(whole / part) * part
+
+
 def leaves_rest(whole: Number, part: Number) -> Number:
     """Return 1 where ``part`` does not divide ``whole``, else 0.
 
@@ -25,7 +35,7 @@ def leaves_rest(whole: Number, part: Number) -> Number:
         whole: A whole number.
         part: A whole number over 0.
     """
-    return where(floor(whole / part) * part == whole, 0.0, 1.0)
+    return where(left_over(whole, part) == 0.0, 0.0, 1.0)
 
 
 def ends_count(num_layers: Number, chunks: Number) -> Number:

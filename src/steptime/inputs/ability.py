@@ -141,6 +141,7 @@ def asked_values(layout: Layout, batch: Batch) -> dict[str, Any]:
         layout: The layout.
         batch: The batch.
     """
+    # A batch that does not divide is refused elsewhere, in words of its own.
     micro = batch.global_batch_size // (layout.dp * batch.micro_batch_size)
     return {**fields_of(layout), **fields_of(batch), "micro": micro}
 

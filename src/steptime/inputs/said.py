@@ -31,6 +31,13 @@ KNOWLEDGE = (EXACT, FAMILY, NOTHING)
 """What is known of the software, most first."""
 
 
+def _meant(kernel: Value) -> Value:
+    """Return the kernel that people mean by a word."""
+    known = [name for one in generations().values() for name in one.kernels]
+    found: Value = meant("attention_kernel", kernel, known)
+    return found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     """What is said of the software.
@@ -51,16 +58,12 @@ class Said:
     shards: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        kernels = [kernel for one in generations().values() for kernel in one.kernels]
-        own = (
-            (name, meant("attention_kernel", value, kernels) if name == KERNEL else value)
-            for name, value in self.facts
-        )
+        own = ((name, _meant(value) if name == KERNEL else value) for name, value in self.facts)
         object.__setattr__(self, "facts", tuple(own))
         if self.stack is not None:
             names = (*families(), *stack_names())
             object.__setattr__(self, "stack", meant("software", self.stack, names))
-            check_choice("stack", self.stack, frozenset((*stack_names(), *families())))
+            check_choice("stack", self.stack, frozenset(names))
         if self.date is not None:
             check_date(self.date)
         for name, value in self.facts:

@@ -95,9 +95,9 @@ def _holds_a_model(name: str) -> bool:
 
     A bare word that is a preset's name too is the preset.
     """
-    if not (Path(name[:1000]) / "config.json").is_file():
+    if "/" not in name and listed_key("model", name) is not None:
         return False
-    return "/" in name or listed_key("model", name) is None
+    return (Path(name[:1000]) / "config.json").is_file()
 
 
 def device_named(

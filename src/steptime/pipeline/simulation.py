@@ -141,10 +141,11 @@ def simulate(
         blocking_sends=blocking_sends,
         pair=pair,
     )
+    name = schedule_meant(schedule)
     return Simulation(
-        schedule=schedule_meant(schedule),
+        schedule=name,
         stages=stages,
         micro_batches=micro_batches,
-        chunks=check_schedule(schedule_meant(schedule), stages, micro_batches, chunks),
+        chunks=check_schedule(name, stages, micro_batches, chunks),
         work=work,
     )

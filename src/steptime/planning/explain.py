@@ -27,7 +27,7 @@ from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
 from steptime.readers.completed import completed
-from steptime.readers.precision import PLAIN_32
+from steptime.readers.precision import asks_wide
 from steptime.readers.reading import Reading, Value
 
 
@@ -130,7 +130,7 @@ def step_of(
 def _assumed(reading: Reading, precision: str) -> list[Assumed]:
     """Return what the reading took, and the precision where the file asks for 32 bits."""
     assumed = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
-    if reading.value("precision") != PLAIN_32:
+    if not asks_wide(reading):
         return assumed
     others = [one for one in assumed if one.what != "precision"]
     return [*others, taken("precision", precision, "the file asks for 32 bits")]

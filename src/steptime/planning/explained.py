@@ -16,7 +16,7 @@ from steptime.planning.explain import Explanation, explained, step_of
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers import Reading, read_configuration
 from steptime.readers.other_model import take_model
-from steptime.readers.precision import PLAIN_32
+from steptime.readers.precision import asks_narrow, asks_wide
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
 
@@ -53,7 +53,7 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     said = Said(stack=inputs["stack"], date=inputs["date"], facts=facts)
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)
-    wide = reading.value("precision") == PLAIN_32
+    wide = asks_wide(reading)
     told = explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)
     text = inputs["measured"]
     if text is None:
@@ -81,12 +81,11 @@ def comparison(
     Raises:
         ConfigError: If the text is not understood.
     """
-    wide = reading.value("precision") == PLAIN_32
     return compared(
         measured(text, own, whose),
         own,
-        asks_wide=wide,
-        asks_narrow=not wide and "precision" in reading.facts,
+        asks_wide=asks_wide(reading),
+        asks_narrow=asks_narrow(reading),
         software=reading.software,
         constants=constants,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.entries import Entries
+from steptime.readers.reading import Reading
 from steptime.readers.safe import shown
 
 PLAIN_32 = "fp32"
@@ -38,6 +39,24 @@ _WORDS = {
 _RECIPES = {"mxfp8": "mxfp8"}
 _OFF = ("", "false", "none", "null", "mixedprecisionconfig")
 """What says nothing by itself; the last is a record, whose fields do."""
+
+
+def asks_wide(reading: Reading) -> bool:
+    """Return whether a file asks for products in 32 bits.
+
+    Args:
+        reading: Of the file.
+    """
+    return bool(reading.value("precision") == PLAIN_32)
+
+
+def asks_narrow(reading: Reading) -> bool:
+    """Return whether a file asks for 16 bits or fewer by name: then 32 are no cause of a gap.
+
+    Args:
+        reading: Of the file.
+    """
+    return "precision" in reading.facts and not asks_wide(reading)
 
 
 def precision(entries: Entries) -> None:

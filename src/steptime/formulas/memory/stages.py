@@ -8,6 +8,7 @@ layers of an end are stated.
 from steptime.formulas.number import Number, anywhere, ceil, floor, maximum, minimum, where
 from steptime.formulas.records import EndSlots, Job, MemoryFacts, SharedTerms, StageCut, StageLayers
 from steptime.formulas.stage_split import stages_before, stated_before, stated_split
+from steptime.formulas.validity import ends_count
 
 
 def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
@@ -19,10 +20,7 @@ def end_slots(job: Job, facts: MemoryFacts) -> EndSlots:
     References:
         grattafiori2024, Sec. 3.3.2; bigscience2022prequel, "Rebalancing layers".
     """
-    layers = job.num_layers
-    rest = layers - floor(layers / job.pp) * job.pp
-    rest_with_ends = layers + 2.0 - floor((layers + 2.0) / job.pp) * job.pp
-    both = where(rest > 0.0, where(rest_with_ends > 0.0, 0.0, 1.0), 0.0)
+    both = ends_count(job.num_layers, job.pp)
     unstated = where(facts.embedding_slots + facts.head_slots > 0.0, 0.0, both)
     return {
         "embedding": facts.embedding_slots + unstated,

@@ -108,10 +108,10 @@ NUMBERS = {
         *("splits_backward", "pairs"),
     )
 }
+"""What entries hold as numbers, by name; then by code."""
 NUMBERS["single"] = tuple(
     float(SCHEDULES.index(str(entry["single"]))) if "single" in entry else -1.0 for entry in ENTRIES
 )
-"""What entries hold as numbers, by name; then by code."""
 
 
 def place_of(name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from steptime.formulas.schedules.forms import round_size
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
@@ -50,10 +51,10 @@ def round_names(layout: Layout, batch: Batch) -> Names:
     References:
         megatronlm2026, --microbatch-group-size-per-virtual-pipeline-stage: p unless stated.
     """
-    number = num_microbatches(layout, batch)
-    if layout.vpp == 1 or layout.pp == 1 or number % layout.pp == 0 or number < layout.pp:
+    size = int(round_size(layout.pp, num_microbatches(layout, batch)))
+    if layout.vpp == 1 or layout.pp == 1 or size <= layout.pp:
         return {}
-    return {"microbatch_group_size_per_vp_stage": number // (number // layout.pp)}
+    return {"microbatch_group_size_per_vp_stage": size}
 
 
 def library_names(dispatcher: object) -> Names:
