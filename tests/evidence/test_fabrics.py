@@ -16,6 +16,7 @@ from steptime.evidence.fabrics import (
     over_servers,
     published_shares,
     span,
+    that_tell,
     wanted_of,
     wanted_share,
 )
@@ -89,13 +90,15 @@ def test_every_fabric_is_named_in_the_text_of_its_network() -> None:
 
 
 def test_the_published_share_lies_amid_what_sources_want() -> None:
-    """It is one for all: what sources of one fabric want differs as much as that of two."""
+    """It is one for all: no named fabric has two sources that tell, to know one from the other."""
     found = published_shares()
     least, usual, most = span(found)
     published = CONSTANTS.values()[SHARE]
     assert least < usual < most
     assert usual == pytest.approx(published, abs=0.05)
     assert sum(one.tells for one in found) >= 6
+    heard = [one.fabric for one in that_tell(found) if one.fabric != NOT_NAMED]
+    assert len(heard) == len(set(heard)) >= 3
     assert {"HDR", "NDR", "RoCE", "Omni-Path", NOT_NAMED} == {one.fabric for one in found}
     assert all(one.runs >= 3 and one.moves > 0.0 for one in found)
 

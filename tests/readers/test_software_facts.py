@@ -152,7 +152,8 @@ def test_a_key_that_no_version_of_torchtitan_has_is_told(tmp_path: Path) -> None
         ("[compile]\nenable = true\ncomponents = ['loss']\n", {"eager": 1.0}),
         (
             "[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = '2'\n",
-            {"recompute_per_op": 1.0},
+            # Every second of Llama 3 8B's 32 layers, whole.
+            {"recompute_layers": 16.0},
         ),
     ],
 )
@@ -194,7 +195,7 @@ def test_olmo_s_share_of_layers_is_counted(word: str, layers: int | None, tmp_pa
     assert told.get("recompute_layers") == layers
 
 
-def test_torchtitan_counts_every_few_layers_from_the_last(tmp_path: Path) -> None:
+def test_torchtitan_counts_the_last_of_every_few_layers(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text(
         TITAN + "[activation_checkpoint]\nmode = 'selective'\nselective_ac_option = '5'\n"

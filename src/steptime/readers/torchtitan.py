@@ -183,13 +183,9 @@ def _recompute(entries: Entries) -> None:
             "op or a number of layers"
         )
     every = int(option)
-    if every == 2:
-        # Half of all products, as by operation.
-        _note(entries, "recompute", "selective", line)
-        return
     _note(entries, "recompute", "full", line)
     told = entries.entry("recompute_option")
-    # Told as a count of layers; the words that are facts of their own are op and 2.
+    # Told as a count of layers; the word that is a fact of its own is op.
     entries.by_key.pop("recompute_option")
     if every > 1 and told is not None:
         some_layers(reading, told, 1, every, from_first=False)
