@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shlex
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from steptime.answer import Prediction, Question, answer, predict
+from steptime.cli.main import run
 from steptime.evidence.judge import run_result
 from steptime.evidence.row_device import HOW_NETWORK
 from steptime.evidence.row_question import question_of_run
@@ -198,10 +202,10 @@ def as_row(asked: Asked) -> PublishedRow:
 
 def by_row(asked: Asked) -> tuple[Prediction, Any]:
     """Return the answer for a row, and what `validate` says of it."""
-    run = run_of(as_row(asked))
-    found = question_of_run(run)
+    row = run_of(as_row(asked))
+    found = question_of_run(row)
     told = answer(found.question(asked["predictor"]))
-    return told, run_result(run, told.predictor)
+    return told, run_result(row, told.predictor)
 
 
 def in_a_table(one: Assumed) -> Assumed:
@@ -233,3 +237,10 @@ def words_of(asked: Asked) -> list[str]:
         elif value is not None:
             words += [flag, str(value)]
     return words
+
+
+def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:
+    """Return what a command prints as JSON, which it must."""
+    assert run(words) == 0, (shlex.join(words), capsys.readouterr().err)
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found

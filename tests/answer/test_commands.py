@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from door_questions import Asked, answered_questions, as_row, words_of
+from door_questions import Asked, answered_questions, as_row, said, words_of
 
 from steptime.answer import Prediction
-from steptime.cli.main import run
 from steptime.formulas.candidates import row_rule
 from steptime.inputs.layout import SCHEDULES
 from steptime.planning.cuts import schedules_for
@@ -30,12 +29,6 @@ Answered = list[tuple[Asked, Prediction]]
 def answered() -> Answered:
     """Give random questions over models, devices, software and layouts, all with an answer."""
     return answered_questions(900, seed=12)
-
-
-def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:
-    assert run(words) == 0, (shlex.join(words), capsys.readouterr().err)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def is_searched(asked: Asked, found: Prediction) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -23,13 +21,13 @@ from door_questions import (
     by_step,
     in_a_table,
     renamed,
+    said,
     search_of,
     words_of,
 )
 from explain_questions import as_file, as_read
 
 from steptime.answer import Prediction, Question, answer, predict
-from steptime.cli.main import run
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import PRECISIONS, RECOMPUTE, SCHEDULES
 from steptime.inputs.presets import accelerator_names
@@ -131,6 +129,7 @@ def test_a_launch_file_is_explained_as_predict_answers(
     written = [one for one in files if one is not None]
     assert len(written) > NUM_QUESTIONS // 4
     assert {one.path.suffix for one in written} == {".sh", ".toml", ".yaml"}
+    num_compared = 0
     for one in written:
         asked = Question(step=one.step, predictor=one.asked["predictor"])
         # What software that nobody named could do, the file's own may not: fp8 in 2022-09.
@@ -142,6 +141,8 @@ def test_a_launch_file_is_explained_as_predict_answers(
         assert numbers(told) == numbers(found), one.asked
         stated = [each for each in told.assumed if each.what not in one.taken]
         assert stated == list(found.assumed), one.asked
+        num_compared += 1
+    assert num_compared > NUM_QUESTIONS // 2
 
 
 @pytest.mark.slow
@@ -179,12 +180,6 @@ def test_a_memory_question_is_answered_under_the_same_facts(questions: list[Aske
 
 
 # Through the commands
-
-
-def said(capsys: pytest.CaptureFixture[str], words: list[str]) -> dict[str, Any]:
-    assert run(words) == 0, (shlex.join(words), capsys.readouterr().err)
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
 
 
 def test_commands_answer_as_python_does(
