@@ -149,7 +149,8 @@ def test_what_is_emitted_reads_back_as_the_same_record(
         assume(False)
     path = tmp_path / f"emitted{SUFFIX.get(kind, '.sh')}"
     path.write_text(text)
-    assert f"{layout.num_devices} GPUs" in text
+    counted = "1 GPU" if layout.num_devices == 1 else f"{layout.num_devices} GPUs"
+    assert f": {counted} = tp {layout.tp} " in text
     reading = read_configuration(path)
     gpus = {} if kind in ("megatron", "nemo", "deepspeed") else {"num_gpus": layout.num_devices}
     found, total = completed(reading, gpus)

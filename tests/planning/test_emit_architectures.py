@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -102,4 +103,6 @@ def test_a_model_is_the_reason_before_any_layout(kind: str, name: str, why: str)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_one_device_stands_in_the_way_of_no_framework(kind: str) -> None:
     one = Batch(global_batch_size=1, seq_length=2048, micro_batch_size=1)
-    assert "1 GPUs" in emitted(kind, model("llama3-8b"), Layout(), one)
+    text = emitted(kind, model("llama3-8b"), Layout(), one)
+    assert re.search(r"\b1 GPU = tp 1\b", text)
+    assert not re.search(r"\b1 GPUs\b", text)

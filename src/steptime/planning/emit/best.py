@@ -12,6 +12,7 @@ from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
+from steptime.planning.emit.names import headline
 from steptime.planning.emit.read_back import said_otherwise, time_of
 from steptime.planning.emit.since import younger
 from steptime.planning.emit.words import said_by, unsaid
@@ -143,10 +144,10 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     if young := younger(kind, text, own.step.said):
         notes.append(young)
     lines += [f"# {one}" for one in notes]
-    head, _, rest = text.partition(" GPUs = ")
-    first, _, more = rest.partition("\n")
+    first = headline(shape, one.layout)
+    head, _, more = text.partition(f"{first}\n")
     added = "\n".join(lines)
-    whole = f"{head} GPUs = {first}\n{added}\n{more}"
+    whole = f"{head}{first}\n{added}\n{more}"
     return Emission(text=whole, notes=tuple(notes), candidate=one)
 
 

@@ -158,7 +158,7 @@ def started(layout: Layout, node_size: int) -> str:
         node_size: GPUs of a server.
     """
     nodes, each = servers(layout, node_size)
-    return f"# start it on {nodes} x {each} GPUs: servers x GPUs of each"
+    return f"# start it on {nodes} x {_gpus(each)}: servers x GPUs of each"
 
 
 def headline(model: ModelShape, layout: Layout) -> str:
@@ -169,9 +169,13 @@ def headline(model: ModelShape, layout: Layout) -> str:
         layout: The layout.
     """
     return (
-        f"{model.name}: {layout.num_devices} GPUs = tp {layout.tp} x cp {layout.cp} x "
+        f"{model.name}: {_gpus(layout.num_devices)} = tp {layout.tp} x cp {layout.cp} x "
         f"pp {layout.pp} x dp {layout.dp}"
     )
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"
 
 
 def layout_names(model: ModelShape, layout: Layout) -> Names:
