@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,7 @@ def test_what_counts_for_nothing_or_is_no_word_is_one_line(
     assert run(words) == 2
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n")) == ("", 1)
-    with pytest.raises(ConfigError, match=says):
-        raise ConfigError(told.err)
+    assert re.search(says, told.err)
 
 
 @pytest.mark.parametrize("key", ["stack", "date", "facts"])
@@ -69,7 +69,7 @@ def test_a_plan_names_the_option_for_what_is_said_of_all(
     assert f"leave it out and say {flag} with the command" in capsys.readouterr().err
 
 
-def test_python_is_told_as_the_commands_are() -> None:
+def test_python_refuses_what_is_no_path_and_no_text() -> None:
     with pytest.raises(ConfigError, match="file must be the path of a table of runs, got 5"):
         steptime.validate(5)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="read back from a text of JSON, got None"):
