@@ -253,14 +253,17 @@ def test_no_file_above_the_folder_of_models_is_one(tmp_path: Path) -> None:
     models = tmp_path / "primus" / "configs" / "models" / "megatron"
     models.mkdir(parents=True)
     (tmp_path / "secret.yaml").write_text("num_layers: 7\n")
+    (models / "root.yaml").write_text("num_layers: 5\n")
+    (models / "legal.yaml").write_text("extends: [root.yaml]\n")
     (models / "own.yaml").write_text("extends: [../../../../secret.yaml, /dev/zero, own.yaml]\n")
-    for model in ("own", "../../../../secret"):
+    # A file beside it is read: what is refused is where the others stand.
+    for model, layers in (("legal", 5), ("own", None), ("../../../../secret", None)):
         path = tmp_path / "run.yaml"
         path.write_text(
             "modules:\n  pre_trainer:\n    framework: megatron\n    overrides:\n"
             f"      micro_batch_size: 1\n    model: {model}.yaml\n"
         )
-        assert read_configuration(path).value("num_layers") is None
+        assert read_configuration(path).value("num_layers") == layers, model
 
 
 @pytest.mark.parametrize("build", ["[x, x]", "[x[:9], x[0:9]]"])
@@ -273,6 +276,6 @@ def test_lists_of_lists_end(build: str, tmp_path: Path) -> None:
         + "    r.data.global_batch_size = x\n    return r\n"
     )
     start = time.process_time()
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match=r":204: data\.global_batch_size must be a whole number"):
         read_configuration(path)
     assert time.process_time() - start < 1.0

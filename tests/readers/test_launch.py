@@ -134,7 +134,8 @@ def test_a_later_flag_wins_as_on_a_command_line(tmp_path: Path) -> None:
 
 def test_nothing_is_run(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
-    text = f"touch {trace}\nX=$(touch {trace})\n`touch {trace}`\ntrain.py --num-layers $X\n"
+    loop = f"for i in 1 2; do touch {trace}; done"
+    text = f"touch {trace}\nX=$(touch {trace})\n`touch {trace}`\n{loop}\ntrain.py --num-layers $X\n"
     read_configuration(write(tmp_path, "run.sh", text))
     assert not trace.exists()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
@@ -277,10 +276,3 @@ def test_a_function_that_is_never_called_is_told() -> None:
     script = followed("go() {\n train --tp 2\n}\n$1\n", "run.sh", {})
     assert all(one.words[0] != "train" for one in script.commands)
     assert script.uncalled == ["line 1: go() is never called, as far as is followed"]
-
-
-def test_files_written_in_the_tests_folder_stay_there(tmp_path: Path) -> None:
-    # Nothing of a script is ever run.
-    target = tmp_path / "made"
-    followed(f"for i in 1 2; do touch {target}; done\ntouch {target}\n", "run.sh", {})
-    assert not target.exists()

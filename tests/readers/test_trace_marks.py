@@ -62,6 +62,13 @@ def test_what_a_message_says_of_its_size(
 
 def test_one_event_holds_sixteen_mebibytes_at_most(tmp_path: Path) -> None:
     assert LARGEST_EVENT_BYTES == 16 * 1024 * 1024
-    long = kernel(GEMM, 0.0, 5.0, note="x" * (17 * 1024 * 1024))
-    with pytest.raises(ConfigError):
-        read_rank(write(tmp_path / "rank.json", [kernel(GEMM, 0.0, 5.0), long]))
+    first, mebibyte = kernel(GEMM, 0.0, 5.0), 1024 * 1024
+    long = kernel(GEMM, 5.0, 5.0, note="x" * (15 * mebibyte))
+    both = read_rank(write(tmp_path / "rank.json", [first, long]))
+    assert (
+        both.kernels
+        == read_rank(write(tmp_path / "rank.json", [first, kernel(GEMM, 5.0, 5.0)])).kernels
+    )
+    long = kernel(GEMM, 5.0, 5.0, note="x" * (17 * mebibyte))
+    with pytest.raises(ConfigError, match="no event ends within 16 MiB"):
+        read_rank(write(tmp_path / "rank.json", [first, long]))
