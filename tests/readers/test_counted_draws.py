@@ -5,17 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import read
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
-from steptime.readers import Reading, completed, read_configuration
+from steptime.readers import completed
 from steptime.readers.other_model import take_model
-
-
-def read(folder: Path, name: str, text: str, **given: str) -> Reading:
-    path = folder / name
-    path.write_text(text)
-    return read_configuration(path, given)
 
 
 @pytest.mark.parametrize("letters", ["-c", "-lc", "-exc"])

@@ -5,17 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, completed, read_configuration
-
-
-def read(folder: Path, name: str, text: str, **given: str) -> Reading:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return read_configuration(path, given)
-
+from steptime.readers import completed
 
 PROVIDED = """
 MODEL_ARGS:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from written_files import read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, read_configuration
 from steptime.readers.patterns import layer_pattern
 from steptime.readers.safe import LARGEST_BYTES, file_text
 
@@ -37,12 +36,6 @@ model:
   attn_config:
     attn_type: {}
 """
-
-
-def read(folder: Path, name: str, text: str, **given: Any) -> Reading:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return read_configuration(path, given)
 
 
 # --- by hand

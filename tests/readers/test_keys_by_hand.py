@@ -1,4 +1,4 @@
-"""What single keys mean, by their software's documentation or a count by hand."""
+"""What single keys mean, written down or counted by hand."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from written_files import read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, read_configuration
+from steptime.readers import Reading
 from steptime.readers.patterns import layer_pattern
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4"
@@ -47,12 +48,6 @@ NEOX = {
     **{"num_attention_heads": 4, "seq_length": 512, "max_position_embeddings": 512},
     **{"train_micro_batch_size_per_gpu": 1, "vocab_file": "gpt2-vocab.json"},
 }
-
-
-def read(folder: Path, name: str, text: str, **given: Any) -> Reading:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return read_configuration(path, given)
 
 
 def titan(folder: Path, parallelism: str, local: int = 2, training: str = "") -> Reading:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import facts
 
 from steptime.readers import Reading, read_configuration
 
@@ -20,10 +21,6 @@ def read(folder: Path, words: str) -> Reading:
     path = folder / "run.sh"
     path.write_text(SIZES + words + "\n")
     return read_configuration(path)
-
-
-def facts(reading: Reading) -> dict[str, object]:
-    return {one.name: one.value for one in reading.software_facts}
 
 
 def notes(reading: Reading) -> str:

@@ -5,21 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import facts, read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, completed, read_configuration
+from steptime.readers import completed, read_configuration
 from steptime.readers.reading import where
-
-
-def read(folder: Path, name: str, text: str, **given: str) -> Reading:
-    path = folder / name
-    path.write_text(text)
-    return read_configuration(path, given)
-
-
-def facts(reading: Reading) -> dict[str, object]:
-    return {one.name: one.value for one in reading.software_facts}
-
 
 # --- programs and files that train no model, or another than the one that is shown
 

@@ -5,25 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import facts, read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, completed, read_configuration
+from steptime.readers import completed
 
 SIZES = (
     "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
     "--micro-batch-size 1 --global-batch-size 64 --bf16 --tensor-model-parallel-size 2 "
     "--pipeline-model-parallel-size 1 "
 )
-
-
-def read(folder: Path, name: str, text: str, **given: str) -> Reading:
-    path = folder / name
-    path.write_text(text)
-    return read_configuration(path, given)
-
-
-def facts(reading: Reading) -> dict[str, object]:
-    return {one.name: one.value for one in reading.software_facts}
 
 
 # --- which command trains

@@ -7,6 +7,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from written_files import facts
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import Reading, completed, read_configuration
@@ -18,10 +19,6 @@ def read(folder: Path, text: str, **given: str) -> Reading:
     path = folder / "recipes.py"
     path.write_text(text)
     return read_configuration(path, given)
-
-
-def facts(reading: Reading) -> dict[str, object]:
-    return {one.name: one.value for one in reading.software_facts}
 
 
 REGISTRY = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from written_files import read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers import Reading, read_configuration
 
 TREE = """
 language_model:
@@ -22,12 +22,6 @@ global_batch_size: 128
 seq_length: 4096
 vocab_size: 32000
 """
-
-
-def read(folder: Path, name: str, text: str, **given: str) -> Reading:
-    path = folder / name
-    path.write_text(text)
-    return read_configuration(path, given)
 
 
 # --- by hand
