@@ -111,15 +111,6 @@ def test_the_registry_s_exchange_is_a_fact(tmp_path: Path) -> None:
     assert {one.name: one.value for one in reading.software_facts}["plain_exchange"] == 0.0
 
 
-@pytest.mark.parametrize(("mode", "right"), [("full", "full"), ("none", "none")])
-def test_a_record_of_recomputation_that_says_its_mode(
-    mode: str, right: str, tmp_path: Path
-) -> None:
-    own = REGISTRY.replace("FullAC.Config()", f'ActivationCheckpointConfig(mode="{mode}")')
-    reading = read_configuration(repository(tmp_path, registry=own))
-    assert reading.value("recompute") == right
-
-
 @pytest.mark.parametrize(
     ("record", "recompute", "per_op"),
     [
