@@ -100,7 +100,7 @@ def test_a_papers_times_answer_in_seconds_and_gigabytes(steptime: Call) -> None:
         (("schedules", "--times", "equal", "-p", "0"), "stages must be >= 1"),
         (("schedules", "--times", "equal", "-m", "1000"), "micro_batches must be <= 512"),
         (("predict", "-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "64", "--pp", "2",
-          "--schedule", "zb-1q"), "unknown schedule 'zb-1q'; did you mean 'zb-h1'?"),
+          "--schedule", "zb-1q"), "unknown schedule 'zb-1q'; did you mean 'zb-1p'?"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line(steptime: Call, words: tuple[str, ...], message: str) -> None:

@@ -31,3 +31,13 @@ def test_messages_stay_short() -> None:
     with pytest.raises(ConfigError) as refused:
         check_choice("model", "x" * 10_000, ("a", "b"))
     assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    # As like zb-h1 and zb-h2 by what stands in a row: these have more letters, or letters in place.
+    [("zb-1q", "zb-1p"), ("zb-p2", "zb-2p"), ("zb-q2", "zb-h2"), ("zb-h3", "zb-h2")],
+)
+def test_of_names_as_near_the_one_with_the_letters_is_offered(asked: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):
+        check_choice("schedule", asked, ("zb-h1", "zb-h2", "zb-1p", "zb-2p", "zb-v"))

@@ -92,15 +92,26 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     names = choices if isinstance(choices, _HELD) else tuple(choices)
     if isinstance(value, str) and value in names:
         return value
-    # Nobody waits for it whose names are right.
-    from difflib import get_close_matches
-
     known = sorted(names)
     # A list that is read at a glance needs no guess at what was meant.
     cutoff = _SURE if len(known) <= _GLANCE else _GUESS
-    near = get_close_matches(str(value)[:80].lower(), known, n=1, cutoff=cutoff)
-    hint = f"did you mean {near[0]!r}?" if near else "one of: " + ", ".join(known)
+    near = _nearest(str(value)[:80].lower(), known, cutoff)
+    hint = f"did you mean {near!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")
+
+
+def _nearest(text: str, known: list[str], cutoff: float) -> str:
+    """Return the name that is most alike; of equals the one with most of the letters, in place."""
+    # Nobody waits for it whose names are right.
+    from collections import Counter
+    from difflib import SequenceMatcher, get_close_matches
+
+    def likeness(name: str) -> tuple[float, int, int]:
+        letters = Counter(name) & Counter(text)
+        in_place = sum(map(str.__eq__, name, text))
+        return SequenceMatcher(None, name, text).ratio(), letters.total(), in_place
+
+    return max(get_close_matches(text, known, n=8, cutoff=cutoff), key=likeness, default="")
 
 
 _TYPO = 0.05
