@@ -45,10 +45,16 @@ def _served(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def site() -> Iterator[str]:
-    """Return the address of the built site."""
+def site_folder() -> Path:
+    """Return the folder of the built site."""
     assert (SITE / "index.html").is_file(), "no build/site: run `make site` first"
-    with _served(SITE) as address:
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def site(site_folder: Path) -> Iterator[str]:
+    """Return the address of the built site."""
+    with _served(site_folder) as address:
         yield address
 
 

@@ -19,7 +19,6 @@ from steptime.planning.search import search
 from steptime.readers.huggingface import shape_reading
 
 pytestmark = pytest.mark.browser
-SITE = Path(__file__).resolve().parents[2] / "build" / "site"
 DONE = "stSearch.result()?.done"
 LLAMA = {
     "model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
@@ -154,9 +153,9 @@ def test_a_month_before_the_software_is_refused_in_a_line(page: Page, address: s
     wait(page, "document.querySelector('[data-out=verdict]').innerText.includes('2019-01')")
 
 
-def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page) -> None:
+def test_from_a_file_it_works_in_turns_and_can_be_stopped(page: Page, site_folder: Path) -> None:
     query = "?s.model=deepseek-v3&s.n=16384&s.batch=15360&s.seq=4096"
-    page.goto((SITE / "find" / "index.html").as_uri() + query)
+    page.goto((site_folder / "find" / "index.html").as_uri() + query)
     page.click(".sf-work button", timeout=20_000)
     assert re.match(r"Stopped after \d+ %", page.inner_text("[data-out=ties]"))
     page.fill("[name=n]", "7")
