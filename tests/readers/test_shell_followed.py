@@ -116,6 +116,11 @@ SCRIPTS = {
         "",
         "--a 11 --b 1121 --c no",
     ),
+    "a table of an inner shell": (
+        "declare -A S=([tp]=2)\n(S[tp]=9; S[pp]=4)\ntrain --tp ${S[tp]} --pp ${S[pp]:-1}\n",
+        "",
+        "--tp 2 --pp 1",
+    ),
     "shells within": (
         "TP=2; PP=2\n(TP=9; cd /)\nbash -c 'PP=9; echo'\n{ CP=4; }\n"
         "train --tp $TP --pp $PP --cp $CP\n",

@@ -67,7 +67,7 @@ export function makeFront() {
 }
 
 /** Numbers of a layout before its own: time, memory, chance. */
-const HEAD = 3;
+export const HEAD = 3;
 
 /** Return layouts as one list of numbers: thousands of records would stop the page to be read. */
 export function packed(list) {

@@ -6,13 +6,13 @@
 import { h } from "../shared/dom.js";
 import { colours, onThemeChange } from "../shared/theme.js";
 import { gb, seconds } from "../explorer/format.js";
-import { SLOWEST, unpacked } from "./kept.js";
+import { HEAD, SLOWEST, unpacked } from "./kept.js";
 
 const PAD = { left: 46, right: 12, top: 22, bottom: 40 };
 const CLASSES = ["1", "2–3", "4–7", "8–15", "16–31", "32–63", "64 and more"];
 const REACH = 18;
 /** Where the pipeline stages stand among the numbers of a layout of the cloud. */
-const STAGES = 5;
+const STAGES = HEAD + 2;
 const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 
 const stageClass = (pp) => Math.min(Math.floor(Math.log2(pp)), CLASSES.length - 1);

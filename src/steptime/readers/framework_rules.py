@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steptime.formulas.schedules.forms import round_size
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.readers.reading import Reading
@@ -46,7 +47,7 @@ def check_framework(reading: Reading, layout: Layout, batch: Batch) -> None:
             f"stages with vpp={layout.vpp} chunks: they must be a multiple of pp; use a global "
             f"batch of {fewer * ranks} or {(fewer + layout.pp) * ranks}"
         )
-    own = number // (number // layout.pp)
+    own = int(round_size(layout.pp, number))
     if group != own and number % own == 0:
         reading.notes.append(
             f"rounds of {group} micro-batches are answered as rounds of {own}: the time is alike, "

@@ -6,6 +6,7 @@ import dataclasses
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
+from steptime.inputs.usual import USUAL_INTERLEAVED
 from steptime.readers.reading import COMMAND_LINE, Fact, Reading
 from steptime.readers.stage_layers import CHUNKS
 
@@ -79,7 +80,7 @@ def _chunks(reading: Reading, shape: ModelShape) -> None:
     chunks, old = counted // held, int(reading.value("vpp", 1))
     reading.facts["vpp"] = dataclasses.replace(each, name="vpp", value=chunks)
     _again(reading, chunks, old)
-    name, usual = "schedule", "interleaved-1f1b"
+    name, usual = "schedule", USUAL_INTERLEAVED
     others = [one for one in reading.assumptions if (one.name, one.value) != (name, usual)]
     reading.assumptions[:] = others
     if chunks > 1 and reading.value(name) is None:

@@ -16,6 +16,8 @@ MOST_STEPS = 60_000
 """Tokens that loops and calls may come over; real scripts take some hundreds."""
 MOST_NESTED = 20
 MOST_COPIED = 2_000_000
+Kept = tuple[dict[str, str], dict[str, list[str]], dict[str, dict[str, str]]]
+"""Texts, arrays and tables as they were."""
 _KEYED = re.compile(r"\[([^\]]{1,200})\]=(.*)\Z", re.DOTALL)
 
 
@@ -122,17 +124,22 @@ class State:
         self.nested -= 1
         self.blocks, self.on, self.join = outer
 
-    def kept(self, line: int) -> tuple[dict[str, str], dict[str, list[str]]]:
+    def kept(self, line: int) -> Kept:
         """Return a copy of what is set, to go back to."""
-        scalars, arrays = self.expander.scalars, self.expander.arrays
-        self.copied += len(scalars) + sum(len(one) + 1 for one in arrays.values())
+        scalars, arrays, tables = self.expander.scalars, self.expander.arrays, self.expander.tables
+        several = (*arrays.values(), *tables.values())
+        self.copied += len(scalars) + sum(len(one) + 1 for one in several)
         if self.copied > MOST_COPIED:
             raise self.refused(line, f"its inner shells and loops keep over {MOST_COPIED} values")
-        return dict(scalars), {name: list(values) for name, values in arrays.items()}
+        return (
+            dict(scalars),
+            {name: list(values) for name, values in arrays.items()},
+            {name: dict(table) for name, table in tables.items()},
+        )
 
-    def go_back(self, former: tuple[dict[str, str], dict[str, list[str]]]) -> None:
+    def go_back(self, former: Kept) -> None:
         """Give what is set the values that it had."""
-        self.expander.scalars, self.expander.arrays = former
+        self.expander.scalars, self.expander.arrays, self.expander.tables = former
 
     def keep_local(self, name: str) -> None:
         """Keep what a name holds, to put it back where the function ends."""

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from steptime.book.site.your_run_page import made_trace
-
-COLUMNS = "78"
-"""What the text column of a page has room for."""
+from steptime.book.site.your_run_page import COLUMNS, made_trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ from steptime.evidence.trace_beside import predicted_parts
 SOURCE = ROOT / "book" / "your-run.md"
 GAP_S = 0.3
 """What the made-up trace waits for its data loader, as the page says."""
+COLUMNS = "78"
+"""What the text column of a page has room for."""
 DRAWING = "your-run.svg"
 """What one of the page's commands writes."""
 STEP_S = 21.0
@@ -59,7 +61,7 @@ def write_drawing(web: Path) -> None:
 def _ran(command: str, made: dict[str, Path]) -> str:
     words = shlex.split(command.replace("\\\n", " "))[1:]
     words = [str(made.get(word, word)) for word in words]
-    known = {**os.environ, "COLUMNS": "78", "PYTHONUTF8": "1", "TERM": "dumb"}
+    known = {**os.environ, "COLUMNS": COLUMNS, "PYTHONUTF8": "1", "TERM": "dumb"}
     call = [sys.executable, "-m", "steptime", *words]
     done = subprocess.run(
         call, capture_output=True, encoding="utf-8", check=True, env=known, cwd=ROOT
