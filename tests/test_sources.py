@@ -17,7 +17,8 @@ from steptime.inputs.fact import KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
-KEY = re.compile(r"\b[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
+# The number of a commit may hold a year between its letters: it is no key.
+KEY = re.compile(r"\b(?![0-9a-f]{7,40}\b)[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
 CITE = re.compile(r"\{cite(?::[a-z]+)?\}`([^`]+)`")
 # What stands in place of a source where there is none to name.
 OWN = ("assumed", "fitted", "derived here", "measured")
@@ -241,6 +242,14 @@ def test_every_entry_of_the_bibliography_is_used() -> None:
                 texts.append(path.read_text(encoding="utf-8"))
     used = set(KEY.findall("\n".join(texts)))
     assert sorted(set(bib()) - used) == []
+
+
+def test_every_key_of_the_bibliography_is_one_and_the_number_of_a_commit_is_none() -> None:
+    assert all(KEY.fullmatch(key) for key in bib())
+    assert KEY.findall("narayanan2021, train.py: came with e1993fa6 and e1993f") == [
+        "narayanan2021",
+        "e1993f",
+    ]
 
 
 def test_every_entry_says_who_what_and_when() -> None:
