@@ -4,6 +4,7 @@
  */
 
 import { ownShape, saysHow } from "./state.js";
+import { inNumber } from "../shared/number.js";
 
 /** Parts of the step in the order they are drawn, with the words of the page. */
 export const STEP_PARTS = [
@@ -79,7 +80,8 @@ export function precisionRefusal(state, job, data) {
 export function refusal(state, job, data, formulas, named = null) {
   const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
   if (devices.broken) {
-    const values = { ...state, nearest: devices.nearest };
+    const gpus = `${state.n} ${inNumber(state.n, "GPUs")}`;
+    const values = { ...state, gpus, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
   const lacking = precisionRefusal(state, job, data);

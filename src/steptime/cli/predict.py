@@ -19,6 +19,7 @@ from steptime.cli.output import console, percent, print_json, print_table, secon
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
+from steptime.inputs.in_number import counted, in_number
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
 from steptime.planning.faster import SHOWN, faster
@@ -187,7 +188,7 @@ def print_verdict(result: Prediction) -> None:
     out.print(
         f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
-        f"{result.num_microbatches} micro-batch{'es' * (result.num_microbatches != 1)}"
+        f"{counted(result.num_microbatches, 'micro-batches')}"
     )
     out.print(verdict(result.memory))
     for name, why in result.step.layout.unused:
@@ -233,7 +234,7 @@ def _way(way: Remedy, result: Prediction) -> str:
     """Return a change that makes a step fit, with its devices where they are others."""
     sure = "" if way.fit_probability is None else f" ({chance_text(way.fit_probability)})"
     grown = way.num_devices != result.step.layout.num_devices
-    devices = f" on {way.num_devices:,} GPUs" if grown else ""
+    devices = f" on {way.num_devices:,} {in_number(way.num_devices, 'GPUs')}" if grown else ""
     return f"{way.change}{devices}: {way.total_bytes / 1e9:.1f} GB, {way.outlook}{sure}"
 
 

@@ -13,6 +13,7 @@ from steptime.cli.search_output import csv_text, layout_text, print_result, resu
 from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import FITS_WITH
+from steptime.inputs.in_number import counted
 from steptime.planning.cost import Ends, run_cost
 from steptime.planning.emit import FORMATS
 from steptime.planning.goodput import Failures, goodput
@@ -56,7 +57,7 @@ def refuse_without_layout(result: SearchResult) -> None:
     from steptime.planning.nearest import nearest
 
     help_ = nearest(result)
-    words = [f"no layout of {result.question.num_devices} GPUs works: {help_.reason}"]
+    words = [f"no layout of {counted(result.question.num_devices, 'GPUs')} works: {help_.reason}"]
     if help_.leanest is not None:
         words.append(f"the leanest is {layout_text(help_.leanest)}")
     if help_.found is not None:
