@@ -16,6 +16,7 @@ from steptime.answer.unstated import Unstated
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.run_options import Told, print_run, takes_run
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
@@ -34,6 +35,9 @@ Examples:
 
 - `steptime predict -m gpt3-175b -a a100 --tp 8 --pp 8 --dp 16 -s 2048 -B 1536
   --recompute full --json`
+
+- `steptime predict -m llama3-70b -a h100 --gpus 512 --tp 8 --pp 4 -s 8k -B 1024 --tokens 15T
+  --price-per-gpu-hour 2.5 --goodput`
 """
 
 PART_NAMES = {
@@ -266,16 +270,21 @@ def print_faster(result: Prediction, question: Question) -> None:
 
 
 @takes_step
+@takes_run
 def predict(
     step: TrainingStep,
     how: opt.How,
+    run: Told,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
     question = Question(step=step, predictor=how.predictor, constants=how.constants)
     result = answer(question)
+    whole = run.of(result)
     if as_json:
-        print_json(as_dict(result))
-    else:
-        print_prediction(result)
-        print_faster(result, question)
+        print_json(as_dict(result) | ({} if whole is None else {"run": asdict(whole)}))
+        return
+    print_prediction(result)
+    if whole is not None:
+        print_run(whole)
+    print_faster(result, question)
