@@ -5,18 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
 from steptime.answer.answer import Prediction
 from steptime.cli import options as opt
 from steptime.cli.output import console
-from steptime.cli.search_table import amount, print_goodput
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.shown import unit_of
-from steptime.planning.cost import Run, run_of
-from steptime.planning.goodput import SECONDS_PER_DAY, Failures
+
+if TYPE_CHECKING:
+    # Loaded where a run is told of: most questions are of a step.
+    from steptime.planning.cost import Run
+    from steptime.planning.goodput import Failures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,8 @@ class Told:
         """
         if self.tokens is None:
             return None
+        from steptime.planning.cost import run_of
+
         price = self.price_per_gpu_hour
         return run_of(answer, self.tokens, price_per_gpu_hour=price, failures=self.failures)
 
@@ -82,10 +86,13 @@ def _options(
     Raises:
         ConfigError: If something is told of a run whose length is not.
     """
-    given = Failures(
-        device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
-    )
-    failures = given if count_failures or given != Failures() else None
+    failures = None
+    if count_failures or (device_hours, checkpoint_s, restart_minutes) != (None, None, None):
+        from steptime.planning.goodput import Failures
+
+        failures = Failures(
+            device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
+        )
     told = Told(tokens=tokens, price_per_gpu_hour=price_per_gpu_hour, failures=failures)
     if told.more and tokens is None:
         name = "--goodput" if price_per_gpu_hour is None else "--price-per-gpu-hour"
@@ -119,6 +126,9 @@ def print_run(run: Run) -> None:
     Args:
         run: The run.
     """
+    from steptime.cli.search_table import amount, print_goodput
+    from steptime.planning.goodput import SECONDS_PER_DAY
+
     _, unit_s, unit = unit_of(run.days * SECONDS_PER_DAY)
     scale = SECONDS_PER_DAY / unit_s
 
