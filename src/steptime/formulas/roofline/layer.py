@@ -20,7 +20,7 @@ from steptime.formulas.roofline.experts import (
     routed_rows,
 )
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
-from steptime.formulas.roofline.modules import full_share
+from steptime.formulas.roofline.modules import EXPANSION_SHARE, full_share
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
 from steptime.formulas.roofline.tensor import across_wait_s, tensor_s
 
@@ -231,7 +231,7 @@ def recomputed_s(
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
     operations = again_products_share(job) * products["forward"] + other["forward"]
     per_op = job.recompute_selective * stack.recompute_per_op * operations
-    expansions = where(job.kv_lora_rank > 0.0, 0.7 * products["attention_forward"], 0.0)
+    expansions = where(job.kv_lora_rank > 0.0, EXPANSION_SHARE * products["attention_forward"], 0.0)
     modules = stack.recompute_up_projection * expansions
     modules = modules + stack.recompute_mlp * products["down_forward"]
     # Where the whole layer runs again, they are in it.
