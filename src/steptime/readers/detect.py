@@ -8,20 +8,23 @@ from functools import partial
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.beside import text_beside
-from steptime.readers.classes import is_other_program
+from steptime.readers.common.settings import check_settings
 from steptime.readers.configured import SYNTAX, Configured, check_whole, configured, of_variables
-from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, config_flags, formats, recognised, titles, unread
+from steptime.readers.frameworks.primus import unwrapped
 from steptime.readers.huggingface import read_huggingface, shape_reading
+from steptime.readers.keys.beside import text_beside
+from steptime.readers.keys.classes import is_other_program
+from steptime.readers.keys.entries import Entry
+from steptime.readers.keys.formats import Format, config_flags, formats, recognised, titles, unread
+from steptime.readers.keys.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
+from steptime.readers.keys.predict_line import predict_line
+from steptime.readers.keys.reading import Reading
+from steptime.readers.keys.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
 from steptime.readers.launch import Source, launch_reading
-from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
-from steptime.readers.predict_line import predict_line
-from steptime.readers.primus import unwrapped
-from steptime.readers.python_recipe import recipe_entries
-from steptime.readers.reading import Reading
-from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
-from steptime.readers.script import (
+from steptime.readers.python.recipe import recipe_entries
+from steptime.readers.shell.follow import followed
+from steptime.readers.shell.marks import is_known, readable
+from steptime.readers.shell.program import (
     Words,
     asked_for,
     batch_system,
@@ -31,11 +34,8 @@ from steptime.readers.script import (
     told_rivals,
     training_words,
 )
-from steptime.readers.settings import check_settings
-from steptime.readers.shell import followed
-from steptime.readers.shell_marks import is_known, readable
-from steptime.readers.shell_script import Script, filled
-from steptime.readers.shell_source import sourced
+from steptime.readers.shell.script import Script, filled
+from steptime.readers.shell.source import sourced
 
 _ATTRIBUTE = re.compile(r"\.(\w{1,60})")
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
