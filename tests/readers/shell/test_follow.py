@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
 import time
 
 import pytest
+from started import started_as_followed, started_by_bash
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell.follow import followed
@@ -208,18 +208,8 @@ SCRIPTS = {
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_words_are_those_that_bash_starts_the_program_with(name: str) -> None:
     script, arguments, right = SCRIPTS[name]
-    stub = 'train() { echo TRAIN "$@"; }\n'
-    made = subprocess.run(
-        ["bash", "-c", stub + script, "run.sh", *arguments.split()],
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout
-    [told] = [line for line in made.splitlines() if line.startswith("TRAIN")]
-    assert told == f"TRAIN {right}"
-    given = {str(place): word for place, word in enumerate(arguments.split(), 1)}
-    found = [one for one in followed(script, "run.sh", given).commands if one.words[0] == "train"]
-    assert [" ".join(one.words[1:]) for one in found] == [right]
+    assert started_by_bash(script, arguments) == [right]
+    assert started_as_followed(script, arguments) == [right]
 
 
 def test_a_loop_that_launches_is_taken_at_its_first_value() -> None:

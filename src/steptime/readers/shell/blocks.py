@@ -92,6 +92,30 @@ def definition(tokens: list[Token], at: int) -> tuple[str, int, int] | None:
     return None
 
 
+_PAIRS = {"(": ")", "{": "}", "if": "fi", "case": "esac"}
+
+
+def statement_end(tokens: list[Token], at: int) -> int:
+    """Return where to go on behind the statement that stands at a place.
+
+    Args:
+        tokens: Of the script.
+        at: Where it starts.
+    """
+    token = tokens[at]
+    word = token.text if token.kind in ("word", "mark") else ""
+    if word in _PAIRS:
+        return min(closing(tokens, at, word, _PAIRS[word]) + 1, len(tokens))
+    if word in ("for", "while", "until", "select"):
+        return min(loop(tokens, at)[1] + 1, len(tokens))
+    is_test, end = word == "[[", at + 1
+    while end < len(tokens) and (is_test or not is_mark(tokens, end, *ENDS, "(", ")")):
+        end += 1
+        if is_test and tokens[end - 1].text == "]]" and tokens[end - 1].kind == "word":
+            break
+    return end
+
+
 def branch_end(tokens: list[Token], at: int) -> int:
     """Return where a branch of a ``case`` ends that is not entered: at ``;;`` or ``esac``.
 

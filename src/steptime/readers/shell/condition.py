@@ -8,6 +8,9 @@ import re
 from steptime.readers.shell.marks import CLOSE, UNSET, is_known
 
 _MOST_WORDS = 200
+_REPEATED = re.compile(r"(?<!\\)[*+{]")
+_NESTED = re.compile(r"\)[*+{?]|\[\[|\(\?|\\[1-9]")
+"""A group that repeats, and what other shells' expressions read otherwise."""
 _COMPARE = ("-eq", "-ne", "-gt", "-lt", "-ge", "-le")
 _UNSET = re.compile(f"{UNSET}([^{CLOSE}]*){CLOSE}")
 
@@ -63,9 +66,23 @@ def _plain(words: list[str]) -> bool | None:
         return words[1] == "!="
     if len(words) == 3 and words[1] in ("=", "==", "!="):
         return fnmatch.fnmatchcase(words[0][:200], words[2][:60]) == (words[1] != "!=")
+    if len(words) >= 3 and words[1] == "=~":
+        return _fits(words[0], "".join(words[2:]))
     if len(words) == 3 and words[1] in _COMPARE:
         return _compared(*words)
     return None
+
+
+def _fits(text: str, pattern: str) -> bool | None:
+    """Return whether a text has what an expression describes; None for one that may take long."""
+    is_short = len(text) <= 200 and len(pattern) <= 100
+    # What repeats what repeats, or much of it, is tried in very many ways.
+    if not is_short or len(_REPEATED.findall(pattern)) > 2 or _NESTED.search(pattern):
+        return None
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return None
 
 
 def _compared(left_text: str, how: str, right_text: str) -> bool | None:

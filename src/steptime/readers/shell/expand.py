@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.shell.arithmetic import value_of
-from steptime.readers.shell.marks import CLOSE, is_known, output_of, readable, unset
+from steptime.readers.shell.marks import is_known, output_of, unset
 from steptime.readers.shell.outputs import document_of, hosts, numbers
-from steptime.readers.shell.variables import Value, Variables, cut
+from steptime.readers.shell.sums import Sums
+from steptime.readers.shell.variables import Value, cut, replaced
 from steptime.readers.shell.words import closing_place
 
 _NAME = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _BRACED_NAME = re.compile(r"[A-Za-z_]\w*|[0-9]{1,3}|[@*#?$!-]")
 _INDEX = re.compile(r"\[([^\]]{1,200})\]")
 _OPERATOR = re.compile(r":?[-=+?]")
+_REPLACED = re.compile(r"/[/#%]?")
 _CUT = re.compile(r"##?|%%?")
 _SLICE = re.compile(r":\s*(\d{1,4})(?::\s*(\d{1,4}))?\Z")
-_CHANGE = re.compile(r"\s*([A-Za-z_]\w*)\s*([-+*/%]?)=(?!=)(.*)\Z", re.DOTALL)
-_COUNT = re.compile(r"\s*(?:(\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(\+\+|--))\s*\Z")
 _JOINED = re.compile(r"[|;&<>]")
 
 
-class Expander(Variables):
+class Expander(Sums):
     """How words expand that use the variables of a script."""
 
     def fields(self, word: str) -> list[str]:
@@ -74,7 +73,7 @@ class Expander(Variables):
         """
         # Quotes are plain letters there.
         kept = body.replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'")
-        return self._joined(kept, depth)
+        return self.joined(kept, depth)
 
     def _parts(self, word: str, depth: int) -> list[tuple[str | list[str], bool]]:
         """Return pieces of text, each with whether quotes keep it whole."""
@@ -115,7 +114,7 @@ class Expander(Variables):
         """Return the value of what starts with ``$`` at ``at``, and where it ends."""
         if word.startswith("$((", at):
             end = closing_place(word, at + 1, "(", ")")
-            return self.spend(self._arithmetic(word[at + 3 : end - 1], depth)), end + 1
+            return self.spend(self.arithmetic(word[at + 3 : end - 1], depth)), end + 1
         if word.startswith("$(", at):
             end = closing_place(word, at + 1, "(", ")")
             return self._command(word[at + 2 : end], depth), end + 1
@@ -147,17 +146,18 @@ class Expander(Variables):
         operator = _OPERATOR.match(rest)
         if operator is None:
             return self._part(value, inner, rest, depth)
-        present = value is not None and (bool(value) or operator[0][0] != ":")
+        is_set = value is not None and (not index or self._has_one(name[0], index[1], depth))
+        present = is_set and (bool(value) or operator[0][0] != ":")
         other = rest[operator.end() :]
         if operator[0][-1] == "+":
             if present and isinstance(value, list) and "[@]" in other:
                 return value
-            return self._joined(other, depth) if present else ""
+            return self.joined(other, depth) if present else ""
         if present and value is not None:
             return value
         if operator[0][-1] == "?":
             return unset(name[0])
-        default = self._joined(other, depth)
+        default = self.joined(other, depth)
         if operator[0][-1] == "=":
             self.scalars[name[0]] = default
         return default
@@ -168,7 +168,7 @@ class Expander(Variables):
             values = self.all_of(name)
             return " ".join(values) if index == "*" and values is not None else values
         if index:
-            key = self._joined(index, depth)
+            key = self.joined(index, depth)
             return self.one_of(name, key.strip(), self.sum(key))
         if name in ("@", "*"):
             return self.plain(name)
@@ -176,6 +176,10 @@ class Expander(Variables):
         if value is None and self.arrays.get(name):
             value = self.arrays[name][0]
         return None if value is None else self.spend(value)
+
+    def _has_one(self, name: str, index: str, depth: int) -> bool:
+        """Return whether an array or a table has something at an index that is known."""
+        return index in ("@", "*") or self.has(f"{name}[{self.joined(index, depth)}]")
 
     def _counted(self, inner: str, name: str, rest: str) -> Value:
         """Return ``${#...}``, how long a text or an array is, or ``${!...}``, what a name names."""
@@ -202,17 +206,22 @@ class Expander(Variables):
                 # Arguments count from 1, places of an array from 0.
                 first -= int(inner[0] == "@" and first > 0)
             return value[first : first + int(length) if length else None]
-        operator = _CUT.match(rest)
-        if operator is None:
+        if (changed := _REPLACED.match(rest)) is not None:
+            pattern, _, other = rest[changed.end() :].partition("/")
+            pattern, other = self.joined(pattern, depth), self.joined(other, depth)
+            left = [replaced(one, changed[0], pattern, other) for one in values[:999]]
+        elif (operator := _CUT.match(rest)) is not None:
+            pattern = self.joined(rest[operator.end() :], depth)
+            left = [cut(one, operator[0], pattern) for one in values[:999]]
+        else:
             return output_of(inner)
-        pattern = self._joined(rest[operator.end() :], depth)
-        left = [cut(one, operator[0], pattern) for one in values[:999]]
         told = [one for one in left if one is not None]
         if len(told) < len(values):
             return output_of(inner)
         return told if isinstance(value, list) else told[0]
 
-    def _joined(self, word: str, depth: int) -> str:
+    def joined(self, word: str, depth: int) -> str:
+        """Return what a word becomes as one text, so deep in other words."""
         parts = self._parts(word, depth + 1)
         return "".join(" ".join(t) if isinstance(t, list) else t for t, _ in parts)
 
@@ -224,77 +233,14 @@ class Expander(Variables):
             return (self.document(body, depth) if document[1] else body).rstrip("\n")
         words = inner.replace("\v", " ").split()
         if words[:1] == ["expr"]:
-            value = self._arithmetic(" ".join(words[1:]).replace("\\", ""), depth)
+            value = self.arithmetic(" ".join(words[1:]).replace("\\", ""), depth)
             return self.spend(value)
         told = None
         if words[:1] == ["seq"]:
-            listed = numbers(self._joined(" ".join(words[1:]), depth).split())
+            listed = numbers(self.joined(" ".join(words[1:]), depth).split())
             told = None if listed is None else " ".join(listed)
         elif words[:1] == ["echo"] and not _JOINED.search(inner) and words[1:2] != ["-e"]:
-            told = " ".join(self._joined(" ".join(words[1:]), depth).split())
+            told = " ".join(self.joined(" ".join(words[1:]), depth).split())
         elif words[:1] == ["scontrol"]:
             told = hosts(" ".join(words), self.scalars)
         return output_of(" ".join(words)) if told is None else self.spend(told)
-
-    def sum(self, inner: str) -> int | None:
-        """Return the value of an expression, which may set variables; None if it is not known.
-
-        Args:
-            inner: What stands in ``(( ))``.
-        """
-        value: int | None = None
-        for part in inner.replace("\v", " ").split(",")[:99]:
-            value = self._changed(part)
-        return value
-
-    def _changed(self, part: str) -> int | None:
-        """Return the value of one expression, and set what it sets."""
-        counted, change = _COUNT.match(part), _CHANGE.match(part)
-        if counted is None and change is None:
-            return self._told(part)
-        if counted is not None:
-            name = counted[2] or counted[3]
-            sign = (counted[1] or counted[4])[0]
-            former, value = self._told(name), self._told(f"{name} {sign} 1")
-            shown = value if counted[1] else former
-        else:
-            assert change is not None
-            name = change[1]
-            text = f"{name} {change[2]} ({change[3]})" if change[2] else change[3]
-            shown = value = self._told(text)
-        # What the user sets stands for the last word on it.
-        if name not in self.given:
-            self.scalars[name] = output_of(part) if value is None else str(value)
-        return shown
-
-    def _told(self, text: str) -> int | None:
-        expanded = self._joined(text, 1) if "$" in text else text
-        names = re.findall(r"(?<![\w$])[A-Za-z_]\w*", expanded)
-        if not is_known(expanded) or any(one not in self.scalars for one in names):
-            return None
-        try:
-            return value_of(expanded.strip().strip('"'), self._number)
-        except (ArithmeticError, IndexError, ValueError, RecursionError):
-            return None
-
-    def _arithmetic(self, inner: str, depth: int) -> str:
-        """Return the value of an expression, or the mark of an unknown."""
-        if _COUNT.match(inner) or _CHANGE.match(inner):
-            value = self._changed(inner)
-            return _unknown(inner) if value is None else str(value)
-        text = self._joined(inner, depth + 1) if "$" in inner else inner
-        if not is_known(text):
-            return text if text.count(CLOSE) == 1 and text.endswith(CLOSE) else _unknown(text)
-        try:
-            return str(value_of(text.replace("\v", " ").strip(), self._number))
-        except (ArithmeticError, IndexError, ValueError, RecursionError):
-            return _unknown(text)
-
-    def _number(self, name: str) -> int:
-        """Return what a variable's name stands for in arithmetic: 0 where it is not set."""
-        value = self.scalars.get(name, "0" if name not in self.arrays else "x")
-        return int(value[:20] or "0")
-
-
-def _unknown(text: str) -> str:
-    return output_of(readable(text))

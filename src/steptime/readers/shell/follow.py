@@ -9,10 +9,11 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping
 
-from steptime.readers.shell.blocks import ENDS, branch_end, closing, is_mark
+from steptime.readers.shell.blocks import ENDS, branch_end, closing, is_mark, statement_end
 from steptime.readers.shell.loops import Loops
-from steptime.readers.shell.marks import is_known
+from steptime.readers.shell.marks import is_known, readable
 from steptime.readers.shell.script import Script
+from steptime.readers.shell.setting import ASSIGNMENT
 from steptime.readers.shell.source import SourceOf
 from steptime.readers.shell.state import Block
 from steptime.readers.shell.words import CUT, Lexer, Token
@@ -50,6 +51,11 @@ def followed(
     return script
 
 
+_BEFORE = ("!", "time", "then", "do", "else", "elif", "fi", "done", "esac", "}")
+"""Words that stand before a command, or end what it stands in."""
+_STARTS_NOTHING = ("exit", "return", "break", "continue", "echo", "printf", "true", ":", "false")
+
+
 class _Runner(Loops):
     """Walks over the tokens; ``blocks`` holds what is open, ``on`` whether this part runs."""
 
@@ -58,7 +64,9 @@ class _Runner(Loops):
         at = 0
         while at < len(tokens) and not self.leaving:
             start, token = at, tokens[at]
-            if token.kind == "mark" and token.text == "(" and self.on:
+            if self._is_open(token):
+                at = self._perhaps(tokens, at)
+            elif token.kind == "mark" and token.text == "(" and self.on:
                 at = self._shell_within(tokens, at)
             elif token.kind == "mark":
                 self._mark(token)
@@ -69,7 +77,34 @@ class _Runner(Loops):
                 at = max(self._statement(tokens, at), at + 1)
                 # What turns or times a command stands between it and what joins it.
                 self.join = self.join if token.text in ("!", "time") else ""
+            self.stays()
             self.step(min(at, len(tokens)) - start, token.line)
+
+    def _is_open(self, token: Token) -> bool:
+        """Return whether nobody knows if ``&&`` or ``||`` leads to what stands here."""
+        if not (self.on and self.join and self.truth is None) or token.text in _BEFORE:
+            return False
+        if token.kind == "mark" and token.text != "(":
+            return False
+        # What is set behind a command that is taken to end well stays open all the same.
+        is_set = token.kind == "array" or ASSIGNMENT.match(token.text) is not None
+        return not (self.presumed and self.join == "&&" and not is_set)
+
+    def _perhaps(self, tokens: list[Token], at: int) -> int:
+        """Follow what may run or not, and leave no trace but of what it starts."""
+        end, join = statement_end(tokens, at), self.join
+        found, line = tokens[at:end], tokens[at].line
+        self.join = ""
+        if any(one.kind == "array" or ASSIGNMENT.match(one.text) for one in found):
+            self.note(line, f"what stands behind {join} was not followed")
+        if found[0].text not in _STARTS_NOTHING:
+            condition, presumed = self.condition, self.presumed
+            former = self.perhaps(line, condition)
+            self.apart(found, line)
+            self.surely(former)
+            self.leaving, self.left, self.truth, self.negated = "", 0, None, False
+            self.condition, self.presumed = condition, presumed
+        return end
 
     def _shell_within(self, tokens: list[Token], at: int) -> int:
         """Follow ``( ... )``, which leaves what is set as it was; return where to go on."""
@@ -93,6 +128,7 @@ class _Runner(Loops):
 
     def _mark(self, token: Token) -> None:
         if token.text == ";;" and self.blocks and self.blocks[-1].kind == "case":
+            self.close(self.blocks[-1])
             self.on = False
         if token.words == CUT:
             self.cut_at = token.line
@@ -140,13 +176,20 @@ class _Runner(Loops):
             self.truth, self.join = None, ""
         elif block is None:
             return at + 1
-        elif word == "elif":
+        elif word != "then":
+            self.close(block)
+        if block is None or word == "if":
+            return at + 1
+        if word == "elif":
             self.on, self.truth, self.join = block.outer and not block.taken, None, ""
         elif word == "then" and block.kind == "if":
+            is_taken = self.on and self.truth is True
             if self.truth is None and self.on:
                 self.note(block.line, "a branch was not followed")
-            self.on = self.on and self.truth is True
-            block.taken = block.taken or self.on
+                block.former = self.perhaps(block.line, self.condition)
+            else:
+                self.on = is_taken
+            block.taken = block.taken or is_taken
         elif word == "else":
             self.on = block.outer and not block.taken
         elif word in ("fi", "esac"):
@@ -165,5 +208,9 @@ class _Runner(Loops):
         )
         if fits and block.outer and not block.taken:
             block.taken = self.on = True
+            return at + 1
+        if block.outer and not block.taken and not is_known(block.subject):
+            block.former = self.perhaps(block.line, readable(block.subject)[:60])
+            self.on = True
             return at + 1
         return branch_end(tokens, at)

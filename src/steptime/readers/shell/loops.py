@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from steptime.readers.shell.blocks import definition, loop
+from steptime.readers.shell.blocks import ENDS, definition, is_mark, loop
 from steptime.readers.shell.commands import Commands
 from steptime.readers.shell.marks import is_known
 from steptime.readers.shell.outputs import spaced
@@ -12,6 +12,7 @@ from steptime.readers.shell.state import MOST_NESTED, Function
 from steptime.readers.shell.words import Token
 
 _MOST_ROUNDS = 256
+MOST_LINES = 1000
 _SPACED = re.compile(r"\{(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?\}\Z")
 _CHOICE = re.compile(r"([\w.-]{0,60})\{([\w.-]{0,60}(?:,[\w.-]{0,60}){1,60})\}([\w.-]{0,60})\Z")
 _ARGUMENTS = re.compile(r"\$\{?[1-9#@*]|shift\Z|getopts\Z")
@@ -63,13 +64,24 @@ class Loops(Commands):
         self.join = ""
         self.loops += 1
         if kind in ("while", "until"):
+            outer, self.lines = self.lines, self._lines_for(head, tokens, done + 1)
             self._while(head, body, line, until=kind == "until")
+            self.lines = outer
         elif head and head[0].kind == "sum":
             self._counting(head[0].text.split(";"), body, line)
         else:
             self._each(head, body, line)
         self.loops -= 1
         return done + 1
+
+    def _lines_for(self, head: list[Token], tokens: list[Token], at: int) -> list[str] | None:
+        """Return the lines that a loop over ``read`` is given behind its end; None if not known."""
+        end = at
+        while end < len(tokens) and not is_mark(tokens, end, *ENDS):
+            end += 1
+        is_read = any(one.text == "read" for one in head)
+        text = self.taken_in(tokens[at:end]) if is_read and end > at else None
+        return text.splitlines()[:MOST_LINES] if text and is_known(text) else None
 
     def _round(self, body: list[Token], line: int) -> tuple[bool, bool]:
         """Follow a loop's body once; return whether it ends the loop, and whether it launches."""
@@ -85,8 +97,16 @@ class Loops(Commands):
             ends = self.left > 0
             self.leaving = "continue" if ends else ""
         reached = self.script.commands[before:]
-        launches = any(word[:2] == "--" or "=" in word for one in reached for word in one.words)
+        sure = (word for one in reached if not one.unsure for word in one.words)
+        launches = any(word[:2] == "--" or "=" in word for word in sure)
         return ends, launches
+
+    def _perhaps_round(self, body: list[Token], line: int) -> None:
+        """Follow once the body of a loop of which nobody knows whether it is entered."""
+        former = self.perhaps(line, self.condition)
+        self._round(body, line)
+        self.leaving, self.left = "", 0
+        self.surely(former)
 
     def _each(self, head: list[Token], body: list[Token], line: int) -> None:
         """Follow a loop over words; one that launches, with its first value alone."""
@@ -141,15 +161,19 @@ class Loops(Commands):
             self.truth = None
             self.apart(head, line)
             if self.truth is None:
+                if not place:
+                    self._perhaps_round(body, line)
                 break
             if self.truth is until:
                 if reads and not (has_words or place):
                     self.note(line, "a loop reads the script's arguments; none are given")
                 return
             ends, launches = self._round(body, line)
+            if launches and self.lines:
+                self.note(line, "a loop's first line that starts something was taken")
             if ends or launches:
                 return
-        if reads and has_words:
+        if reads and has_words and not self.unsure:
             raise self.refused(
                 line,
                 "arguments given are not used because the loop there is not followed; "

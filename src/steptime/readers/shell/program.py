@@ -1,10 +1,9 @@
-"""The command of a launch script: its program, its flags, and the devices that it starts on."""
+"""The flags of a script's command, and the devices that its launchers start it on."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.keys.entries import Entry
@@ -12,88 +11,17 @@ from steptime.readers.keys.formats import several
 from steptime.readers.keys.reading import COMMAND_LINE
 from steptime.readers.shell.launchers import NODE_VARIABLES, launch_options, launcher_flags
 from steptime.readers.shell.marks import is_known, readable
-from steptime.readers.shell.script import Script, before_redirection
+from steptime.readers.shell.script import Script
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
-_PAIR = re.compile(r"[+~]{0,2}([A-Za-z_][\w.-]*)=(.*)\Z", re.DOTALL)
+PAIR = re.compile(r"[+~]{0,2}([A-Za-z_][\w.-]*)=(.*)\Z", re.DOTALL)
 _SBATCH = re.compile(
     r"^#SBATCH\s+(?:--(nodes|gpus-per-node|ntasks-per-node|gres|ntasks|gpus)[=\s]|-(N)\s*)(\S+)",
     re.MULTILINE,
 )
 _NAMED = re.compile(r"--[A-Za-z][\w.-]*|(?<![\w.])[A-Za-z_][\w.-]*+(?==)")
 """A flag or a key; what stands before a key keeps a long word from being tried at each letter."""
-_MOST_WORDS = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words of the command that trains, the program that they start, and its rivals.
-
-    Attributes:
-        words: Of the command.
-        program: The words that start the program; empty where no command holds them.
-        rivals: Places of other commands of the script that start a training too.
-        line: Where it stands.
-    """
-
-    words: list[str]
-    program: str
-    rivals: frozenset[int] = frozenset()
-    line: int = 0
-
-
-def training_words(
-    script: Script, wanted: frozenset[str], is_other: Callable[[str], bool] = lambda program: False
-) -> Words:
-    """Return the words of the command that has most wanted names; the later one of equals.
-
-    Args:
-        script: What the script amounts to.
-        wanted: Names of flags and keys that formats are recognised by.
-        is_other: Whether a program trains nothing; such a command counts where no other is.
-    """
-    best: list[str] = []
-    most, line = (False, 0), 0
-    ranks: list[tuple[bool, int]] = []
-    for command in script.commands:
-        number = _hits(command.words, wanted)
-        rank = (not is_other(" ".join(command.words[:40])), number)
-        ranks.append(rank)
-        if number and rank >= most:
-            best, most, line = command.words, rank, command.line
-    if best and not best[0].startswith("-"):
-        # Half as many known names: another training, not a step that prepares it.
-        near = {
-            place for place, (trains, hits) in enumerate(ranks) if trains and 2 * hits > most[1]
-        }
-        rivals = frozenset(one for one in near if script.commands[one].words != best)
-        return Words(best[:_MOST_WORDS], readable(" ".join(best[:40])), rivals, line)
-    loose: list[str] = []
-    for value in script.variables.values():
-        words = before_redirection(value.split())
-        if "--" in value and _hits(words, wanted):
-            loose.extend(words)
-    for values in script.arrays.values():
-        words = [word for value in values for word in value.split()]
-        if _hits(words, wanted):
-            loose.extend(words)
-    # A plain file of arguments: each line looks like a command of its own.
-    lines = [
-        word
-        for command in script.commands
-        if command.words[0].startswith("--") or _PAIR.match(command.words[0])
-        for word in command.words
-    ]
-    return Words((loose or lines or best)[:_MOST_WORDS], "")
-
-
-def _hits(words: list[str], wanted: frozenset[str]) -> int:
-    found = 0
-    for word in words:
-        name = word.partition("=")[0]
-        if word[:1] == "-" or "=" in word:
-            found += name.lstrip("-+~").replace("-", "_").lower() in wanted
-    return found
+MOST_WORDS = 100_000
 
 
 def flags(words: list[str], text: str) -> Iterator[Entry]:
@@ -107,7 +35,7 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
     spread = [piece for word in words for piece in (word.split() if word[:2] == "--" else [word])]
     for place, word in enumerate(spread):
         flag, equals, inline = word.partition("=")
-        pair = _PAIR.match(word)
+        pair = PAIR.match(word)
         if flag in own:
             continue
         if word[:2] == "--" and _FLAG.match(flag):
@@ -133,7 +61,7 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
 def _up_to_flag(words: list[str], start: int) -> str:
     """Return the words of a flag that takes several, up to the next flag or pair, with blanks."""
     end = start
-    while end < len(words) and not _is_flag(words[end]) and not _PAIR.match(words[end]):
+    while end < len(words) and not _is_flag(words[end]) and not PAIR.match(words[end]):
         end += 1
     return " ".join(word.strip("'\"") for word in words[start:end])
 
@@ -243,30 +171,3 @@ def asked_for(script: Script) -> str:
         f"{ARGUMENTS}: branches depend on {several}; give all that the script is started with, "
         f"behind --, or single ones as --set {script.asks[0]}=VALUE"
     )
-
-
-def told_rivals(script: Script, found: Words, is_asked: Callable[[Entry], bool]) -> list[str]:
-    """Return the note that a script starts another training; empty where all agree.
-
-    Args:
-        script: What the script amounts to.
-        found: The command that is read.
-        is_asked: Whether a flag says something here.
-    """
-
-    def said(words: list[str]) -> set[tuple[str, str]]:
-        told = {one.name: one for one in flags(words[:_MOST_WORDS], "")}
-        keys = {(name, str(one.value)) for name, one in told.items() if is_asked(one)}
-        return keys | {(name, value) for name, _, value in launch_options(words)}
-
-    own = said(found.words) if found.rivals else set()
-    others = [script.commands[one] for one in sorted(found.rivals)[:99]]
-    lines = sorted({one.line for one in others if said(one.words) != own})
-    if not lines:
-        return []
-    apart = ", ".join(str(line) for line in lines[:9] if line != found.line)
-    what = f"what line {apart} starts" if apart else "what it starts at other times"
-    return [
-        f"MORE THAN ONE TRAINING: line {found.line} is read, and not {what}; for that, give a "
-        "script without the others"
-    ]

@@ -23,10 +23,17 @@ def filled(text: str) -> str:
 
 @dataclass(slots=True)
 class Command:
-    """One command with its arguments expanded."""
+    """One command with its arguments expanded.
+
+    Attributes:
+        line: Where it stands.
+        words: The command.
+        unsure: The condition that decides whether it is reached, where that is not known.
+    """
 
     line: int
     words: list[str]
+    unsure: str = ""
 
 
 @dataclass(slots=True)

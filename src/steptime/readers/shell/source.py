@@ -15,7 +15,7 @@ SOURCES = ("source", ".")
 MOST_SOURCED = 12
 """Files that a script reads in; more are a system of their own."""
 
-_ENDS = (".sh", ".bash", ".env", "")
+_ENDS = (".sh", ".bash", ".env", ".txt", ".csv", ".tsv", ".list", "")
 _MOST_LETTERS = 6
 
 

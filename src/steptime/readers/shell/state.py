@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell.expand import Expander
+from steptime.readers.shell.marks import readable
 from steptime.readers.shell.script import Script
 from steptime.readers.shell.source import SourceOf
 from steptime.readers.shell.words import Token
@@ -16,20 +17,33 @@ MOST_STEPS = 60_000
 """Tokens that loops and calls may come over; real scripts take some hundreds."""
 MOST_NESTED = 20
 MOST_COPIED = 2_000_000
+_MOST_SHOWN = 60
 Kept = tuple[dict[str, str], dict[str, list[str]], dict[str, dict[str, str]]]
 """Texts, arrays and tables as they were."""
+Former = tuple[Kept, bool, tuple[int, int]]
+"""The same, whether arguments are closed, and the option to look at next."""
 _KEYED = re.compile(r"\[([^\]]{1,200})\]=(.*)\Z", re.DOTALL)
 
 
 @dataclass(slots=True)
 class Block:
-    """An ``if`` or a ``case`` that is open."""
+    """An ``if`` or a ``case`` that is open.
+
+    Attributes:
+        kind: ``if`` or ``case``.
+        outer: Whether what it stands in runs.
+        taken: Whether one of its branches was.
+        subject: What a case asks for.
+        line: Where it starts.
+        former: What to go back to behind a branch of which nobody knows whether it is taken.
+    """
 
     kind: str
     outer: bool
     taken: bool = False
     subject: str = ""
     line: int = 0
+    former: Former | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +83,13 @@ class State:
         self.presumed = self.negated = False
         self.join = self.leaving = ""
         self.depth = self.texts = self.files = self.steps = self.nested = self.loops = self.left = 0
+        # What decides, where nobody knows it, whether this part runs; the last such condition.
+        self.unsure: list[str] = []
+        self.condition = ""
         self.cut_at, self.copied, self.option = 0, 0, (1, 1)
         self.source_of = source_of
+        # Lines that a loop reads; None where they are not known.
+        self.lines: list[str] | None = None
         self.bodies: list[tuple[str, bool]] = []
         self.functions: dict[str, Function] = {}
         self.called: set[str] = set()
@@ -82,7 +101,8 @@ class State:
 
     def note(self, line: int, what: str) -> None:
         """Note what is not, or not as a whole, followed."""
-        self.script.notes.append(f"line {line}: {what}")
+        if not self.unsure:
+            self.script.notes.append(f"line {line}: {what}")
 
     def refused(self, line: int, why: str) -> ConfigError:
         """Return the refusal of what cannot be followed."""
@@ -100,10 +120,58 @@ class State:
             raise self.refused(line, why)
 
     def skips(self) -> bool:
-        """Return whether what stands behind ``&&`` or ``||`` is not reached."""
-        return (self.join == "&&" and self.truth is not True) or (
+        """Return whether what stands behind ``&&`` or ``||`` is not reached.
+
+        A command before the one that trains is taken to end well.
+        """
+        ends_well = self.truth is True or (self.truth is None and self.presumed)
+        return (self.join == "&&" and not ends_well) or (
             self.join == "||" and self.truth is not False
         )
+
+    def ended(self, truth: bool | None, *, presumed: bool = False) -> None:
+        """Keep how a command ended; ``!`` before it turns that round."""
+        self.truth = (not truth) if self.negated and truth is not None else truth
+        self.presumed = presumed and not self.negated
+        self.negated = False
+
+    def undecided(self, words: list[str]) -> None:
+        """Keep what a condition asks for that may stay undecided."""
+        self.condition = readable(" ".join(words))[:_MOST_SHOWN].replace("\v", " ")
+
+    def perhaps(self, line: int, condition: str) -> Former:
+        """Follow what comes as what may run or not; return what to go back to behind it.
+
+        Args:
+            line: Where it stands.
+            condition: What decides it.
+        """
+        former = self.kept(line), self.expander.closed, self.option
+        self.unsure.append(condition or "what stands before it")
+        return former
+
+    def surely(self, former: Former) -> None:
+        """End what may run or not: what it has set is as it was before.
+
+        Args:
+            former: What to go back to.
+        """
+        self.unsure.pop()
+        kept, self.expander.closed, self.option = former
+        self.go_back(kept)
+
+    def close(self, block: Block) -> None:
+        """End the branch of a block of which nobody knows whether it is taken, if it is one."""
+        if block.former is not None:
+            self.surely(block.former)
+            block.former = None
+
+    def stays(self) -> bool:
+        """Stay where a jump stands in a branch that may not be taken; return whether it is so."""
+        is_open = any(block.former is not None for block in self.blocks)
+        if is_open and self.leaving:
+            self.leaving, self.left = "", 0
+        return is_open
 
     def apart(self, tokens: list[Token], line: int) -> None:
         """Follow the tokens of a body, whose blocks are its own.
@@ -122,6 +190,8 @@ class State:
         self.nested += 1
         self.run(tokens)
         self.nested -= 1
+        for block in reversed(self.blocks):
+            self.close(block)
         self.blocks, self.on, self.join = outer
 
     def kept(self, line: int) -> Kept:

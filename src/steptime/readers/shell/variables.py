@@ -119,6 +119,20 @@ class Variables:
             return [self.scalars[name]] if name in self.scalars else None
         return self.spend_all(values)
 
+    def has(self, word: str) -> bool:
+        """Return whether the script has set ``NAME`` or ``NAME[key]``.
+
+        Args:
+            word: Either, with its key expanded.
+        """
+        name, _, key = word.partition("[")
+        key = key.removesuffix("]").strip()
+        if not key:
+            return name in self.scalars or bool(self.arrays.get(name))
+        if key in self.tables.get(name, {}):
+            return True
+        return key.isdigit() and int(key[:9]) < len(self.arrays.get(name, []))
+
     def one_of(self, name: str, key: str, place: int | None) -> str | None:
         """Return one value of an array or a table; None where it is not known.
 
@@ -160,3 +174,27 @@ def cut(value: str, operator: str, pattern: str) -> str | None:
         if fits(piece):
             return value[length:] if operator[0] == "#" else value[: size - length]
     return value
+
+
+def replaced(value: str, operator: str, pattern: str, other: str) -> str | None:
+    """Return a value with something else in place of what a pattern fits, the longest piece first.
+
+    Args:
+        value: What is changed.
+        operator: ``/`` for the first place, ``//`` for all, ``/#`` for the front, ``/%`` the back.
+        pattern: As a shell matches names.
+        other: What comes in its place.
+
+    Returns:
+        The value; None if that is too long to tell.
+    """
+    is_long = len(value) > _MOST_CUT or len(pattern) > 60 or len(other) > _MOST_CUT
+    if is_long or not is_known(pattern + other) or pattern.count("*") > 1:
+        return None
+    if not pattern:
+        return value
+    # Less what holds the end: a pattern may fit anywhere.
+    body = fnmatch.translate(pattern)[:-2]
+    front, back = ("\\A" if operator == "/#" else ""), ("\\Z" if operator == "/%" else "")
+    found = re.compile(f"{front}{body}{back}")
+    return found.sub(lambda one: other if one[0] else "", value, count=int(operator != "//"))
