@@ -181,12 +181,17 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         files=script.files,
     )
     reading, asked = launch_reading(source)
-    reading.notes[:0] = told_rivals(
-        script, found, lambda one: _mapped(one, form).key in asked, name
-    )
+    reading.notes[:0] = _said_of_rivals(script, found, form, asked, name)
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _said_of_rivals(
+    script: Script, found: Words, form: Format, asked: set[str], name: str
+) -> list[str]:
+    """Return what is noted of trainings that a script may start beside the one that is read."""
+    return told_rivals(script, found, lambda one: _mapped(one, form).key in asked, name)
 
 
 def _none_known(name: str, script: Script) -> ConfigError:
