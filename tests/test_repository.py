@@ -158,6 +158,18 @@ def test_no_file_needs_itself_in_a_circle() -> None:
     assert circle(needs) == []
 
 
+def test_no_folder_of_readers_needs_itself_in_a_circle() -> None:
+    every = {name: path for name, path in modules().items() if name.count(".") > 1}
+    folders: dict[str, set[str]] = {}
+    for name, path in every.items():
+        _, room, own, *_ = name.split(".")
+        if room == "readers":
+            near = [one for one in imported(path, every) if one.startswith("steptime.readers.")]
+            folders.setdefault(own, set()).update({one.split(".")[2] for one in near} - {own})
+    assert len(folders) > 10
+    assert circle(folders) == []
+
+
 def test_every_room_has_its_place_in_the_order() -> None:
     folders = {path.parent.name for path in (ROOT / "src" / "steptime").glob("*/__init__.py")}
     assert folders == set(ROOMS)
