@@ -21,9 +21,9 @@ export function makeTold({ assumed, ranked, state }) {
   const way = h("button", { type: "button", class: "link", "aria-label": "State what you know, under More" }, "State what you know");
   const summary = h("summary", {}, "What was assumed");
   const lists = {
-    assumed: list("Assumed", "assumed"),
-    time: list("Open, by how far it could move the step", "open"),
-    memory: list("Open, by how far it could move the memory", "open-memory"),
+    assumed: titled("Assumed", "assumed"),
+    time: titled("Open, by how far it could move the step", "open"),
+    memory: titled("Open, by how far it could move the memory", "open-memory"),
   };
   const parts = Object.values(lists).map((one) => one.element);
   const details = h("details", {}, summary, parts, way);
@@ -75,7 +75,7 @@ export function makeTold({ assumed, ranked, state }) {
 const inGb = (bytes) => `${gb(bytes)} GB`;
 
 /** A list under its title. */
-function list(title, key) {
+function titled(title, key) {
   const items = h("ul", { class: "told-list", "data-told": key });
   return { element: [h("h3", {}, title), items], show: (found) => fill(items, found) };
 }
