@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -114,7 +115,7 @@ def statement(node: ast.stmt) -> list[Any]:
 
 
 def short_form(tree: Any) -> str:
-    """Return nested lists in fewer bytes than JSON: ``(+ a (at terms 'total))``.
+    """Return nested lists in fewer bytes than JSON: ``(+ job.tp(! floor(* terms'total 2)))``.
 
     Args:
         tree: From `statement`, or a list of such.
@@ -122,15 +123,31 @@ def short_form(tree: Any) -> str:
     Raises:
         TypeError: If a word would be read as something else.
     """
-    if not isinstance(tree, list):
-        word = json.dumps(tree).strip('"').removesuffix(".0")
-        if isinstance(tree, bool) or set(word) & set(" ()'\"\\"):
-            raise TypeError(f"no short form for {tree!r}")
-        return word
-    if tree[:1] == ["text"]:
-        return "'" + short_form(tree[1])
-    inside = " ".join(short_form(one) for one in tree)
-    return f"({inside})".replace(" (", "(").replace(") ", ")")
+    match tree:
+        case [".", str(record), str(name)]:
+            return f"{_word(record)}.{_word(name)}"
+        case ["at", str(record), ["text", str(key)]]:
+            return f"{_word(record)}'{_word(key)}"
+        case ["call", *rest]:
+            return _listed(["!", *map(short_form, rest)])
+        case ["text", key]:
+            return "'" + _word(key)
+        case list():
+            return _listed([short_form(one) for one in tree])
+    return _word(tree)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"({' '.join(words)})".replace(" (", "(").replace(") ", ")")
+
+
+def _word(value: Any) -> str:
+    """Return a name, an operator or a number as one word."""
+    word = json.dumps(value).strip('"').removesuffix(".0")
+    kept = isinstance(value, str) and word != "." and ("." in word or word == "!")
+    if isinstance(value, bool) or kept or set(word) & set(" ()'\"\\"):
+        raise TypeError(f"no short form for {value!r}")
+    return word
 
 
 def _sections(docstring: str) -> tuple[str, str]:
@@ -159,7 +176,7 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
     ]
     return {
         "args": [one.arg for one in node.args.args],
-        "says": head,
+        "says": re.sub("^Return (whether )?", "", head).replace("`", ""),
         "from": with_names(references),
         "file": f"{module}:{node.lineno}",
         "body": body,

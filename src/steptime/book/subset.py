@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable
 
 from steptime.book.subset_names import bound_names, misused_loop_name, parameters, safe, text
+from steptime.book.subset_scalars import without_arrays
 from steptime.book.subset_syntax import SubsetError, Syntax
 
 PLAIN_CALLS = frozenset("all any enumerate len reversed sorted zip".split())
@@ -82,7 +83,7 @@ class Rewriter(Syntax):
         return ast.FunctionDef(
             name=safe(node.name),
             args=ast.arguments([], names, None, [], [], None, defaults),
-            body=self.block(body) or [ast.Pass()],
+            body=self.block(without_arrays(body)) or [ast.Pass()],
             decorator_list=[],
         )
 
