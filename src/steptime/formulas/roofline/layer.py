@@ -36,12 +36,14 @@ def input_outputs(job: Job) -> Number:
     Latent attention's chain of small products is taken as one with as many parameters.
 
     References:
-        deepseek2024, Sec. 2.1.1.
+        deepseek2024, Sec. 2.1.1; deepseek2024v2, Appendix B (queries that are not compressed).
     """
     ordinary = (job.num_attention_heads + 2.0 * job.num_query_groups) * job.head_dim
     key_value = job.num_attention_heads * (job.qk_nope_head_dim + job.v_head_dim)
+    # Small models compress keys and values alone.
+    compressed = job.q_lora_rank * (1.0 + query_width(job) / job.hidden_size)
     latent = (
-        job.q_lora_rank * (1.0 + query_width(job) / job.hidden_size)
+        where(job.q_lora_rank > 0.0, compressed, query_width(job))
         + job.kv_lora_rank * (1.0 + key_value / job.hidden_size)
         + job.qk_rope_head_dim
     )
