@@ -63,6 +63,8 @@ def expression(node: ast.expr) -> Any:
             return [_OPERATORS[type(op)], expression(left), expression(right)]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return ["call", name, *(expression(one) for one in args)]
+        case ast.Call(func=ast.Subscript(value=ast.Name(id=name), slice=key), args=args):
+            return ["listed", name, expression(key), *(expression(one) for one in args)]
         case ast.Subscript(value=base, slice=key):
             return ["at", expression(base), expression(key)]
         case ast.Dict(keys=keys, values=values):
@@ -190,6 +192,20 @@ def _renamed(tree: Any, names: dict[str, str]) -> Any:
     return [_renamed(one, names) for one in tree]
 
 
+def _chain(body: list[Any], listed: dict[str, list[str]]) -> list[Any]:
+    """Return statements in which what a table lists is called by name: each place has its case."""
+    found = []
+    for one in body:
+        if one[0] != "return" or not isinstance(one[1], list) or one[1][:1] != ["listed"]:
+            found.append(one)
+            continue
+        _, table, place, *values = one[1]
+        calls = [["return", ["call", name, *values]] for name in listed[table]]
+        found += [["if", ["==", place, at], [call]] for at, call in enumerate(calls[:-1])]
+        found.append(calls[-1])
+    return found
+
+
 class _Reader:
     """Reads formulas and all that they reach, each once.
 
@@ -230,14 +246,17 @@ class _Reader:
         if name != function.__name__:
             text["name"] = function.__name__
         self.functions[name] = text
-        called = {}
+        called: dict[str, str] = {}
+        listed: dict[str, list[str]] = {}
         for used in _identifiers(self._tree(module)[function.__name__]):
             value = getattr(module, used, None)
             if isinstance(value, FunctionType) and value.__module__ != _NUMBER:
                 called[used] = self.read(value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], FunctionType):
+                listed[used] = [self.read(one) for one in value]
             elif used not in self._tables and isinstance(value, (int, float, tuple, dict)):
                 self.constants[used] = list(value) if isinstance(value, tuple) else value
-        text["body"] = _renamed(text["body"], called)
+        text["body"] = _chain(_renamed(text["body"], called), listed)
         return name
 
 

@@ -15,9 +15,15 @@ from steptime.planning.question import TRIED_SCHEDULES, TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
 from steptime.planning.space import COPIES, ROW_FIELDS
-from steptime.readers.config_keys import LARGEST_SIZE
-from steptime.readers.families import FAMILIES, Family
-from steptime.readers.family_names import CLASSES, INNER, REFUSED_FAMILIES, REFUSED_KEYS, WRAPPERS
+from steptime.readers.huggingface.config_keys import LARGEST_SIZE
+from steptime.readers.huggingface.families import FAMILIES, Family
+from steptime.readers.huggingface.family_names import (
+    CLASSES,
+    INNER,
+    REFUSED_FAMILIES,
+    REFUSED_KEYS,
+    WRAPPERS,
+)
 
 CHANCES = (0.0, 0.5, FITS_WITH, 0.99)
 """Chances to fit that a reader may ask for; 0 for any layout whose counted bytes fit."""

@@ -26,9 +26,9 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.causes import Asker
 from steptime.planning.part_causes import PartCause, part_causes
-from steptime.readers.run_log import read_log
-from steptime.readers.trace_events import is_trace
-from steptime.readers.trace_rank import read_ranks
+from steptime.readers.trace.events import is_trace
+from steptime.readers.trace.rank import read_ranks
+from steptime.readers.trace.run_log import read_log
 
 EXAMPLES = """
 Examples:

@@ -10,8 +10,8 @@ from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import own_names
 from steptime.planning.emit.stages import stage_names
-from steptime.readers.framework_rules import check_framework
-from steptime.readers.reading import Reading
+from steptime.readers.common.framework_rules import check_framework
+from steptime.readers.keys.reading import Reading
 
 Names = dict[str, Any]
 FLEX = "flex"
