@@ -228,3 +228,73 @@ def test_what_ms_swift_takes_where_its_user_says_nothing(tmp_path: Path) -> None
 def test_what_else_ms_swift_trains_is_refused(flags: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=why):
         read(tmp_path, "run.sh", f"{SWIFT} {flags}\n")
+
+
+OLMO = (
+    "model:\n  d_model: 2048\n  n_heads: 16\n  n_layers: 16\n  mlp_ratio: 8\n  rope: true\n"
+    "  max_sequence_length: 4096\n  vocab_size: 50280\n  embedding_size: 50304\n"
+    "  activation_type: swiglu\n  weight_tying: false\n  block_type: sequential\n{more}"
+    "optimizer:\n  name: adamw\nglobal_train_batch_size: 1024\ndevice_train_microbatch_size: 4\n"
+    "precision: amp_bf16\nfsdp:\n  sharding_strategy: FULL_SHARD\n"
+)
+
+
+def test_parts_of_a_model_of_olmo_are_read_and_unknown_ones_told(tmp_path: Path) -> None:
+    plain = read(tmp_path, "own.yaml", OLMO.format(more="")).model
+    assert plain is not None
+    # OLMo's own defaults: biases everywhere, LayerNorm, queries and keys as they are.
+    assert (plain.linear_bias, plain.norm, plain.qk_norm) == (True, "layernorm", False)
+    more = "  include_bias: false\n  layer_norm_type: rms\n  attention_layer_norm: true\n"
+    other = read(tmp_path, "own.yaml", OLMO.format(more=more)).model
+    assert other is not None
+    assert (other.linear_bias, other.norm, other.qk_norm) == (False, "rmsnorm", True)
+    told = read(tmp_path, "own.yaml", OLMO.format(more="  sliding_parts: 3\n"))
+    assert "not used: model.sliding_parts" in told.notes
+
+
+@pytest.mark.parametrize("more", ["  moe_num_experts: 64\n  moe_top_k: 8\n", ""])
+def test_experts_of_olmo_are_refused(more: str, tmp_path: Path) -> None:
+    text = OLMO.format(more=more)
+    text = text if more else text.replace("block_type: sequential", "block_type: moe")
+    with pytest.raises(ConfigError, match="experts of this format are not read"):
+        read(tmp_path, "own.yaml", text)
+
+
+def test_the_record_of_a_precision_replaces_what_sections_say(tmp_path: Path) -> None:
+    text = (
+        "model:\n  tensor_model_parallel_size: 2\n  num_layers: 32\n  hidden_size: 4096\n"
+        "  num_attention_heads: 32\n  seq_length: 4096\n  vocab_size: 32000\n"
+        "train:\n  train_iters: 10\n  global_batch_size: 64\n  micro_batch_size: 1\n"
+        "ddp:\n  grad_reduce_in_fp32: true\n  use_distributed_optimizer: true\n"
+        "mixed_precision:\n  bf16: true\n  grad_reduce_in_fp32: false\n"
+    )
+    found = read(tmp_path, "own.yaml", text)
+    assert {one.name: one.value for one in found.software_facts}["sent_gradient_bytes"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("pipeline_model_parallel_split_rank: 0", "an encoder and a decoder"),
+        ("virtual_prompt_model_file: own", "prompts or small added layers"),
+        ("start_from_idx: null", "inference is not modelled"),
+    ],
+)
+def test_keys_that_only_other_runs_have_are_refused(key: str, why: str, tmp_path: Path) -> None:
+    text = ALIGNED.format(section="own") + f"{key}\n"
+    with pytest.raises(ConfigError, match=why):
+        read(tmp_path, "own.yaml", text)
+
+
+def test_a_layout_of_stages_that_a_shell_would_pass_on(tmp_path: Path) -> None:
+    text = (
+        "MODEL_ARGS:\n  --num-layers: 14\n  --hidden-size: 1024\n  --num-attention-heads: 16\n"
+        "  --seq-length: 4096\n  --micro-batch-size: 1\n  --global-batch-size: 64\n"
+        "  --vocab-size: 32000\n  --bf16: true\n  --pipeline-model-parallel-size: 4\n"
+        "  --pipeline-model-parallel-layout: {}\n"
+    )
+    plain = read(tmp_path, "own.yaml", text.format("Et*2|(tt|)*5t|tL"))
+    escaped = read(tmp_path, "own.yaml", text.format(r"Et*2\\|\\(tt\\|\\)*5t\\|tL"))
+    told = [completed(one, {"num_gpus": 8})[0] for one in (plain, escaped)]
+    assert told[0] == told[1]
+    assert (told[0].pp, told[0].vpp) == (4, 2)
