@@ -6,7 +6,7 @@ import pytest
 
 from steptime.formulas.messages.pipeline import tensor_in_pipeline
 from steptime.inputs.errors import ConfigError
-from steptime.pipeline.draw import drawing
+from steptime.pipeline.draw import _mark, drawing
 from steptime.pipeline.durations import crossing_rows, stage_ranks
 from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
 from steptime.pipeline.measure import phase_bounds
@@ -170,3 +170,17 @@ def test_pairs_that_overlap_leave_the_middle_ranks_what_the_report_prints(
     assert max(idle) == idle[p // 2] == pytest.approx(printed, abs=1e-9)
     # The ranks at both ends run fewer pairs, so they work longer in the same step.
     assert idle[0] == min(idle)
+
+
+@pytest.mark.parametrize(
+    ("forward", "back", "mark"),
+    [
+        *((0.2, 0.29, "."), (0.25, 0.25, "x"), (0.5, 0.0, "F"), (0.0, 0.5, "B")),
+        # Nine tenths of one are still both.
+        *((0.9, 0.1, "x"), (0.91, 0.09, "F"), (0.1, 0.9, "x"), (0.09, 0.91, "B")),
+    ],
+)
+def test_a_column_that_is_half_busy_shows_what_it_is_busy_with(
+    forward: float, back: float, mark: str
+) -> None:
+    assert _mark(forward, back) == mark

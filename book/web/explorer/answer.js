@@ -5,19 +5,6 @@
 
 import { ownShape, saysHow } from "./state.js";
 
-/** Parts of the step in the order they are drawn, with the words of the page. */
-export const STEP_PARTS = [
-  ["compute", "compute"],
-  ["recompute", "recomputation"],
-  ["tensor_parallel", "tensor-parallel"],
-  ["context_parallel", "context-parallel"],
-  ["expert_parallel", "all-to-all"],
-  ["pipeline_sends", "stage sends"],
-  ["data_parallel", "data-parallel"],
-  ["optimizer", "optimizer step"],
-  ["bubble", "bubble"],
-];
-
 /** Words of `fit_verdict`, by its number. */
 const VERDICTS = ["over", "tight", "fits"];
 
@@ -25,7 +12,9 @@ const VERDICTS = ["over", "tight", "fits"];
 export function modelFields(state, data) {
   const preset = data.models.find((one) => one.key === state.model);
   if (preset) return preset.fields;
-  return { ...data.blank_model, ...ownShape(state.own) };
+  // What it does not say is nothing, of all that a preset says.
+  const nothing = Object.keys(data.models[0].fields).map((name) => [name, 0]);
+  return { ...Object.fromEntries(nothing), ...ownShape(state.own) };
 }
 
 /** Return the name of the model that a state names. */

@@ -2,7 +2,7 @@
 
 import { script } from "../shared/script.js";
 import { drawBars, memoryScale, timeScale } from "./bars.js";
-import { fill, h, roving, text, toggles } from "./dom.js";
+import { fill, h, oneStop, text, toggles } from "./dom.js";
 import { count, digits, gb, seconds, units } from "./format.js";
 import { MEMORY_PARTS, STEP_SLOTS, placeWord, stepOut, stepParts } from "./outs.js";
 import { drawServers, drawStages } from "./pictures.js";
@@ -59,7 +59,7 @@ export function pictureParts(id, change) {
     h("section", { class: "box half" }, stagesTitle, stages, timeline),
     h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
-  const settle = roving(element, ".number:enabled, .toggle, .timeline");
+  const settle = oneStop(element, ".number:enabled, .toggle, .timeline");
   return { element, by, timeline, memory, memoryKeys, memoryTitle, timeTitle, stagesTitle, time, heads, timeKeys, stages, servers, settle };
 }
 

@@ -238,7 +238,6 @@ def explorer_data() -> dict[str, Any]:
         "models": model_entries(),
         "accelerators": accelerator_entries(),
         "blank_job": {**blank, **flat(shape, device)},
-        "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
         "schedules": schedule_entries(),
         "software": common_facts(device, shape),
         "hiding": HIDING,
