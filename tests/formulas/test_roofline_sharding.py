@@ -182,8 +182,7 @@ def test_the_optimizer_of_experts_is_shared_by_those_that_hold_them() -> None:
     facts = found.software.time
     assert facts is not None
     one = stage_parameters(found.record, 56.0)
-    moved = 46.0 * (one["shared"] / 256 + one["routed"] / 32)
-    moved += 4.0 * (one["shared"] + one["routed"])
+    moved = (26.0 + 8.0) * (one["shared"] / 256 + one["routed"] / 32)
     rate = found.step.accelerator.hbm_bytes_per_s * CONSTANTS.hbm_efficiency
     assert optimizer_s(found.record, facts, CONSTANTS, 56.0) == pytest.approx(moved / rate)
 

@@ -177,10 +177,8 @@ def tied_s(job: Job, stack: TimeFacts, constants: Constants) -> Number:
 def optimizer_s(job: Job, stack: TimeFacts, constants: Constants, layers: Number) -> Number:
     """Return the time of the optimizer.
 
-    Of each parameter that a device updates, a 32-bit gradient is read for its norm and scaled
-    (12 bytes), Adam reads it with the 32-bit weight and two moments and writes those three (28),
-    and the 16-bit weight is made of the 32-bit one (6). Narrower gradients are widened first.
-    Gradients that are held whole are set to zero for the next step.
+    Adam reads and writes a 32-bit copy of each parameter and two moments, reads the gradient,
+    twice with the norm, and writes the 16-bit parameter.
 
     Args:
         stack: ``sent_gradient_bytes``.
@@ -188,15 +186,12 @@ def optimizer_s(job: Job, stack: TimeFacts, constants: Constants, layers: Number
         layers: Of the stage.
 
     References:
-        megatronlm2026, megatron/optimizer/optimizer.py and clip_grads.py (what a step moves);
         rajbhandari2020, Sec. 3.1 (what mixed-precision Adam keeps).
     """
     sharded = job.zero_stage > 0.0
     one = stage_parameters(job, layers)
     shared = one["shared"] / where(sharded, shard_ranks(job), 1.0)
     routed = one["routed"] / where(sharded, expert_shard_ranks(job), 1.0)
-    widened = 3.0 * (4.0 - stack.sent_gradient_bytes)
-    moved = (12.0 + 28.0 + 6.0 + widened) * (shared + routed)
-    whole = where(sharding_stage(job) > 1.0, 0.0, one["shared"] + one["routed"])
-    moved = moved + stack.sent_gradient_bytes * whole
+    states = 2.0 * (4.0 + 4.0 + 4.0) + 2.0
+    moved = (states + 2.0 * stack.sent_gradient_bytes) * (shared + routed)
     return moved / (job.hbm_bytes_per_s * constants.hbm_efficiency)
