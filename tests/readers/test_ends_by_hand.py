@@ -187,7 +187,7 @@ def test_ranks_that_were_cut_short_are_not_known() -> None:
     [
         # Ten layers on four ranks, as a file lists them.
         ("1,4,4,1", {"first_stage_layers": 1, "last_stage_layers": 1}),
-        # As is usual: evenly, or with both ends as a layer. Of other layers, of other ranks, a debt.
+        # As is usual: evenly, or with both ends as a layer. Other layers, other ranks, a debt.
         *((one, {}) for one in ("3,3,2,2", "2,3,3,2", "2,3,3,3", "2,3,2,2", "2,6,2", "2,3,3,1,1")),
         *(("-1,5,4,2", {}), ("0,4,4,2", {})),
     ],
