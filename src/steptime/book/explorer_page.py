@@ -72,10 +72,11 @@ ROOTS = (
 
 CHAIN = ("explorer/index.js", "explorer/app.js")
 """Modules whose scripts are fetched one after another: what draws the first answer, which is made
-with the page, and the whole explorer, which answers every state that is asked."""
+with the page, and what answers every state that is asked."""
 LATER = ("explorer/later.js", "explorer/opened.js", "explorer/software.js", "explorer/given.js")
-"""Modules that the page fetches: after its first answer, with the first formula opened, with the
-first software that somebody names, and with the first copy in another form."""
+"""Modules that the page fetches: after its first answer, the form first of all, with the first
+formula opened, with the first software that somebody names, and with the first copy in another
+form."""
 
 PAGE = AlonePage(
     name="explorer",
