@@ -4,6 +4,7 @@
  */
 
 import { ownShape, saysHow } from "./state.js";
+import { inNumber } from "../shared/number.js";
 
 /** Words of `fit_verdict`, by its number. */
 const VERDICTS = ["over", "tight", "fits"];
@@ -68,7 +69,8 @@ export function precisionRefusal(state, job, data) {
 export function refusal(state, job, data, formulas, named = null) {
   const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
   if (devices.broken) {
-    const values = { ...state, nearest: devices.nearest };
+    const gpus = `${state.n} ${inNumber(state.n, "GPUs")}`;
+    const values = { ...state, gpus, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
   const lacking = precisionRefusal(state, job, data);
