@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from steptime.formulas.messages.pipeline import tensor_in_pipeline
@@ -14,6 +16,7 @@ from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import report
 from steptime.pipeline.schedules import MOST_ACTIONS, check_schedule, schedule_orders
 from steptime.pipeline.stage_times import StageTimes
+from steptime.pipeline.svg import row
 from steptime.pipeline.timeline import Work, simulate, simulate_orders
 
 # --- by hand: why ranks are idle
@@ -184,3 +187,18 @@ def test_a_column_that_is_half_busy_shows_what_it_is_busy_with(
     forward: float, back: float, mark: str
 ) -> None:
     assert _mark(forward, back) == mark
+
+
+def test_of_a_pair_the_forward_is_drawn_above_the_backward() -> None:
+    # Ten pixels a slot from 64 on; a row of 22 is cut in two while both run, in slots 4 to 7.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,1B0,1F1,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    timeline = simulate_orders("mine", orders, stages, count, Work(forward=1, backward=2))
+    drawn = "".join(row(timeline, 0, 10, 12, 0))
+    boxes = re.findall(
+        r'class="([FB])" x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="(\d+)"', drawn
+    )
+    assert boxes == [
+        *(("F", "64.00", "0", "10.00", "22"), ("F", "104.00", "0", "30.00", "11")),
+        *(("B", "104.00", "11", "30.00", "11"), ("B", "164.00", "0", "20.00", "22")),
+    ]

@@ -19,7 +19,7 @@ from steptime.planning.causes import MOST_SHARE, Asker, causes_known
 from steptime.planning.change import resized
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
-from steptime.planning.faster import _pipeline
+from steptime.planning.faster import _pipeline, _sizes
 from steptime.planning.measured import compared, measured
 from steptime.planning.placement import in_use
 from steptime.planning.search import search
@@ -184,3 +184,29 @@ def test_a_chance_to_fit_of_one_is_no_bound() -> None:
     assert search_question(**asked, global_batch_size=64, fits_with=0.0).fits_with == 0.0
     with pytest.raises(ConfigError, match=r"fits_with must be in \[0, 1\), such as 0.9, got 1.0"):
         search_question(**asked, global_batch_size=64, fits_with=1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "offered"),
+    [
+        # Of one rank there is no half; of eight copies one can be taken for two stages.
+        ({"dp": 8}, {("tp", 2), ("cp", 2), ("pp", 2)}),
+        ({"dp": 1}, set()),
+        ({"dp": 8, "tp": 2}, {("tp", 1), ("tp", 4), ("cp", 2), ("pp", 2)}),
+        # Of three stages neither a half nor one that the copies would take up is offered.
+        ({"dp": 8, "pp": 3}, {("pp", 6), ("tp", 2), ("cp", 2)}),
+    ],
+)
+def test_sizes_that_are_offered_are_halves_and_doubles(
+    given: dict[str, int], offered: set[tuple[str, int]]
+) -> None:
+    names = ("tp", "cp", "pp")
+    changes = [change.stated for change in _sizes(step(**given))]
+    assert {(name, one[name]) for one in changes for name in names if name in one} == offered
+
+
+def test_what_the_file_itself_asks_for_gains_nothing_that_is_known() -> None:
+    own = answer(Question(step=step(dp=8)))
+    found = measured(f"{own.step_time_s}s", own)
+    told = compared(found, own, asks_wide=True, software="megatron")
+    assert (told.inside, told.change, told.gain_fraction) == (True, "--bf16", 0.0)

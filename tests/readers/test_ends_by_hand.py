@@ -10,9 +10,11 @@ from written_files import read
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
+from steptime.readers.common.stage_layers import CHUNKS, stage_ends
 from steptime.readers.configured import check_whole
 from steptime.readers.other_model import take_model
 from steptime.readers.shell.follow import followed
+from steptime.readers.trace.rank import _ranks
 
 CONFIGS = json.loads((Path(__file__).parent / "hub_configs.json").read_text(encoding="utf-8"))
 SHAPE = "--num-layers 10 --hidden-size 64 --num-attention-heads 4 --vocab-size 1000"
@@ -115,3 +117,84 @@ def test_a_command_that_changes_a_file_that_is_not_here_is_refused(
         return
     with pytest.raises(ConfigError, match=r"run\.sh: --config = gone\.yaml says most"):
         check_whole(words, sized, "run.sh")
+
+
+SIZED = f"{SHAPE} --seq-length 64 --micro-batch-size 1 --global-batch-size 8 --bf16"
+
+
+@pytest.mark.parametrize(("optimizer", "told"), [("adam", False), ("sgd", True), ("muon", True)])
+def test_states_of_another_optimizer_are_said_to_be_taken_as_adams(
+    optimizer: str, told: bool, tmp_path: Path
+) -> None:
+    notes = read(tmp_path, "run.args", f"{SIZED} --optimizer {optimizer}\n").notes
+    assert bool(notes) is told
+    assert all("taken as Adam's" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("groups", "reach", "limit"),
+    [(4, 2, (4, 2)), (4, 4, (1, 0)), (4, 0, (1, 0)), (1, 1, (1, 0))],
+)
+def test_groups_of_experts_bound_a_token_that_reaches_some_of_them(
+    groups: int, reach: int, limit: tuple[int, int], tmp_path: Path
+) -> None:
+    flags = f"{SIZED} --num-experts 8 --moe-router-topk 2 --moe-router-num-groups {groups} "
+    flags += f"--moe-router-group-topk {reach}" if reach else ""
+    shape = read(tmp_path, "run.args", flags).model
+    assert shape is not None
+    assert shape.experts is not None
+    assert (shape.experts.num_groups, shape.experts.max_groups) == limit
+
+
+@pytest.mark.parametrize(
+    ("given", "wide"),
+    [
+        # gptneox: two thirds of the file's number, or of 4 x 768, half for each of two matrices;
+        # of 8 x 768 whatever the file says where its feed-forward network is Llama's.
+        ({"activation": "geglu", "intermediate_size": 1536}, 512),
+        ({"activation": "geglu"}, 1024),
+        ({"mlp_type": "llama", "intermediate_size": 9999}, 2048),
+        ({"activation": "gelu"}, 3072),
+    ],
+)
+def test_widths_of_gated_networks_by_hand(
+    given: dict[str, object], wide: int, tmp_path: Path
+) -> None:
+    sizes = {"num_layers": 2, "hidden_size": 768, "num_attention_heads": 12, "seq_length": 128}
+    sizes |= {"train_micro_batch_size_per_gpu": 1, "train_batch_size": 8}
+    shape = read(tmp_path, "own.yml", json.dumps(sizes | given)).model
+    assert shape is not None
+    assert shape.ffn_hidden_size == wide
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [("tp: 1\n  a: [1\n", ":2: not valid"), ("tp: 1\npp: 1\nb: }\n", ":3: not valid")],
+)
+def test_what_is_not_yaml_is_refused_with_its_line(text: str, where: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=where):
+        read(tmp_path, "own.yaml", text)
+
+
+def test_ranks_that_were_cut_short_are_not_known() -> None:
+    assert _ranks("[0, 8, 16]") == (0, 8, 16)
+    assert _ranks("[0, 1, ..., 63]") == ()
+    assert _ranks(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("chunks", "ends"),
+    [
+        # Ten layers on four ranks, as a file lists them.
+        ("1,4,4,1", {"first_stage_layers": 1, "last_stage_layers": 1}),
+        # As is usual, evenly or with both ends as a layer. Of other layers, other ranks, a debt.
+        *((one, {}) for one in ("3,3,2,2", "2,3,3,2", "2,3,3,3", "2,3,2,2", "2,6,2", "2,3,3,1,1")),
+        *(("-1,5,4,2", {}), ("0,4,4,2", {})),
+    ],
+)
+def test_stages_that_a_file_lists_are_taken_where_they_can_be(
+    chunks: str, ends: dict[str, int], tmp_path: Path
+) -> None:
+    reading = read(tmp_path, "run.args", SIZED)
+    reading.state(CHUNKS, chunks, written="--stages")
+    assert stage_ends(reading, 4, 1, "1f1b") == ends
