@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -20,6 +21,7 @@ from steptime.planning.change import resized
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
 from steptime.planning.faster import _pipeline, _sizes
+from steptime.planning.front import Kept
 from steptime.planning.measured import compared, measured
 from steptime.planning.placement import in_use
 from steptime.planning.search import search
@@ -210,3 +212,13 @@ def test_what_the_file_itself_asks_for_gains_nothing_that_is_known() -> None:
     found = measured(f"{own.step_time_s}s", own)
     told = compared(found, own, asks_wide=True, software="megatron")
     assert (told.inside, told.change, told.gain_fraction) == (True, "--bf16", 0.0)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_of_layouts_alike_in_all_else_the_first_choice_of_each_switch_comes_first(
+    place: int,
+) -> None:
+    switches = np.zeros((2, 3), dtype=int)
+    switches[0, place] = 1
+    kept = Kept(np.ones(2), np.ones(2), np.ones((2, 10)), switches)
+    assert kept.order().tolist() == [1, 0]

@@ -48,6 +48,35 @@ def test_a_loop_behind_a_condition_runs_where_bash_runs_it(before: str, entered:
     assert script.commands[-1].words == ["train", "--n", "-12." if entered else "-."]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # Bash's arrays, lengths and names of names, of one letter too.
+        ("A=(1 2 3); A[1]=9\ntrain ${A[@]}\n", "1 9 3"),
+        ("A=(1 2 3); A[3]=4\ntrain ${A[@]}\n", "1 2 3 4"),
+        ("A=abc; B=A\ntrain ${#A} ${!B}\n", "3 abc"),
+        ("NAME=abcd; OTHER=NAME\ntrain ${#NAME} ${!OTHER}\n", "4 abcd"),
+    ],
+)
+def test_values_are_those_that_bash_puts_in(text: str, words: str) -> None:
+    assert followed(text, "run.sh", {}).commands[-1].words == ["train", *words.split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "cuts"),
+    [
+        ("train --tp 2 \\\n  # --pp 4 \\\n  --zero\n", True),
+        # Another command behind the comment, no command before it, and no comment.
+        ("train --tp 2 \\\n  # --pp 4 \\\necho\n", False),
+        ("# --pp 4 \\\n--zero\ntrain --tp 2\n", False),
+        ("train --tp 2\n--zero\n", False),
+    ],
+)
+def test_a_comment_that_cuts_a_command_is_told_and_no_other(text: str, cuts: bool) -> None:
+    notes = followed(text, "run.sh", {}).notes
+    assert any("a comment ends the command there" in note for note in notes) is cuts
+
+
 @pytest.mark.parametrize(("last", "follows"), [(256, True), (257, False)])
 def test_a_loop_is_followed_over_as_many_numbers_as_are_taken(last: int, follows: bool) -> None:
     text = f"A=0; for n in $(seq {last}); do A=$n; done\ntrain --n $A\n"
@@ -133,7 +162,7 @@ def test_states_of_another_optimizer_are_said_to_be_taken_as_adams(
 
 @pytest.mark.parametrize(
     ("groups", "reach", "limit"),
-    [(4, 2, (4, 2)), (4, 4, (1, 0)), (4, 0, (1, 0)), (1, 1, (1, 0))],
+    [(4, 2, (4, 2)), (4, 1, (4, 1)), (4, 4, (1, 0)), (4, 0, (1, 0)), (1, 1, (1, 0))],
 )
 def test_groups_of_experts_bound_a_token_that_reaches_some_of_them(
     groups: int, reach: int, limit: tuple[int, int], tmp_path: Path
@@ -198,3 +227,31 @@ def test_stages_that_a_file_lists_are_taken_where_they_can_be(
     reading = read(tmp_path, "run.args", SIZED)
     reading.state(CHUNKS, chunks, written="--stages")
     assert stage_ends(reading, 4, 1, "1f1b") == ends
+
+
+@pytest.mark.parametrize(
+    ("axes", "stage"),
+    [
+        # MaxText: weights are shared over the fsdp and the expert axes, not over data.
+        *(("fsdp: 1|data: -1", 0), ("fsdp: 1|expert: -1", 3), ("fsdp: 1|expert: 4", 3)),
+        *(("fsdp: -1", 3), ("fsdp: 8", 3)),
+    ],
+)
+def test_axes_over_which_weights_are_shared(axes: str, stage: int, tmp_path: Path) -> None:
+    named = [one.replace(":", "_parallelism:") for one in axes.split("|")]
+    text = "base_config: base.yml\nmodel_name: mixtral-8x7b\nper_device_batch_size: 2\n"
+    text += "".join(f"ici_{one}\n" for one in named)
+    assert read(tmp_path, "own.yml", text).value("zero_stage") == stage
+
+
+def test_a_text_part_of_a_kind_that_nobody_knows_is_not_read_as_the_usual_one(
+    tmp_path: Path,
+) -> None:
+    part = next(one["config"] for one in CONFIGS if one["name"] == "llama-3-8b")
+    wrapped = {"model_type": "llava", "text_config": part | {"model_type": "nobody"}}
+    with pytest.raises(ConfigError, match="'nobody' is not known"):
+        read(tmp_path, "config.json", json.dumps(wrapped))
+    del wrapped["text_config"]["model_type"]  # type: ignore[attr-defined]
+    shape = read(tmp_path, "config.json", json.dumps(wrapped)).model
+    assert shape is not None
+    assert shape.num_layers == 32
