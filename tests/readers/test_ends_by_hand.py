@@ -55,6 +55,10 @@ def test_a_loop_behind_a_condition_runs_where_bash_runs_it(before: str, entered:
         ("A=(1 2 3); A[1]=9\ntrain ${A[@]}\n", "1 9 3"),
         ("A=(1 2 3); A[3]=4\ntrain ${A[@]}\n", "1 2 3 4"),
         ("A=abc; B=A\ntrain ${#A} ${!B}\n", "3 abc"),
+        # An empty word beside `=`, and a sum that is none beside one that is.
+        ("A=; if [ x = $A ]; then T=1; else T=2; fi\ntrain $T\n", "2"),
+        ("A=x; if [ x = $A ]; then T=1; else T=2; fi\ntrain $T\n", "1"),
+        ("A=$((2 @ 3)); B=$((2 * 3))\ntrain $B\n", "6"),
         ("NAME=abcd; OTHER=NAME\ntrain ${#NAME} ${!OTHER}\n", "4 abcd"),
     ],
 )
@@ -255,3 +259,21 @@ def test_a_text_part_of_a_kind_that_nobody_knows_is_not_read_as_the_usual_one(
     shape = read(tmp_path, "config.json", json.dumps(wrapped)).model
     assert shape is not None
     assert shape.num_layers == 32
+
+
+@pytest.mark.parametrize(("every", "dense"), [(1, 0), (2, 3), (3, 4), (4, 4), (5, 4)])
+def test_of_five_layers_each_so_many_th_has_experts(every: int, dense: int, tmp_path: Path) -> None:
+    # transformers: layer i has experts where (i + 1) % decoder_sparse_step is 0.
+    sizes = {"num_hidden_layers": 5, "hidden_size": 64, "vocab_size": 1000, "num_experts": 8}
+    sizes |= {"intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 4}
+    sizes |= {"num_experts_per_tok": 2, "moe_intermediate_size": 32, "decoder_sparse_step": every}
+    text = json.dumps({"model_type": "qwen2_moe"} | sizes)
+    shape = read(tmp_path, "config.json", text).model
+    assert shape is not None
+    assert shape.experts is not None
+    assert shape.experts.num_dense_layers == dense
+
+
+def test_a_launcher_that_names_no_nodes_starts_one(tmp_path: Path) -> None:
+    reading = read(tmp_path, "run.sh", f"torchrun --nproc_per_node 8 pretrain_gpt.py {SIZED}\n")
+    assert (reading.value("num_nodes"), reading.value("num_gpus")) == (1, 8)
