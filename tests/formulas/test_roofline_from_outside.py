@@ -30,7 +30,7 @@ from steptime.formulas.roofline import (
     stages,
     tensor,
 )
-from steptime.formulas.roofline.step import roofline_step
+from steptime.formulas.roofline.step import layer_parts, roofline_step
 from steptime.formulas.schedule import SCHEDULES
 from steptime.inputs.constants import published_constants
 
@@ -258,6 +258,9 @@ def test_what_a_stage_does_waits_for_its_longest_chunk() -> None:
     )
     names = ("compute", "recompute", "tensor_parallel", "context_parallel", "expert_parallel")
     assert min(one[name] for name in names) > 0.0  # type: ignore[literal-required]
+    # 64 sequences over two copies: 32 micro-batches of 5 layers.
+    again = layer_parts(whole, found.software.time, hopper, 32.0)["recompute"]
+    assert one["recompute"] == pytest.approx(32.0 * 5.0 * again, rel=1e-12)
     longer = {name: 1.2 for name in names} | {"bubble": 0.6, "data_parallel": 1.0}
     for name, factor in longer.items():
         assert two[name] == pytest.approx(factor * one[name], rel=1e-12), name  # type: ignore[literal-required]
