@@ -3,7 +3,9 @@
 ``python bench/launch_draw.py MIRRORS --seed 201 --table draw.csv``: MIRRORS is a folder that holds
 git directories or plain copies of repositories. A repository is drawn first and a file of it then,
 so that a repository of a thousand files counts no more than one of ten. ``--under PART`` takes
-every launch file whose path has that part instead: a whole folder. No file drawn is kept here.
+every launch file whose path has that part instead: a whole folder. ``--but SEEN`` leaves out what
+a repository of that other folder holds letter for letter, such as what a fork never touched.
+No file drawn is kept here.
 What a file leaves to whoever starts it is told as small as its layout allows, and the table says
 so: a file of unknown sizes of a model is told one too, and counts apart. Whether an answer is
 right is for eyes: the columns are those of `steptime explain`.
@@ -14,6 +16,9 @@ from __future__ import annotations
 import argparse
 import collections
 import csv
+import hashlib
+import io
+import math
 import os
 import random
 import re
@@ -69,18 +74,42 @@ def unpacked(mirrors: Path, into: Path) -> dict[str, list[str]]:
     return found
 
 
-def texts(git: Path) -> Iterator[tuple[str, bytes]]:
-    """Return the small files of a git directory that may launch something, or lie beside one."""
-    call = ["git", "--git-dir", str(git)]
-    listed = subprocess.run([*call, "ls-tree", "-r", "-l", "-z", "HEAD"], capture_output=True)
+def blobs(git: Path) -> Iterator[tuple[str, str]]:
+    """Return the small files of a git directory that may launch something, by their content."""
+    call = ["git", "--git-dir", str(git), "ls-tree", "-r", "-l", "-z", "HEAD"]
+    listed = subprocess.run(call, capture_output=True)
     for line in listed.stdout.decode(errors="replace").split("\0"):
         head, _, name = line.partition("\t")
         size = head.rpartition(" ")[2]
         small = size.isdigit() and int(size) < LARGEST_BYTES
         if small and name.lower().endswith((*ENDS, *BESIDE)) and ".." not in name:
-            blob = head.split()[2]
-            shown = subprocess.run([*call, "cat-file", "blob", blob], capture_output=True)
-            yield name, shown.stdout
+            yield head.split()[2], name
+
+
+def texts(git: Path) -> Iterator[tuple[str, bytes]]:
+    """Return what the small files of a git directory hold."""
+    wanted = list(blobs(git))
+    call = ["git", "--git-dir", str(git), "cat-file", "--batch"]
+    asked = "".join(f"{blob}\n" for blob, _ in wanted).encode()
+    told = io.BytesIO(subprocess.run(call, input=asked, capture_output=True).stdout)
+    for _, name in wanted:
+        size = told.readline().split()[-1]
+        # What a mirror lists and does not hold is said to be missing.
+        if size.isdigit():
+            yield name, told.read(int(size))
+            told.read(1)
+
+
+def held(mirrors: Path) -> set[str]:
+    """Return the contents that the git directories of a folder hold, as git names them."""
+    heads = [path.parent for path in (*mirrors.glob("*/HEAD"), *mirrors.glob("*/*/HEAD"))]
+    return {blob for head in heads for blob, _ in blobs(head)}
+
+
+def content_of(path: str) -> str:
+    """Return a file's content as git names it."""
+    content = Path(path).read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def is_launch(path: Path, root: Path) -> bool:
@@ -135,6 +164,7 @@ def fewest_gpus(reading: Any, group: int, whole: int) -> int:
     shared, copies = reading.value("dp"), int(reading.value("dp_replicate", 1) or 1)
     if shared:
         return int(shared) * group
+    whole = math.lcm(whole, int(reading.value("devices of fixed axes", 1)))
     gpus = whole * max(1, -(-GPUS // whole))
     gpus *= 1 if (gpus // group) % copies == 0 and gpus > copies else copies
     batch, micro = reading.value("global_batch_size"), reading.value("micro_batch_size", 1)
@@ -203,11 +233,15 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=Path("build/launch-draw"))
     parser.add_argument("--table", type=Path, default=Path("build/launch-draw.csv"))
     parser.add_argument("--accelerator", default="b200")
+    parser.add_argument("--but", type=Path, help="leave out what these mirrors hold too")
     options = parser.parse_args()
     from steptime.inputs.presets import accelerator
 
     device = accelerator(options.accelerator)
     files = unpacked(options.mirrors, options.into)
+    seen = held(options.but) if options.but else set()
+    files = {one: [n for n in names if content_of(n) not in seen] for one, names in files.items()}
+    files = {one: names for one, names in files.items() if names}
     every = [name for names in files.values() for name in names]
     under = [name for name in every if options.under and options.under in name]
     names = under if options.under else drawn(files, options.seed, options.number)

@@ -17,8 +17,8 @@ from steptime.inputs.fact import KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
-# The number of a commit may hold a year between its letters: it is no key.
-KEY = re.compile(r"\b(?![0-9a-f]{7,40}\b)[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
+# The number of a commit or the digest of a file may hold a year between its letters: it is no key.
+KEY = re.compile(r"\b(?![0-9a-f]{7,}\b)[a-z]+(?:19|20)\d\d[a-z0-9]*\b")
 CITE = re.compile(r"\{cite(?::[a-z]+)?\}`([^`]+)`")
 # What stands in place of a source where there is none to name.
 OWN = ("assumed", "fitted", "derived here", "measured")
@@ -250,6 +250,7 @@ def test_every_key_of_the_bibliography_is_one_and_the_number_of_a_commit_is_none
         "narayanan2021",
         "e1993f",
     ]
+    assert KEY.findall(f"digest {'e1993fa6' * 8}") == []
 
 
 def test_every_entry_says_who_what_and_when() -> None:

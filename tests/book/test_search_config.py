@@ -17,9 +17,9 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.job import JOB_FIELDS, job
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator
-from steptime.readers.families import FAMILIES
-from steptime.readers.family_names import REFUSED_FAMILIES, REFUSED_KEYS
 from steptime.readers.huggingface import shape_reading
+from steptime.readers.huggingface.families import FAMILIES
+from steptime.readers.huggingface.family_names import REFUSED_FAMILIES, REFUSED_KEYS
 
 PUBLISHED = Path(__file__).parents[1] / "readers" / "hub_configs.json"
 FIELDS = JOB_FIELDS[: JOB_FIELDS.index("seq_length")]

@@ -14,7 +14,7 @@ import steptime
 from steptime.book.site import your_run_page
 from steptime.evidence.trace_beside import beside, predicted_parts
 from steptime.evidence.trace_parts import measured_step
-from steptime.readers.trace_rank import read_rank
+from steptime.readers.trace.rank import read_rank
 
 
 def test_every_command_is_followed_by_what_it_prints() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -156,21 +154,12 @@ def test_the_book_and_its_search_run_from_a_file(chromium: Browser) -> None:
 
 
 @pytest.fixture(scope="module")
-def large(chromium: Browser) -> Iterator[BrowserContext]:
+def large(chromium: Browser, chromium_path: str) -> Iterator[BrowserContext]:
     """Return a browser whose letters are twice as large, as a reader sets it."""
-    path = next(
-        one
-        for one in (
-            os.environ.get("CHROMIUM"),
-            shutil.which("chromium"),
-            shutil.which("google-chrome"),
-        )
-        if one
-    )
     with tempfile.TemporaryDirectory() as profile:
         context = chromium.browser_type.launch_persistent_context(
             profile,
-            executable_path=path,
+            executable_path=chromium_path,
             viewport={"width": 1280, "height": 800},
             args=["--no-sandbox", "--disable-dev-shm-usage", "--blink-settings=defaultFontSize=32"],
         )

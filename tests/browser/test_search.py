@@ -56,15 +56,28 @@ def found(page: Page) -> Any:
     return page.evaluate("stSearch.result()")
 
 
+def processor(page: Page) -> Callable[[], tuple[float, float]]:
+    """Return what tells the seconds that the page's own thread took, and all threads together."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent() -> tuple[float, float]:
+        told = session.send("Performance.getMetrics")["metrics"]
+        seconds = {one["name"]: one["value"] for one in told}
+        return seconds["ThreadTime"], seconds["ProcessTime"]
+
+    return spent
+
+
+LARGEST = "s.model=llama3-405b&s.gpu=h100&s.n=16384&s.batch=2048&s.seq=8192"
+
+
 def test_the_largest_question_is_answered_as_the_command_does(page: Page, address: str) -> None:
-    page.goto(f"{address}?s.model=llama3-405b&s.gpu=h100&s.n=16384&s.batch=2048&s.seq=8192")
-    page.evaluate(
-        """{ window.longest = 0; new PerformanceObserver((list) => list.getEntries()
-          .forEach((one) => { longest = Math.max(longest, one.duration); }))
-          .observe({ type: "longtask" }); }"""
-    )
+    spent = processor(page)
+    page.goto(f"{address}?{LARGEST}")
+    began = spent()
     result = found(page)
-    took_ms = page.evaluate("performance.now()")
+    own_s, whole_s = (now - then for now, then in zip(spent(), began, strict=True))
     every = search(
         Question(
             model=model("llama3-405b"),
@@ -78,8 +91,9 @@ def test_the_largest_question_is_answered_as_the_command_does(page: Page, addres
     assert result["counts"]["evaluated"] == every.num_evaluated
     assert result["best"][0]["seconds"] == every.best[0].step_time_s
     assert [one["bytes"] for one in result["front"]] == [one.memory_bytes for one in every.front]
-    # A thread of its own does it: the page draws, but never computes, on a busy machine neither.
-    assert page.evaluate("longest") < max(100, took_ms / 10)
+    # A thread of its own does it: the page draws, but never computes. It is the processor's time
+    # that counts: on a busy machine the clock says little.
+    assert own_s < whole_s / 3
     assert f"{every.num_evaluated:,} layouts timed" in page.inner_text("[data-out=total]")
     page.focus(".sf-plot")
     page.keyboard.press("End")
@@ -89,6 +103,59 @@ def test_the_largest_question_is_answered_as_the_command_does(page: Page, addres
     answer = page.evaluate("stExplorer.answer()")
     assert answer["chosen"]["total"] == every.front[-1].step_time_s
     assert answer["memory"]["total"] == every.front[-1].memory_bytes
+
+
+@pytest.mark.timed
+def test_no_task_of_the_page_is_long_while_it_searches(page: Page, address: str) -> None:
+    page.goto(f"{address}?{LARGEST}")
+    page.evaluate(
+        """{ window.longest = 0; new PerformanceObserver((list) => list.getEntries()
+          .forEach((one) => { longest = Math.max(longest, one.duration); }))
+          .observe({ type: "longtask" }); }"""
+    )
+    found(page)
+    took_ms = page.evaluate("performance.now()")
+    assert page.evaluate("longest") < max(100, took_ms / 10)
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("?s.model=llama3-8b&s.n=64&s.batch=256", Said()),
+        ("?s.model=llama3-8b&s.n=64&s.batch=256&s.stack=torchtitan", Said(stack="torchtitan")),
+    ],
+)
+def test_what_the_best_layout_leaves_open_is_what_the_package_says(
+    page: Page, address: str, query: str, asked: Said
+) -> None:
+    page.goto(address + query)
+    found(page)
+    # Asked for when a reader comes near, as it needs the table of software.
+    page.locator(".sf-rests").scroll_into_view_if_needed()
+    wait(page, "document.querySelector('[data-told=open] li')")
+    every = search(
+        Question(
+            model=model("llama3-8b"),
+            accelerator=accelerator("h100"),
+            num_devices=64,
+            global_batch_size=256,
+            seq_length=8192,
+            said=asked,
+        ),
+        splits=False,
+    )
+    unstated = every.answered().unstated
+    said = page.inner_text("[data-out=narrow]")
+    assert said.startswith(f"Naming {unstated[0].says} would narrow this most: ")
+    page.click(".sf-rests summary")
+    items = page.locator("[data-told=open] li")
+    wide = [one for one in unstated if one.change >= 0.005]
+    assert items.locator("b").all_inner_texts() == [one.says for one in wide]
+    assert items.locator("code").all_inner_texts() == [one.how for one in wide]
+    # A new question asks anew.
+    page.fill("[name=n]", "128")
+    wait(page, f"{DONE} && stSearch.result().question.n === 128")
+    wait(page, "document.querySelector('[data-told=open] li')")
 
 
 def test_a_pasted_file_is_searched_and_opens(page: Page, address: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from steptime.answer import predict
 from steptime.answer.kinds import compute_kinds
 from steptime.evidence.trace_beside import beside, predicted_parts
-from steptime.readers.kernel_names import parts
+from steptime.readers.trace.kernel_names import parts
 
 QUESTIONS: list[dict[str, Any]] = [
     {"model": "llama3-8b", "tp": 2, "seq_length": 4096, "global_batch_size": 8},

@@ -14,7 +14,7 @@ from steptime.evidence.trace_parts import MeasuredStep, measured_step
 from steptime.evidence.trace_steps import steady
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
-from steptime.readers.trace_rank import Message, Spans, read_rank, read_ranks
+from steptime.readers.trace.rank import Message, Spans, read_rank, read_ranks
 
 RECORDED = Path(__file__).parents[1] / "readers" / "traces"
 US = 1e-6

@@ -139,6 +139,8 @@ def test_the_interval_holds_the_prediction(middle: float) -> None:
     [
         ({}, 0.0, 1536.0),
         ({"tp": 2.0}, 0.0, 768.0),
+        # What products in 8 bits could do is nothing to those in 16.
+        ({"peak_fp8_flop_per_s": 30.0, "peak_fp4_flop_per_s": 60.0}, 1.0, 1536.0),
         ({"fp8": 1.0, "peak_fp8_flop_per_s": 30.0}, 0.0, 345.6 + 499.2),
         ({"fp8": 1.0, "peak_fp8_flop_per_s": 30.0, "peak_fp4_flop_per_s": 60.0}, 1.0, 672.0),
         # A device that has no such formats runs them as fast as 16 bits.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from made import small_job
 
 from steptime.formulas.roofline.sharing import behind_chunks_s
 from steptime.formulas.schedule import chunk_run
@@ -43,6 +44,12 @@ def test_messages_hide_behind_the_chunks_that_follow(
 )
 def test_micro_batches_that_pass_a_chunk_in_a_row(schedule: str, run: float) -> None:
     assert chunk_run(float(SCHEDULES.index(schedule)), 8.0, 32.0) == run
+
+
+def test_without_a_pipeline_there_are_no_chunks_to_hide_behind() -> None:
+    # 10 s behind one pass of 4 s, whatever number of chunks is named.
+    alone = small_job(micro_batch_size=1.0, global_batch_size=8.0, vpp=4.0)
+    assert behind_chunks_s(alone, 10.0, 4.0) == 6.0
 
 
 def test_more_chunks_never_show_more() -> None:

@@ -6,11 +6,13 @@ likewise; two devices share a domain. A hop takes a second; a quarter of what hi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from made import constants, job, small_job, time_facts
 
+from steptime.answer import predict
 from steptime.formulas.parameters import attention_parameters
 from steptime.formulas.roofline import (
     attention,
@@ -28,7 +30,9 @@ from steptime.formulas.roofline import (
     stages,
     tensor,
 )
+from steptime.formulas.roofline.step import roofline_step
 from steptime.formulas.schedule import SCHEDULES
+from steptime.inputs.constants import published_constants
 
 HALF = constants()
 ENDLESS = {"hbm_bytes_per_s": 1e300}
@@ -55,6 +59,14 @@ def test_widths_of_deepseek_v3() -> None:
     inputs = attention_parameters(one) - 128 * 128 * 7168
     assert layer.input_outputs(one) * 7168 == pytest.approx(inputs, rel=1e-12)
     assert context.key_heads(job(**LATENT, tp=8.0)) == 16.0
+
+
+def test_queries_that_are_not_compressed_are_multiplied_all_the_same() -> None:
+    # deepseek2024v2, Appendix B: 2048 wide, 16 heads, keys and values alone of rank 512.
+    one = job(**LATENT | {"hidden_size": 2048.0, "num_attention_heads": 16.0, "q_lora_rank": 0.0})
+    queries, keys_values = 2048 * 16 * 192, 2048 * (512 + 64) + 512 * 16 * 256
+    assert layer.input_outputs(one) * 2048 == pytest.approx(queries + keys_values, rel=1e-12)
+    assert attention_parameters(one) == queries + keys_values + 16 * 128 * 2048
 
 
 def test_widths_of_a_plain_layer() -> None:
@@ -229,6 +241,26 @@ def test_chunks_longer_than_their_share() -> None:
     # Nine layers on two stages of two chunks: chunks of 3 pace 12, a stage alone 10.
     assert stages.longer_chunks(job(num_layers=9.0, pp=2.0, vpp=2.0)) == pytest.approx(1.2)
     assert stages.longer_chunks(job(num_layers=8.0, pp=2.0, vpp=2.0)) == 1.0
+
+
+def test_what_a_stage_does_waits_for_its_longest_chunk() -> None:
+    # Nine layers on two stages: of one chunk the longer runs 5, of two chunks of 3 it runs 6.
+    # Ranks wait for half as long, as a chunk is half of a stage; what is shared stays.
+    asked = {"model": "mixtral-8x7b", "accelerator": "h100", "seq_length": 4096}
+    sizes = {"global_batch_size": 64, "tp": 2, "cp": 2, "pp": 2, "ep": 2, "dp": 2}
+    found = predict(**asked, **sizes, micro_batch_size=1, recompute="full")
+    whole = replace(found.step.job(), num_layers=9.0)
+    chunks = {"vpp": 2.0, "schedule": float(SCHEDULES.index("interleaved-1f1b"))}
+    hopper = published_constants().of("hopper")
+    one, two = (
+        roofline_step(record, found.software.time, hopper)
+        for record in (whole, replace(whole, **chunks))
+    )
+    names = ("compute", "recompute", "tensor_parallel", "context_parallel", "expert_parallel")
+    assert min(one[name] for name in names) > 0.0  # type: ignore[literal-required]
+    longer = {name: 1.2 for name in names} | {"bubble": 0.6, "data_parallel": 1.0}
+    for name, factor in longer.items():
+        assert two[name] == pytest.approx(factor * one[name], rel=1e-12), name  # type: ignore[literal-required]
 
 
 def test_chunks_that_land_in_buffers() -> None:

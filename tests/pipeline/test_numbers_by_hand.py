@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from steptime.formulas.messages.pipeline import tensor_in_pipeline
 from steptime.inputs.errors import ConfigError
-from steptime.pipeline.draw import drawing
+from steptime.pipeline.draw import _mark, drawing
 from steptime.pipeline.durations import crossing_rows, stage_ranks
 from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
 from steptime.pipeline.measure import phase_bounds
@@ -14,6 +16,7 @@ from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import report
 from steptime.pipeline.schedules import MOST_ACTIONS, check_schedule, schedule_orders
 from steptime.pipeline.stage_times import StageTimes
+from steptime.pipeline.svg import row
 from steptime.pipeline.timeline import Work, simulate, simulate_orders
 
 # --- by hand: why ranks are idle
@@ -170,3 +173,32 @@ def test_pairs_that_overlap_leave_the_middle_ranks_what_the_report_prints(
     assert max(idle) == idle[p // 2] == pytest.approx(printed, abs=1e-9)
     # The ranks at both ends run fewer pairs, so they work longer in the same step.
     assert idle[0] == min(idle)
+
+
+@pytest.mark.parametrize(
+    ("forward", "back", "mark"),
+    [
+        *((0.2, 0.29, "."), (0.25, 0.25, "x"), (0.5, 0.0, "F"), (0.0, 0.5, "B")),
+        # Nine tenths of one are still both.
+        *((0.9, 0.1, "x"), (0.91, 0.09, "F"), (0.1, 0.9, "x"), (0.09, 0.91, "B")),
+    ],
+)
+def test_a_column_that_is_half_busy_shows_what_it_is_busy_with(
+    forward: float, back: float, mark: str
+) -> None:
+    assert _mark(forward, back) == mark
+
+
+def test_of_a_pair_the_forward_is_drawn_above_the_backward() -> None:
+    # Ten pixels a slot from 64 on; a row of 22 is cut in two while both run, in slots 4 to 7.
+    text = "0F0,(0F1;0B0)OVERLAP_F_B,0B1\n1F0,1B0,1F1,1B1\n"
+    orders, stages, count = orders_from_text(text, is_json=False)
+    timeline = simulate_orders("mine", orders, stages, count, Work(forward=1, backward=2))
+    drawn = "".join(row(timeline, 0, 10, 12, 0))
+    boxes = re.findall(
+        r'class="([FB])" x="([\d.]+)" y="(\d+)" width="([\d.]+)" height="(\d+)"', drawn
+    )
+    assert boxes == [
+        *(("F", "64.00", "0", "10.00", "22"), ("F", "104.00", "0", "30.00", "11")),
+        *(("B", "104.00", "11", "30.00", "11"), ("B", "164.00", "0", "20.00", "22")),
+    ]

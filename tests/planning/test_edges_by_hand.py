@@ -9,15 +9,17 @@ import pytest
 import yaml
 
 from steptime.answer import Question, answer
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.pipeline.build import fixed_chunks
 from steptime.planning.asked import search_question
-from steptime.planning.causes import Asker, causes_known
+from steptime.planning.causes import MOST_SHARE, Asker, causes_known
+from steptime.planning.change import resized
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
-from steptime.planning.faster import _pipeline
+from steptime.planning.faster import _pipeline, _sizes
 from steptime.planning.measured import compared, measured
 from steptime.planning.placement import in_use
 from steptime.planning.search import search
@@ -127,3 +129,84 @@ def test_between_the_best_and_the_fastest_stands_the_first_that_is_halfway_as_su
     # Where it is not known how sure one fits, it counts as not at all.
     unknown = (replace(sized[0], fit_probability=None), *sized[1:])
     assert replace(found, front=unknown).trade_off == (sized[3], sized[2], unknown[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "beside"),
+    [
+        # One rank has nobody to cut a sequence with; two have, and what is off stays off.
+        ({"tp": 2, "sequence_parallel": True}, {"tp": 1}, {"sequence_parallel": False}),
+        ({"tp": 2, "sequence_parallel": True}, {"tp": 4}, {}),
+        ({"tp": 2, "sequence_parallel": False}, {"tp": 1}, {}),
+        # What nobody stated needs no option.
+        ({"tp": 2}, {"tp": 1}, {}),
+        # Chunks and their schedule go with the last stage alone.
+        (
+            {"pp": 4, "vpp": 2, "schedule": "interleaved-1f1b"},
+            {"pp": 1},
+            {"vpp": 1, "schedule": "1f1b"},
+        ),
+        ({"pp": 4, "vpp": 2, "schedule": "interleaved-1f1b"}, {"pp": 2}, {}),
+        ({"pp": 4, "schedule": "gpipe"}, {"pp": 2}, {}),
+    ],
+)
+def test_what_cannot_stay_beside_another_size(
+    given: dict[str, Any], sizes: dict[str, int], beside: dict[str, Any]
+) -> None:
+    stated = resized(step(**given, dp=4), **sizes).stated
+    assert {name: one for name, one in stated.items() if name != "num_gpus"} == sizes | beside
+
+
+def test_a_cause_counts_up_to_twice_the_gap_and_from_a_hundredth_of_the_step() -> None:
+    own = answer(Question(step=step(dp=8, global_batch_size=512, stack="megatron-core")))
+    asker = Asker(own=own, software="megatron")
+    ways = {name: asker.with_cause(entry) for name, entry in causes_known().items()}
+    times = {
+        name: one if isinstance(one, float) else one.step_time_s
+        for name, one in ways.items()
+        if one is not None
+    }
+    least, small = 1.01 * own.step_time_s, 0.004 * own.step_time_s
+    assert any(0.0 < one - own.step_time_s < small for one in times.values())
+    assert [*asker.causes(own.step_time_s + small, is_rate=False)] == []
+    name, time_s = max(times.items(), key=lambda one: one[1])
+    assert time_s > least
+
+    def named(gap_s: float) -> bool:
+        return name in [one.name for one in asker.causes(own.step_time_s + gap_s, is_rate=False)]
+
+    half = (time_s - own.step_time_s) / MOST_SHARE
+    assert (named(0.999 * half), named(1.001 * half)) == (False, True)
+
+
+def test_a_chance_to_fit_of_one_is_no_bound() -> None:
+    asked = {"model": "llama3-8b", "accelerator": "h100", "num_gpus": 8, "seq_length": 4096}
+    assert search_question(**asked, global_batch_size=64, fits_with=0.0).fits_with == 0.0
+    with pytest.raises(ConfigError, match=r"fits_with must be in \[0, 1\), such as 0.9, got 1.0"):
+        search_question(**asked, global_batch_size=64, fits_with=1.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "offered"),
+    [
+        # Of one rank there is no half; of eight copies one can be taken for two stages.
+        ({"dp": 8}, {("tp", 2), ("cp", 2), ("pp", 2)}),
+        ({"dp": 1}, set()),
+        ({"dp": 8, "tp": 2}, {("tp", 1), ("tp", 4), ("cp", 2), ("pp", 2)}),
+        # Of three stages neither a half nor one that the copies would take up is offered.
+        ({"dp": 8, "pp": 3}, {("pp", 6), ("tp", 2), ("cp", 2)}),
+    ],
+)
+def test_sizes_that_are_offered_are_halves_and_doubles(
+    given: dict[str, int], offered: set[tuple[str, int]]
+) -> None:
+    names = ("tp", "cp", "pp")
+    changes = [change.stated for change in _sizes(step(**given))]
+    assert {(name, one[name]) for one in changes for name in names if name in one} == offered
+
+
+def test_what_the_file_itself_asks_for_gains_nothing_that_is_known() -> None:
+    own = answer(Question(step=step(dp=8)))
+    found = measured(f"{own.step_time_s}s", own)
+    told = compared(found, own, asks_wide=True, software="megatron")
+    assert (told.inside, told.change, told.gain_fraction) == (True, "--bf16", 0.0)

@@ -15,7 +15,7 @@ from steptime.inputs.datafiles import data_path
 from steptime.inputs.stack import FACT_NAMES
 from steptime.planning.causes import Asker, causes_known, wide_slowdown, wide_time_s
 from steptime.planning.part_causes import PartCause, part_causes
-from steptime.readers.kernel_names import parts
+from steptime.readers.trace.kernel_names import parts
 
 QUESTION: dict[str, Any] = {
     "model": "llama3-8b",

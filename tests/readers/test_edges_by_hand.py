@@ -9,8 +9,8 @@ import pytest
 from written_files import read
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.patterns import layer_pattern
-from steptime.readers.safe import LARGEST_BYTES, file_text
+from steptime.readers.common.patterns import layer_pattern
+from steptime.readers.keys.safe import LARGEST_BYTES, file_text
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4 --vocab-size 1000"
 CONFIGS = json.loads((Path(__file__).parent / "hub_configs.json").read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ from outcomes import outcome
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import read_configuration
-from steptime.readers.safe import LARGEST_LAUNCH_BYTES
+from steptime.readers.keys.safe import LARGEST_LAUNCH_BYTES
 
 FILES = Path(__file__).parent / "launch"
 CONFIGS = json.loads((Path(__file__).parent / "hub_configs.json").read_text())

@@ -11,7 +11,7 @@ from written_files import read
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import Reading
-from steptime.readers.patterns import layer_pattern
+from steptime.readers.common.patterns import layer_pattern
 
 SHAPE = "--num-layers 12 --hidden-size 64 --num-attention-heads 4"
 TITAN = """

@@ -9,7 +9,7 @@ from written_files import facts, read
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers import completed, read_configuration
-from steptime.readers.reading import where
+from steptime.readers.keys.reading import where
 
 # --- programs and files that train no model, or another than the one that is shown
 

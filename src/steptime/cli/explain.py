@@ -18,10 +18,10 @@ from steptime.inputs.chance import chance_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
+from steptime.readers.common.precision import asks_wide
 from steptime.readers.completed import noted, way_of
+from steptime.readers.keys.reading import where
 from steptime.readers.other_model import take_model
-from steptime.readers.precision import asks_wide
-from steptime.readers.reading import where
 
 if TYPE_CHECKING:
     from steptime.planning.explain import Explanation

@@ -10,7 +10,7 @@ from steptime.cli.output import console, print_json, print_table, seconds
 from steptime.cli.predict import as_dict as prediction_dict
 from steptime.inputs.constants import RooflineConstants
 from steptime.planning.measured import Comparison, compared, measured
-from steptime.readers.run_log import RunLog
+from steptime.readers.trace.run_log import RunLog
 
 
 def show_log(

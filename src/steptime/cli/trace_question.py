@@ -15,8 +15,8 @@ from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
+from steptime.readers.common.precision import asks_narrow
 from steptime.readers.other_model import take_model
-from steptime.readers.precision import asks_narrow
 
 Launch = Annotated[
     Path | None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from steptime.answer.answer import Prediction
 from steptime.answer.kinds import compute_kinds
 from steptime.inputs.constants import RooflineConstants
-from steptime.readers.kernel_names import parts
+from steptime.readers.trace.kernel_names import parts
 
 _COMPUTING = ("products", "attention", "elementwise", "unknown")
 

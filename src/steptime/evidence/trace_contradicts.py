@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from steptime.answer.answer import Prediction
 from steptime.inputs.presets import accelerator_names
-from steptime.readers.trace_rank import RankTrace
+from steptime.readers.trace.rank import RankTrace
 
 _PART = re.compile(r"(?<![a-z0-9])[a-z]+[0-9]+[a-z]*(?![a-z0-9])")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from steptime.inputs.layout import Layout
 from steptime.inputs.rank_order import rank_order
-from steptime.readers.kernel_names import MESSAGES, carried
-from steptime.readers.trace_rank import Message
+from steptime.readers.trace.kernel_names import MESSAGES, carried
+from steptime.readers.trace.rank import Message
 
 _ALONG = {
     frozenset({"tp"}): "tensor_parallel",

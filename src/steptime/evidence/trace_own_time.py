@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steptime.readers.trace_rank import Spans
+from steptime.readers.trace.rank import Spans
 
 
 def own_time(spans: Spans, start_s: float, end_s: float) -> Iterator[tuple[float, float, int]]:

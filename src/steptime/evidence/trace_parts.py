@@ -11,14 +11,14 @@ from steptime.evidence.trace_groups import message_part
 from steptime.evidence.trace_own_time import own_time
 from steptime.evidence.trace_steps import Span, Steady, steady
 from steptime.inputs.layout import Layout
-from steptime.readers.kernel_names import (
+from steptime.readers.trace.kernel_names import (
     UNKNOWN,
     WAIT,
     kernel_part,
     operator_part,
     parts,
 )
-from steptime.readers.trace_rank import Message, RankTrace
+from steptime.readers.trace.rank import Message, RankTrace
 
 Piece = tuple[float, float, str]
 

@@ -11,8 +11,8 @@ from steptime.evidence.trace_own_time import own_time
 from steptime.evidence.trace_steps import Span, steady
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
-from steptime.readers.kernel_names import kernel_part, operator_part, scopes
-from steptime.readers.trace_rank import RankTrace, read_ranks
+from steptime.readers.trace.kernel_names import kernel_part, operator_part, scopes
+from steptime.readers.trace.rank import RankTrace, read_ranks
 
 # Shorter stretches than this share of the longest are the loss and copies, not passes.
 _LEAST_BLOCK = 0.1

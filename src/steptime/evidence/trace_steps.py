@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median, median_low
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.trace_rank import RankTrace, Spans
+from steptime.readers.trace.rank import RankTrace, Spans
 
 # The first step of a trace warms up; with so many there is one to spare.
 _FEWEST_TO_DROP = 3

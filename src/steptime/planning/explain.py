@@ -26,9 +26,9 @@ from steptime.planning.measured import Comparison
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate
 from steptime.planning.search import search
+from steptime.readers.common.precision import asks_wide
 from steptime.readers.completed import completed
-from steptime.readers.precision import asks_wide
-from steptime.readers.reading import Reading, Value
+from steptime.readers.keys.reading import Reading, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers import Reading, read_configuration
+from steptime.readers.common.precision import asks_narrow, asks_wide
 from steptime.readers.other_model import take_model
-from steptime.readers.precision import asks_narrow, asks_wide
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
 

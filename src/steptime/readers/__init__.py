@@ -3,7 +3,7 @@
 from steptime.readers.completed import completed, noted
 from steptime.readers.detect import read_configuration
 from steptime.readers.huggingface import read_huggingface
-from steptime.readers.reading import Assumption, Fact, Reading
+from steptime.readers.keys.reading import Assumption, Fact, Reading
 
 __all__ = [
     "Assumption",

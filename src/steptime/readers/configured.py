@@ -10,12 +10,12 @@ from pathlib import Path
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
-from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, config_flags, recognised
-from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
-from steptime.readers.primus import unwrapped
-from steptime.readers.safe import short
-from steptime.readers.shell_marks import is_known
+from steptime.readers.frameworks.primus import unwrapped
+from steptime.readers.keys.entries import Entry
+from steptime.readers.keys.formats import Format, config_flags, recognised
+from steptime.readers.keys.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
+from steptime.readers.keys.safe import short
+from steptime.readers.shell.marks import is_known
 
 SYNTAX = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
 """What files of keys end in, and how they are written."""

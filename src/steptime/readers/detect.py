@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.beside import text_beside
-from steptime.readers.classes import is_other_program
+from steptime.readers.common.settings import check_settings
 from steptime.readers.configured import SYNTAX, Configured, check_whole, configured, of_variables
-from steptime.readers.entries import Entry
-from steptime.readers.formats import Format, config_flags, formats, recognised, titles, unread
+from steptime.readers.frameworks.primus import unwrapped
 from steptime.readers.huggingface import read_huggingface, shape_reading
+from steptime.readers.keys.beside import text_beside
+from steptime.readers.keys.classes import is_other_program
+from steptime.readers.keys.entries import Entry
+from steptime.readers.keys.formats import Format, config_flags, formats, recognised, titles, unread
+from steptime.readers.keys.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
+from steptime.readers.keys.predict_line import predict_line
+from steptime.readers.keys.reading import Reading
+from steptime.readers.keys.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
 from steptime.readers.launch import Source, launch_reading
-from steptime.readers.leaves import file_leaves, plain_name, tree_entries, unwrapped_keys
-from steptime.readers.predict_line import predict_line
-from steptime.readers.primus import unwrapped
-from steptime.readers.python_recipe import recipe_entries
-from steptime.readers.reading import Reading
-from steptime.readers.safe import LARGEST_LAUNCH_BYTES, file_text, json_object, short
-from steptime.readers.script import (
-    Words,
+from steptime.readers.python.recipe import recipe_entries
+from steptime.readers.shell.follow import followed
+from steptime.readers.shell.marks import is_known, readable
+from steptime.readers.shell.program import (
     asked_for,
     batch_system,
     batch_variables,
     flags,
     launcher,
-    told_rivals,
-    training_words,
 )
-from steptime.readers.settings import check_settings
-from steptime.readers.shell import followed
-from steptime.readers.shell_marks import is_known, readable
-from steptime.readers.shell_script import Script, filled
-from steptime.readers.shell_source import sourced
+from steptime.readers.shell.script import Script, filled
+from steptime.readers.shell.source import sourced
+from steptime.readers.shell.training import Words, told_rivals, training_words
 
 _ATTRIBUTE = re.compile(r"\.(\w{1,60})")
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
@@ -182,10 +181,17 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         files=script.files,
     )
     reading, asked = launch_reading(source)
-    reading.notes[:0] = told_rivals(script, found, lambda one: _mapped(one, form).key in asked)
+    reading.notes[:0] = _said_of_rivals(script, found, form, asked, name)
     _ask_for_arguments(reading, script)
     check_settings(given, text, name, asked | set(form.keys))
     return reading
+
+
+def _said_of_rivals(
+    script: Script, found: Words, form: Format, asked: set[str], name: str
+) -> list[str]:
+    """Return what is noted of trainings that a script may start beside the one that is read."""
+    return told_rivals(script, found, lambda one: _mapped(one, form).key in asked, name)
 
 
 def _none_known(name: str, script: Script) -> ConfigError:
@@ -198,16 +204,18 @@ def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Config
     """Return what the file of keys that a command starts from says, None if none does; and it."""
     found = training_words(script, _wanted(), is_other_program)
     stated = of_variables(found.words, script.variables)
-    found = Words([*stated, *found.words], found.program, found.rivals, found.line)
+    found = replace(found, words=[*stated, *found.words])
 
     def text_of(name: str) -> str | None:
         is_plain = is_known(name) and not Path(name).is_absolute() and ".." not in Path(name).parts
         return text_beside(script.files, path.parent, name) if is_plain else None
 
-    for words in [found.words, *(one.words for one in script.commands[-_LAST:])]:
+    last = [(one.words, one.line, one.unsure) for one in script.commands[-_LAST:]]
+    for words, line, unsure in [(found.words, found.line, found.unsure), *last]:
         told = configured(words[:_MOST_WORDS], text_of, given)
         if told is not None:
-            return told, Words(words, readable(" ".join(words[:40])))
+            program = readable(" ".join(words[:40]))
+            return told, Words(words, program, line=line, unsure=unsure)
     return None, found
 
 

@@ -6,26 +6,33 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from steptime.readers import maxtext, other_rules, torchtitan
-from steptime.readers.base_model import fill_from
-from steptime.readers.beside import deepspeed_settings
-from steptime.readers.class_names import class_model
-from steptime.readers.classes import refuse_by_name, refuse_experts, refuse_program, tell_unused
-from steptime.readers.entries import Entries, Entry
-from steptime.readers.formats import Format
-from steptime.readers.launch_batch import batch, devices
-from steptime.readers.library_recipe import library_recipe
-from steptime.readers.megatron_kernels import kernels
-from steptime.readers.megatron_layout import SIZES, megatron_layout
-from steptime.readers.megatron_model import SHAPE, megatron_model
-from steptime.readers.megatron_stages import noop_layers
-from steptime.readers.named_model import named_model
-from steptime.readers.own_defaults import sixteen_bit_states, word_pieces
-from steptime.readers.predict_line import predict_line
-from steptime.readers.reading import COMMAND_LINE, Reading
-from steptime.readers.settings import set_entries
-from steptime.readers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
-from steptime.readers.software_facts import software_facts
+from steptime.readers.common.base_model import fill_from
+from steptime.readers.common.batch import batch, devices
+from steptime.readers.common.class_names import class_model
+from steptime.readers.common.settings import set_entries
+from steptime.readers.common.software_facts import software_facts
+from steptime.readers.frameworks import gpt_neox, maxtext, nanotron
+from steptime.readers.frameworks.nemo_recipe import library_recipe
+from steptime.readers.huggingface.named_model import named_model
+from steptime.readers.keys.beside import deepspeed_settings
+from steptime.readers.keys.classes import (
+    refuse_by_name,
+    refuse_experts,
+    refuse_program,
+    tell_unused,
+)
+from steptime.readers.keys.entries import Entries, Entry
+from steptime.readers.keys.formats import Format
+from steptime.readers.keys.predict_line import predict_line
+from steptime.readers.keys.reading import COMMAND_LINE, Reading
+from steptime.readers.megatron.kernels import kernels
+from steptime.readers.megatron.layout import SIZES, megatron_layout
+from steptime.readers.megatron.model import SHAPE, megatron_model
+from steptime.readers.megatron.stages import noop_layers
+from steptime.readers.torchtitan import rules as torchtitan
+from steptime.readers.trainers.own_defaults import sixteen_bit_states, word_pieces
+from steptime.readers.trainers.rules import prepare
+from steptime.readers.trainers.sharded import BF16_SHARDS, bf16_shards, sharded_layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +194,7 @@ RECIPES = ("nemo", "nemo2", "megatron-bridge", "primus")
 def _sharded(entries: Entries, folder: Path) -> None:
     """Note model, layout and batch of software that shares states over ranks."""
     reading = entries.reading
-    other_rules.prepare(entries)
+    prepare(entries)
     _class_s_model(entries)
     reading.model = megatron_model(entries, 1) or named_model(entries, folder)
     if reading.model is None and not any(gap.startswith("model:") for gap in reading.missing):
@@ -218,8 +225,8 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
         ),
         _sharded,
     ),
-    "gpt-neox": other_rules.gpt_neox,
-    "nanotron": other_rules.nanotron,
+    "gpt-neox": gpt_neox.rules,
+    "nanotron": nanotron.rules,
     "torchtitan": torchtitan.rules,
     "maxtext": maxtext.rules,
 }

@@ -7,8 +7,8 @@ import dataclasses
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
 from steptime.inputs.usual import USUAL_INTERLEAVED
-from steptime.readers.reading import COMMAND_LINE, Fact, Reading
-from steptime.readers.stage_layers import CHUNKS
+from steptime.readers.common.stage_layers import CHUNKS
+from steptime.readers.keys.reading import COMMAND_LINE, Fact, Reading
 
 _PARTS = ("zero_stage", "facts", "experts", "latent_attention")
 _OTHERS = (

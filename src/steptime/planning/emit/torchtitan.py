@@ -27,8 +27,8 @@ from steptime.planning.emit.names import (
 )
 from steptime.planning.emit.stages import stated_chunks
 from steptime.planning.emit.words import only
-from steptime.readers.reading import Reading
-from steptime.readers.stage_layers import EMBEDDING, HEAD, stage_ends
+from steptime.readers.common.stage_layers import EMBEDDING, HEAD, stage_ends
+from steptime.readers.keys.reading import Reading
 
 SCHEDULES = {entry.name: entry.torchtitan for entry in ALL.values() if entry.torchtitan}
 _WORDS = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from steptime.inputs.layout import Layout
 from steptime.inputs.model import ModelShape
-from steptime.readers.formats import Format, format_named
+from steptime.readers.keys.formats import Format, format_named
 
 Facts = Mapping[str, Any]
 _FP32 = "fp32"

@@ -1,0 +1,1 @@
+"""What keys mean for all frameworks alike: batch, precision, stages, shares, patterns."""

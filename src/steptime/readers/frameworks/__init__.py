@@ -1,0 +1,1 @@
+"""Frameworks whose files need little of their own: MaxText, Primus, NeMo's recipes."""

@@ -1,0 +1,1 @@
+"""Megatron-LM's names, which its forks, NeMo and Megatron-Bridge share."""

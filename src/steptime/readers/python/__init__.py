@@ -1,0 +1,1 @@
+"""Recipes written in Python, read without being run."""

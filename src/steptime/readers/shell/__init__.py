@@ -1,0 +1,1 @@
+"""Launch scripts, followed as a shell would follow them; nothing is run."""

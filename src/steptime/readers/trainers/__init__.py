@@ -1,0 +1,1 @@
+"""Software that shares states over data-parallel ranks: FSDP, DeepSpeed and their trainers."""
