@@ -131,7 +131,8 @@ export function makeAnswer(data, formulas) {
     const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
     const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
-    const memory = { ...common.memory, ...gpu.held[sharing], ...known(own, common.memory) };
+    const kind = { ...(job.num_experts > 0 && common.experts), ...(job.fp8 > 0 && common.narrow) };
+    const memory = { ...common.memory, ...gpu.held[sharing], ...kind, ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
     const unhidden = hidingNothing(time, model?.trained?.[precision.key], data);
     return { name: common.name, title: common.title + report, time, unhidden, memory };
