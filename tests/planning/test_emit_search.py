@@ -203,6 +203,28 @@ def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
     assert "overlap_tp=" not in text
 
 
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("nemo", "ub_tp_comm_overlap: {}"),
+        ("megatron-bridge", "tp_comm_overlap: {}"),
+        ("torchtitan", "enable_async_tensor_parallel = {}"),
+    ],
+)
+def test_no_file_asks_for_overlap_that_leaves_a_domain(kind: str, key: str) -> None:
+    """Chunks land in memory of one NVLink domain: 8 GPUs of a server, 72 of a rack."""
+    for device, word in (("h100", "false"), ("gb200", "true")):
+        asked = {"tp": 16, "cp": 1, "facts": {"overlap_tp": 1.0}}
+        found = emitted_by_search(kind, "llama3-70b", device, **asked)
+        assert key.format(word) in found.text, device
+
+
+def test_what_no_key_says_is_told_once() -> None:
+    text = emitted_by_search("torchtitan", "llama3-8b").text
+    assert text.count("eager=0.5") == 1
+    assert "# no key of the file says as predicted: eager=0.5\n" in text
+
+
 def test_no_file_is_written_for_a_tpu() -> None:
     for kind in FRAMEWORKS:
         with pytest.raises(ConfigError, match=f"{kind} does not run on tpu-v5p"):

@@ -58,6 +58,7 @@ ROOTS = (
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.roofline.context:key_heads",
+    "steptime.formulas.roofline.tensor:chunk_share",
     "steptime.formulas.ranks:stage_shared",
     "steptime.formulas.flops:attention_share",
     "steptime.formulas.flops:num_devices",
