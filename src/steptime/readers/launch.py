@@ -11,6 +11,7 @@ from steptime.readers.common.batch import batch, devices
 from steptime.readers.common.class_names import class_model
 from steptime.readers.common.settings import set_entries
 from steptime.readers.common.software_facts import software_facts
+from steptime.readers.common.stops import check_stops
 from steptime.readers.frameworks import gpt_neox, maxtext, nanotron
 from steptime.readers.frameworks.nemo_recipe import library_recipe
 from steptime.readers.huggingface.named_model import named_model
@@ -91,6 +92,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     refuse_by_name(entries, form)
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
+    check_stops(entries, form)
     software_facts(entries, form)
     refuse_experts(entries)
     tell_unused(entries, form)
