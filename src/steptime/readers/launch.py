@@ -24,7 +24,6 @@ from steptime.readers.keys.classes import (
 )
 from steptime.readers.keys.entries import Entries, Entry
 from steptime.readers.keys.formats import Format
-from steptime.readers.keys.predict_line import predict_line
 from steptime.readers.keys.reading import COMMAND_LINE, Reading
 from steptime.readers.megatron.kernels import kernels
 from steptime.readers.megatron.layout import SIZES, megatron_layout
@@ -205,9 +204,6 @@ def _sharded(entries: Entries, folder: Path) -> None:
         entries.ask("model", why)
     sharded_layout(entries, folder)
     sixteen_bit_states(entries)
-    for place, gap in enumerate(reading.missing):
-        if gap.startswith("model: "):
-            reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
 
 
 RULES: Mapping[str, Callable[[Entries, Path], None]] = {
