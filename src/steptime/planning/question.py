@@ -20,6 +20,7 @@ from steptime.inputs.layout import (
     STAGE_FIELDS,
     Batch,
     Layout,
+    rule_of_dense,
 )
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
@@ -160,13 +161,11 @@ class Question:
             check_choice("pinned size", name, SIZES)
             for size in sizes:
                 check_count(name, size, most=10**7)
-            dense = self.model.experts is None
             experts = self.model.experts.num_experts if self.model.experts else 1
-            if dense and name in ("ep", "etp") and sizes and min(sizes) > 1:
-                asked = ", ".join(map(str, sizes))
-                raise ConfigError(
-                    f"{name}={asked} needs experts, and {self.model.name} is dense; use {name}=1"
-                )
+            rule = rule_of_dense(name) if self.model.experts is None else None
+            if rule is not None and min(sizes) > 1:
+                asked = {name: ", ".join(map(str, sizes)), "name": self.model.name, "nearest": 1}
+                raise ConfigError(rule.sentence.format(**asked))
             if name == "ep" and all(experts % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
                 raise ConfigError(f"ep={shown} does not divide num_experts={experts}")
