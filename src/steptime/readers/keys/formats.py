@@ -42,6 +42,8 @@ class Format:
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
+        rules_out: By our name, what each of its words rules out of ``data/causes.toml``;
+            ``unsaid`` is the word for a file that is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
         until: The month in which its software last read such files; empty where it still does.
     """
@@ -64,6 +66,7 @@ class Format:
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    rules_out: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
     until: str = ""
 
@@ -121,6 +124,7 @@ def _format(kind: str) -> Format:
         keys=keys,
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
+        rules_out=dict(table.get("rules_out", {})),
         until=table.get("until", ""),
         **merged,
     )
