@@ -42,6 +42,8 @@ class Format:
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
+        rules_out: By our name, what each of its words rules out of ``data/causes.toml``;
+            ``unsaid`` is the word for a file that is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
         stops: What its software does not start with together, as `check_stops` reads it; a fork
             or a library around it may start.
@@ -66,6 +68,7 @@ class Format:
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    rules_out: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
     stops: tuple[Mapping[str, str], ...] = ()
     until: str = ""
@@ -127,6 +130,7 @@ def _format(kind: str) -> Format:
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
         stops=tuple(table.get("stops", ())),
+        rules_out=dict(table.get("rules_out", {})),
         until=table.get("until", ""),
         **merged,
     )
