@@ -24,7 +24,7 @@ from steptime.book.formula_short import short_bodies
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_script, small_style
-from steptime.book.packed import packed_rows
+from steptime.book.packed import joined, packed_rows
 from steptime.inputs.counted import COUNTED
 
 OPENED = (
@@ -181,11 +181,13 @@ def texts_text() -> str:
     for file, _, line in sorted(of.values(), key=lambda place: place[0]):
         files.setdefault(file, []).append(int(line))
     functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
-    columns = {name: [one[name] for one in functions.values()] for name in ("args", "says", "from")}
+    columns = {name: [one[name] for one in functions.values()] for name in ("says", "from")}
+    columns["args"] = [" ".join(one["args"]) for one in functions.values()]
     bodies = short_bodies([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
-    names = {"functions": list(functions), "names": other}
-    packed = {**texts, **names, "columns": columns, "files": files, "bodies": bodies}
+    names = {"functions": joined(list(functions)), "names": other}
+    lists = {name: joined(values) for name, values in columns.items()}
+    packed = {**texts, **names, "columns": lists, "files": files, "bodies": bodies}
     return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 
