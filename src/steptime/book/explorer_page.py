@@ -166,9 +166,6 @@ def data_texts() -> tuple[str, str]:
     rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
-    # A model and a device are always known: only what neither says is read of the blank one.
-    said = {name for kind in KINDS for name in data[kind][0]["fields"]}
-    data["blank_job"] = {k: v for k, v in data["blank_job"].items() if k not in said}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)
 
 
