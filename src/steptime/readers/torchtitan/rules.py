@@ -166,6 +166,8 @@ def _recompute(entries: Entries) -> None:
     line = entries.line("recompute_mode")
     if mode != "selective":
         _note(entries, "recompute", mode or "none", line)
+        # How layers would be chosen says nothing where none are.
+        entries.by_key.pop("recompute_option", None)
         return
     if option in ("op", "") or line < 0:
         _note(entries, "recompute", "selective", line)
