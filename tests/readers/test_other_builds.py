@@ -68,6 +68,12 @@ def test_runs_of_hosts_and_of_stand_ins_are_refused(flag: str, why: str, tmp_pat
         read(tmp_path, "run.sh", f"{start} {flag}\n")
 
 
+def test_a_program_that_infers_is_no_training(tmp_path: Path) -> None:
+    text = "python inference.py --decoder_name_or_path own --per_device_batch_size 16\n"
+    with pytest.raises(ConfigError, match=r"inference\.py runs inference"):
+        read(tmp_path, "run.sh", text)
+
+
 @pytest.mark.parametrize("name", ["Qwen/Qwen2-VL-7B-Instruct", "llava-hf/llava-1.5-7b-hf"])
 def test_a_model_with_an_encoder_of_images_is_refused_by_its_name(
     name: str, tmp_path: Path
