@@ -42,6 +42,17 @@ def test_how_layers_would_be_chosen_is_nothing_where_none_are(mode: str, tmp_pat
     assert not any("selective_ac_option" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("old", ["batch_size = 8", "local_batch_size = 8"])
+def test_a_flavor_that_had_other_sizes_is_asked_for(old: str, tmp_path: Path) -> None:
+    text = TITAN.format(more="", mode="none").replace("local_batch_size = 2", old)
+    found = read(tmp_path, "own.toml", text.replace('"8B"', '"debugmodel"'))
+    assert (found.model is None) == old.startswith("batch")
+    asked = "model: llama3 debugmodel had other sizes when training.batch_size was a key"
+    assert (asked in found.missing) == old.startswith("batch")
+    # Those of real models are what they were.
+    assert read(tmp_path, "own.toml", text).value("model") == "Llama 3 8B"
+
+
 def test_words_that_are_masked_train_an_encoder(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="train an encoder"):
         read(tmp_path, "own.toml", TITAN.format(more="mlm_probability = 0.3\n", mode="full"))
