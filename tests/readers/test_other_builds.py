@@ -96,3 +96,44 @@ def test_a_model_with_an_encoder_of_images_is_refused_by_its_name(
     )
     with pytest.raises(ConfigError, match="a vision encoder beside the language model"):
         read(tmp_path, "own.yaml", text)
+
+
+TUNED = (
+    "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 2 "
+    "--split_dataset_ratio 0.01 --max_length 4096"
+)
+
+
+def test_what_swift_takes_where_its_user_says_nothing(tmp_path: Path) -> None:
+    steps = "--gradient_accumulation_steps 4 --tuner_type full"
+    found = read(tmp_path, "run.sh", f"{TUNED} {steps} --fsdp fsdp2\n")
+    layout, batch = completed(found, {})
+    assert (layout.precision, layout.recompute, layout.zero_stage) == ("bf16", "full", 3)
+    assert (layout.dp, batch.global_batch_size) == (8, 64)
+    assert not any("32 BITS" in note for note in found.notes)
+    open_one = read(tmp_path, "run.sh", f"{TUNED} --tuner_type full --deepspeed zero1\n")
+    assert any(gap.startswith("global_batch_size: ms-swift takes") for gap in open_one.missing)
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        ("", "'lora': small added matrices"),
+        ("--tuner_type lora", "small added matrices"),
+        ("--tuner_type full --deepspeed zero3_offload", "states are kept on the host"),
+        ("--tuner_type full --sequence_parallel_size 4", "this sequence parallelism"),
+        ("--tuner_type full --task_type seq_cls", "a model that classes texts"),
+    ],
+)
+def test_what_else_swift_trains_is_refused(flags: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=why):
+        read(tmp_path, "run.sh", f"{TUNED} {flags}\n")
+
+
+def test_added_matrices_that_only_infer_are_refused(tmp_path: Path) -> None:
+    text = (
+        "trainer:\n  devices: 1\n  precision: 16\ndata:\n  global_batch_size: 8\n"
+        "  micro_batch_size: 8\ntensor_model_parallel_size: 1\nadapter_model_file: own\n"
+    )
+    with pytest.raises(ConfigError, match="small added matrices are used"):
+        read(tmp_path, "own.yaml", text)
