@@ -43,6 +43,8 @@ class Format:
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
+        stops: What its software does not start with together, as `check_stops` reads it; a fork
+            or a library around it may start.
         until: The month in which its software last read such files; empty where it still does.
     """
 
@@ -65,6 +67,7 @@ class Format:
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
+    stops: tuple[Mapping[str, str], ...] = ()
     until: str = ""
 
     def our_name(self, parts: list[str]) -> str | None:
@@ -106,6 +109,8 @@ def _format(kind: str) -> Format:
         "tells",
     ):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
+    # What a library takes no notice of is not refused for its base: an empty reason says so.
+    merged["refused"] = {name: why for name, why in merged["refused"].items() if why}
     keys = dict(base.keys) if base else {}
     for ours, theirs in table.get("keys", {}).items():
         keys |= dict.fromkeys(_strings(theirs), ours)
@@ -121,6 +126,7 @@ def _format(kind: str) -> Format:
         keys=keys,
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
+        stops=tuple(table.get("stops", ())),
         until=table.get("until", ""),
         **merged,
     )
@@ -169,6 +175,12 @@ def format_named(kind: str) -> Format:
 def kept_calls() -> frozenset[str]:
     """Return the functions of Python recipes whose arguments say all."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["kept_calls"])
+
+
+@functools.cache
+def starting_calls() -> frozenset[str]:
+    """Return the calls that start a recipe and change nothing of it, as programs write them."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["starting_calls"])
 
 
 @functools.cache
