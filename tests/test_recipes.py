@@ -170,7 +170,7 @@ def test_software_is_one_table(copy: Copy) -> None:
     assert len(copy.changed) == 1
 
 
-def test_a_schedule_is_one_file_and_its_place(copy: Copy) -> None:
+def test_a_schedule_is_one_file_and_a_line(copy: Copy) -> None:
     folder = "src/steptime/formulas/schedules"
     text = (ROOT / folder / "gpipe.py").read_text(encoding="utf-8")
     for old, new in (
@@ -186,13 +186,12 @@ def test_a_schedule_is_one_file_and_its_place(copy: Copy) -> None:
     names = "TWIN, twin_held, twin_idle, twin_order"
     line = f"from steptime.formulas.schedules.twin import {names}\n"
     before = "from steptime.formulas.schedules.v_half"
-    last = "    return zb_auto_{0}(p, m, v)"
-    place = "    if place == 14:\n    " + last + "\n    return twin_{0}(p, m, v)"
+    last = "    (ZB_AUTO, zb_h1_order, zb_auto_idle, zb_auto_held),\n"
+    own = "    (TWIN, twin_order, twin_idle, twin_held),\n"
     copy.edit(
         f"{folder}/registry.py",
         (before, line + before),
-        ("    ZB_AUTO,\n)", "    ZB_AUTO,\n    TWIN,\n)"),
-        *((last.format(kind), place.format(kind)) for kind in ("order", "idle", "held")),
+        (last, last + own),
     )
     words = ("predict", "-m", "llama3-8b", "-a", "h100", "-s", "4096", "-B", "64", "--pp", "4")
     first, second = (copy.command(*words, "--schedule", name) for name in ("gpipe", "twin"))
@@ -283,7 +282,7 @@ RECIPES: dict[str, Callable[[Copy], None]] = {
     "A model": test_a_model_is_one_table,
     "A run": test_the_fit_takes_in_a_run_by_the_steps_that_the_recipe_names,
     "Software": test_software_is_one_table,
-    "A schedule": test_a_schedule_is_one_file_and_its_place,
+    "A schedule": test_a_schedule_is_one_file_and_a_line,
     "A field of a question": test_a_field_is_one_entry_and_its_place_in_the_records,
     "A format of launch files": test_a_format_is_one_file_and_its_name,
     "A limit": test_a_limit_is_one_table,

@@ -53,7 +53,9 @@ def test_a_step_is_asked_with_the_parameters_of_a_training_step(name: str) -> No
 
 def test_a_search_is_asked_with_the_same_names() -> None:
     asked = inspect.signature(steptime.search).parameters
-    assert set(asked) == {field.name for field in FIELDS} | OWN | {"memory_share", "fits_with"}
+    emitted = {"emit", "emit_to", "choice", "tokens"}
+    of_search = {"memory_share", "fits_with", *emitted}
+    assert set(asked) == {field.name for field in FIELDS} | OWN | of_search
     several = {name for name, one in asked.items() if "Iterable" in str(one.annotation)}
     assert several == {field.name for field in FIELDS if field.tried}
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from steptime.book.explorer_bundle import needed_order, one_script, scripts
-from steptime.book.explorer_page import LATER, modules
+from steptime.book.explorer_page import CHAIN, LATER, modules
 from steptime.book.node import node_path
 
 SMALL = {
@@ -66,21 +66,34 @@ def test_what_is_needed_comes_first_and_once() -> None:
 
 def test_a_later_script_shares_the_modules_of_the_first() -> None:
     late = {**SMALL, "a/late.js": LATE}
-    first, later = scripts("a/start.js", ["a/late.js"], late)
+    first, later = scripts(["a/start.js"], ["a/late.js"], late)
     assert "20" in run(f"{first}\n{later}").split()
     # What the first has is not sent twice.
     assert "class" not in later
     assert "Box" not in first.split("stParts")[1]
 
 
+def test_each_script_of_a_chain_has_what_those_before_it_lack() -> None:
+    more = {
+        "a/first.js": 'import { triple } from "../b/more.js";\nconsole.log(triple(1));\n',
+        "a/second.js": 'import { add } from "./sums.js";\n'
+        'import { triple } from "../b/more.js";\nconsole.log(add(triple(2), 1));\n',
+        "a/late.js": 'import { add } from "./sums.js";\n'
+        'import { triple } from "../b/more.js";\nconsole.log(add(triple(3), 2));\n',
+    }
+    sent = scripts(["a/first.js", "a/second.js"], ["a/late.js"], {**SMALL, **more})
+    assert run("\n".join(sent)).split() == ["3", "7", "11"]
+    assert [script.count("class") for script in sent] == [1, 0, 0]
+
+
 def test_every_module_of_the_explorer_is_sent_once_and_asks_for_none() -> None:
     every = modules()
-    sent = scripts("explorer/index.js", LATER, every)
+    sent = scripts(CHAIN, LATER, every)
     for script in sent:
         assert "import(" not in script
         assert "\nimport " not in script
         assert "\nexport " not in script
-    orders = [needed_order(one, every) for one in ("explorer/index.js", *LATER)]
+    orders = [needed_order(one, every) for one in (*CHAIN, *LATER)]
     # Every module written for the page is in one of them.
     mine = {path for path in every if path.startswith("explorer/")}
     assert mine <= {path for order in orders for path in order}

@@ -28,12 +28,13 @@ def test_the_page_reads_back_every_formula() -> None:
 
 
 def test_a_short_form_is_shorter_and_says_the_same() -> None:
-    tree = ["=", "a", ["+", ["at", "terms", ["text", "total"]], 2.0]]
-    assert short_form(tree) == "(= a(+(at terms 'total)2))"
+    part = ["at", "terms", ["text", "total"]]
+    tree = ["=", "a", ["+", ["call", "floor", part, [".", "job", "tp"]], 2.5]]
+    assert short_form(tree) == "(= a(+(! floor terms'total job.tp)2.5))"
 
 
 # --- refusal
-@pytest.mark.parametrize("word", [True, ["text", "two words"], "it's", "(", 'a"b'])
+@pytest.mark.parametrize("word", [True, ["text", "two words"], "it's", "(", 'a"b', "a.b", "!"])
 def test_what_would_be_read_otherwise_is_refused(word: object) -> None:
     with pytest.raises(TypeError, match="no short form"):
         short_form(word)

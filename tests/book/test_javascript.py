@@ -73,7 +73,8 @@ def draw_number(rng: random.Random) -> float:
 
 def draw_field(name: str, rng: random.Random) -> float:
     """Return a number for a field or parameter: a schedule is a place in their list."""
-    return float(rng.randrange(len(SCHEDULES))) if name == "schedule" else draw_number(rng)
+    place = rng.randrange(len(SCHEDULES))
+    return {"schedule": float(place), "place": place}.get(name, draw_number(rng))
 
 
 def draw_arguments(

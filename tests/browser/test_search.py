@@ -118,6 +118,46 @@ def test_no_task_of_the_page_is_long_while_it_searches(page: Page, address: str)
     assert page.evaluate("longest") < max(100, took_ms / 10)
 
 
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("?s.model=llama3-8b&s.n=64&s.batch=256", Said()),
+        ("?s.model=llama3-8b&s.n=64&s.batch=256&s.stack=torchtitan", Said(stack="torchtitan")),
+    ],
+)
+def test_what_the_best_layout_leaves_open_is_what_the_package_says(
+    page: Page, address: str, query: str, asked: Said
+) -> None:
+    page.goto(address + query)
+    found(page)
+    # Asked for when a reader comes near, as it needs the table of software.
+    page.locator(".sf-rests").scroll_into_view_if_needed()
+    wait(page, "document.querySelector('[data-told=open] li')")
+    every = search(
+        Question(
+            model=model("llama3-8b"),
+            accelerator=accelerator("h100"),
+            num_devices=64,
+            global_batch_size=256,
+            seq_length=8192,
+            said=asked,
+        ),
+        splits=False,
+    )
+    unstated = every.answered().unstated
+    said = page.inner_text("[data-out=narrow]")
+    assert said.startswith(f"Naming {unstated[0].says} would narrow this most: ")
+    page.click(".sf-rests summary")
+    items = page.locator("[data-told=open] li")
+    wide = [one for one in unstated if one.change >= 0.005]
+    assert items.locator("b").all_inner_texts() == [one.says for one in wide]
+    assert items.locator("code").all_inner_texts() == [one.how for one in wide]
+    # A new question asks anew.
+    page.fill("[name=n]", "128")
+    wait(page, f"{DONE} && stSearch.result().question.n === 128")
+    wait(page, "document.querySelector('[data-told=open] li')")
+
+
 def test_a_pasted_file_is_searched_and_opens(page: Page, address: str) -> None:
     page.goto(address)
     found(page)

@@ -6,6 +6,7 @@ from steptime.evidence.runs import run_of
 from steptime.evidence.schema import published_rows
 from steptime.formulas.causal import windowed_keys
 from steptime.formulas.flops import (
+    causal_attention_flop_per_token,
     causal_flop_per_token,
     hardware_flop_per_token,
     model_flop_per_token,
@@ -113,6 +114,12 @@ def test_the_mask_hides_little_of_a_windowed_layer() -> None:
     assert causal_flop_per_token(whole) == causal_flop_per_token(
         replace(record, windowed_layers=0.0)
     )
+
+
+def test_a_causal_mask_leaves_half_of_attention() -> None:
+    # GPT-3 of 96 layers over 12,288 values: 4 s h l in full (narayanan2021, Appendix).
+    full = 4 * 2048 * 12288 * 96
+    assert causal_attention_flop_per_token(one("gpt3-175b")) == full / 2
 
 
 def test_only_used_experts_compute() -> None:

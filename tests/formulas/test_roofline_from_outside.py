@@ -61,6 +61,14 @@ def test_widths_of_deepseek_v3() -> None:
     assert context.key_heads(job(**LATENT, tp=8.0)) == 16.0
 
 
+def test_queries_that_are_not_compressed_are_multiplied_all_the_same() -> None:
+    # deepseek2024v2, Appendix B: 2048 wide, 16 heads, keys and values alone of rank 512.
+    one = job(**LATENT | {"hidden_size": 2048.0, "num_attention_heads": 16.0, "q_lora_rank": 0.0})
+    queries, keys_values = 2048 * 16 * 192, 2048 * (512 + 64) + 512 * 16 * 256
+    assert layer.input_outputs(one) * 2048 == pytest.approx(queries + keys_values, rel=1e-12)
+    assert attention_parameters(one) == queries + keys_values + 16 * 128 * 2048
+
+
 def test_widths_of_a_plain_layer() -> None:
     # Two heads of 4, one of keys and values: 2 x 4 out, (2 + 2) x 4 in.
     assert attention.output_width(small_job()) == 8.0

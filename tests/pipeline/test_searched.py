@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 from steptime.formulas.schedule import SCHEDULES, idle_time
+from steptime.formulas.schedules.registry import order_of, place_of
 from steptime.formulas.schedules.zb_h1 import zb_h1_order
 from steptime.formulas.schedules.zb_searched import (
     SEARCHED,
     bound_forms,
     searched_ranks,
-    zb_1p_order,
-    zb_2p_order,
-    zb_auto_order,
 )
 from steptime.inputs.schedule_name import searched_name
 from steptime.pipeline.filled import filled_orders, least_step
@@ -83,10 +81,10 @@ def test_the_least_idle_time_by_hand() -> None:
     assert bound_forms(3.0, 2.0) == [[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [1.0, 1.0, -2.0]]
 
 
-@pytest.mark.parametrize("order", [zb_1p_order, zb_2p_order, zb_auto_order])
-def test_equal_actions_need_no_search(order: Any) -> None:
+@pytest.mark.parametrize("name", SEARCHED)
+def test_equal_actions_need_no_search(name: str) -> None:
     for p, m in ((2, 1), (3, 2), (4, 4), (4, 12), (8, 5)):
-        orders = order(p, m, 1)
+        orders = order_of(place_of(name), p, m, 1)
         assert orders == zb_h1_order(p, m, 1)
         work = {"forward": 1.0, "backward_input": 1.0, "backward_weight": 1.0}
         ends = simulate("zb-h1", p, m, 1, Work(**work)).result["ends"]

@@ -15,8 +15,9 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
 from steptime.planning.asked import search_question
+from steptime.planning.candidate import Emission
 from steptime.planning.emit import SUFFIXES
-from steptime.planning.emit.best import Emission, emission, node_size_of
+from steptime.planning.emit.best import emission, node_size_of
 from steptime.planning.emit.names import servers
 from steptime.planning.explain import step_of
 from steptime.planning.result import SearchResult

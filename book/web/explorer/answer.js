@@ -4,19 +4,7 @@
  */
 
 import { ownShape, saysHow } from "./state.js";
-
-/** Parts of the step in the order they are drawn, with the words of the page. */
-export const STEP_PARTS = [
-  ["compute", "compute"],
-  ["recompute", "recomputation"],
-  ["tensor_parallel", "tensor-parallel"],
-  ["context_parallel", "context-parallel"],
-  ["expert_parallel", "all-to-all"],
-  ["pipeline_sends", "stage sends"],
-  ["data_parallel", "data-parallel"],
-  ["optimizer", "optimizer step"],
-  ["bubble", "bubble"],
-];
+import { inNumber } from "../shared/number.js";
 
 /** Words of `fit_verdict`, by its number. */
 const VERDICTS = ["over", "tight", "fits"];
@@ -25,7 +13,9 @@ const VERDICTS = ["over", "tight", "fits"];
 export function modelFields(state, data) {
   const preset = data.models.find((one) => one.key === state.model);
   if (preset) return preset.fields;
-  return { ...data.blank_model, ...ownShape(state.own) };
+  // What it does not say is nothing, of all that a preset says.
+  const nothing = Object.keys(data.models[0].fields).map((name) => [name, 0]);
+  return { ...Object.fromEntries(nothing), ...ownShape(state.own) };
 }
 
 /** Return the name of the model that a state names. */
@@ -79,7 +69,8 @@ export function precisionRefusal(state, job, data) {
 export function refusal(state, job, data, formulas, named = null) {
   const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
   if (devices.broken) {
-    const values = { ...state, nearest: devices.nearest };
+    const gpus = `${state.n} ${inNumber(state.n, "GPUs")}`;
+    const values = { ...state, gpus, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
   const lacking = precisionRefusal(state, job, data);

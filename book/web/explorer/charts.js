@@ -2,8 +2,9 @@
 
 import { script } from "../shared/script.js";
 import { drawBars, memoryScale, timeScale } from "./bars.js";
-import { fill, h, roving, text, toggles } from "./dom.js";
-import { count, digits, gb, seconds, units } from "./format.js";
+import { fill, h, oneStop, text, toggles } from "./dom.js";
+import { count, digits, gb, seconds } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { MEMORY_PARTS, STEP_SLOTS, placeWord, stepOut, stepParts } from "./outs.js";
 import { drawServers, drawStages } from "./pictures.js";
 
@@ -59,7 +60,7 @@ export function pictureParts(id, change) {
     h("section", { class: "box half" }, stagesTitle, stages, timeline),
     h("section", { class: "box half" }, h("h2", {}, "Who talks to whom"), servers),
   );
-  const settle = roving(element, ".number:enabled, .toggle, .timeline");
+  const settle = oneStop(element, ".number:enabled, .toggle, .timeline");
   return { element, by, timeline, memory, memoryKeys, memoryTitle, timeTitle, stagesTitle, time, heads, timeKeys, stages, servers, settle };
 }
 
@@ -187,8 +188,8 @@ function headButtons(list) {
 function drawHeads({ element: host, heads }, answer, held) {
   if (!heads.firstChild) fill(heads, headButtons(HEADLINES));
   const word = (key) => host.querySelector(`[data-number=${key}] .head-word`);
-  text(word("m"), units(answer.num_microbatches, "micro-batches"));
-  text(word("in_flight"), `${units(held, "micro-batches")} held at once`);
+  text(word("m"), inNumber(answer.num_microbatches, "micro-batches"));
+  text(word("in_flight"), `${inNumber(held, "micro-batches")} held at once`);
   text(word("days"), `for ${count(answer.state.tokens)} tokens`);
 }
 

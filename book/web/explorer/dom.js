@@ -27,7 +27,7 @@ export function toggles(options, pick) {
  * One tab stop for many items: left and right go through them, up and down through `rows()`
  * (lists of items) where there are any; Home and End jump; these keys stay here.
  */
-export function roving(parent, selector, rows = () => null) {
+export function oneStop(parent, selector, rows = () => null) {
   const items = () => [...parent.querySelectorAll(selector)].filter((one) => !one.closest("[hidden]"));
   parent.addEventListener("keydown", (event) => {
     const list = items();

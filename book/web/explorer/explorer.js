@@ -1,18 +1,19 @@
 /**
- * The layout explorer: `mount(element, data, formulas, { loadTexts, loadTables, loadLater, … })`.
+ * The layout explorer: `mount(element, data, formulas, view, { loadTexts, loadTables, … })`.
  * One state gives one answer; the drawing, the verdict, the table and the address follow.
  */
 
 import { makeAnswer, modelFields } from "./answer.js";
+import { makeBeside } from "./beside.js";
 import { filled } from "./unpack.js";
 import { makePanel } from "./panel.js";
 import { changeText, nearestFit, nearestLegal } from "./nearest.js";
+import { inLabels } from "./refused.js";
 import { DEFAULTS, Undo, fromQuery, saysHow, settled, toQuery } from "./state.js";
 import { pinState, storyOf, storyState } from "./stories.js";
-import { makeView } from "./view.js";
 
-/** Put the explorer into an element; what stood there was for pages without script. */
-export function mount(element, data, formulas, { loadTexts, loadTables, loadLater, loadSoftware, loadGiven }) {
+/** Put the explorer beside the view in an element, and show there what the address asks. */
+export function mount(element, data, formulas, view, { loadTexts, loadTables, loadLater, loadSoftware, loadGiven }) {
   const machine = makeAnswer(data, formulas);
   const undo = new Undo();
   let { state, shown, bad } = fromQuery(location.search, data);
@@ -25,7 +26,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
   const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more, software, given };
   const panel = makePanel(element, data, actions);
-  const view = makeView(element, data, machine, panel, actions, loadTexts);
+  const beside = makeBeside(element, view, data, machine, panel, actions, loadTexts);
 
   let tables = false;
   let later = null;
@@ -40,7 +41,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     later ??= loadLater().then(
       (parts) => {
         filled(data, parts.rest);
-        view.complete(parts);
+        beside.complete(parts);
         return parts;
       },
       (error) => {
@@ -66,7 +67,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
         panel.learn(parts.makeHow, named, machine.softwareNow);
         const assumed = parts.makeAssumed(named, data, formulas);
         const ranked = parts.makeRanked(named, machine);
-        view.tell(parts.makeTold({ assumed, ranked, state: panel.open }));
+        beside.tell(parts.makeTold({ assumed, ranked, state: panel.open }));
         return parts;
       },
       (error) => {
@@ -178,7 +179,8 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     const way = wayOut(answer);
     // A page opened on an impossible layout shows the possible one beside it, faded.
     if (!good && way) good = machine.answer(way.to);
-    view.show({ answer, good, before, pinned, story, bad, way, canUndo: !undo.empty });
+    const why = answer.refused && inLabels(answer.refused.text, data);
+    view.show({ answer, why, good, before, pinned, story, bad, way, canUndo: !undo.empty });
     panel.update(state, null, hasExperts(state));
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
@@ -194,7 +196,7 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
     if (answer.state !== state) return;
     writeAddress();
     panel.update(state, check, hasExperts(state));
-    view.showMap(answer);
+    beside.showMap(answer);
     const lost = answer.memory?.verdict === "over" && !way;
     if (lost) view.showWay(wayToFit(true));
   }
@@ -257,9 +259,12 @@ export function mount(element, data, formulas, { loadTexts, loadTables, loadLate
   }
 
   window.addEventListener("popstate", read);
-  new ResizeObserver(() => view.resize()).observe(element);
+  view.complete(beside);
   start();
+  setTimeout(() => more().catch(beside.failed));
   /** Whether all is here that the answer of the state reads. */
   const ready = () => !wordless(state) && !unknown(state) && !awaits(state) && !unnamed(state);
-  return { state: () => state, ready, answer: () => machine.answer(state) };
+  const answer = () => machine.answer(state);
+  const goTo = (values, key) => take({ ...state, ...values }, key);
+  return { state: () => state, ready, answer, take: goTo, change, open: beside.open };
 }

@@ -99,7 +99,7 @@ export function makeFormulaDialog(texts, id) {
     title.textContent = `${name}${total}`;
     fill(
       body,
-      h("p", {}, sentence(formula.says)),
+      h("p", {}, formula.says.charAt(0).toUpperCase() + formula.says.slice(1)),
       neededLines(result, found, walker).map(([one, node, number, env]) => line(one, node, number, env)),
       entries
         ? entries.map(([one, node]) => line(one, node, value[one]))
@@ -115,11 +115,6 @@ export function makeFormulaDialog(texts, id) {
 function unitName(func, key) {
   if (!key) return func;
   return /_step$/.test(func) ? `${key}_s` : key;
-}
-
-function sentence(says) {
-  const rest = says.replace(/^Return (whether )?/, "").replaceAll("`", "");
-  return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
 /** The expression that a formula returns, or one entry of it, seen through plain names. */

@@ -1,57 +1,52 @@
-/** Start the explorer on a page that has an element with the id "layout". */
+/**
+ * Start the explorer on a page that has an element with the id "layout". A page whose address
+ * asks for nothing shows the answer that was made with it; all else is fetched, and asked of that.
+ */
 
-import { data } from "./data.js";
-import { mount } from "./explorer.js";
-import * as formulas from "./formulas.js";
-import { h } from "../shared/dom.js";
-import { script } from "../shared/script.js";
+import { fetched } from "./fetched.js";
+import { first } from "./first.js";
+import { makeView } from "./view.js";
+
+/** How an address begins to say a state. */
+const SAID = /[?&]l\./;
+
+/** Show the explorer in an element. */
+function start(element) {
+  let app = null;
+  let coming = null;
+  let made = null;
+  const view = () => (made ??= makeView(element, actions));
+
+  /** Fetch the whole explorer, once. */
+  function whole() {
+    coming ??= Promise.all(["app.js", "app.css"].map(fetched)).then(
+      () => {
+        app = globalThis.stApp(element, view());
+        window.stExplorer = app;
+        performance.mark("explorer-whole");
+        return app;
+      },
+      () => {
+        coming = null;
+        view().note("The page could not be loaded in full; choose again, or reload.");
+      },
+    );
+    return coming;
+  }
+  // What a reader does before the rest is here is done when it is.
+  const asked = (name) => (...given) => (app ? app[name](...given) : whole().then((one) => one?.[name](...given)));
+  const actions = Object.fromEntries(["take", "change", "open"].map((name) => [name, asked(name)]));
+
+  if (first && !SAID.test(location.search)) {
+    const { way } = first;
+    const { steps, chosen } = first.answer;
+    const answer = { ...first.answer, chosen: steps[chosen] };
+    view().show({ answer, way, good: answer, before: null, pinned: null });
+    performance.mark("explorer-ready");
+    // The answer is painted first.
+    setTimeout(whole);
+  } else whole().then(() => performance.mark("explorer-ready"));
+}
 
 const element = document.getElementById("layout");
-
-/** Fetch a script or a style that lies beside this one. */
-function fetched(name) {
-  return new Promise((done, failed) => {
-    const href = new URL(name, script).href;
-    const tag = name.endsWith(".js") ? h("script", { src: href }) : h("link", { rel: "stylesheet", href });
-    tag.onerror = failed;
-    tag.onload = done;
-    document.head.append(tag);
-  });
-}
-
-/** Formulas as text, and what shows them, are fetched when the first one is opened. */
-async function loadTexts() {
-  await fetched("formula-text.js");
-  const { makeFormulaDialog, texts } = globalThis.stOpened;
-  for (const name of texts.tables) texts.constants[name] = formulas[name];
-  return { makeFormulaDialog, texts };
-}
-
-/** What no first answer needs is fetched after it, or before it where an address asks for more. */
-async function loadLater() {
-  await Promise.all(["later.js", "later.css"].map(fetched));
-  return globalThis.stLater;
-}
-
-/** Ways to write a layout for use elsewhere. */
-async function loadGiven() {
-  if (!globalThis.stGiven) await fetched("given.js");
-  return globalThis.stGiven;
-}
-
-/** What is known of software is fetched with the first that is to be stated. */
-async function loadSoftware() {
-  await fetched("software.js");
-  return globalThis.stSoftware;
-}
-
-/** Long tables are fetched with the first state whose schedule reads one. */
-async function loadTables() {
-  await fetched("tables.js");
-  for (const [name, table] of Object.entries(globalThis.stTables)) Object.assign(formulas[name], table);
-}
-
-if (element) {
-  window.stExplorer = mount(element, data, formulas, { loadTexts, loadTables, loadLater, loadSoftware, loadGiven });
-  performance.mark("explorer-ready");
-}
+if (element) start(element);

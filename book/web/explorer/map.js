@@ -1,11 +1,12 @@
 /** The map: every t x p (or micro-batches x p) at once, and why some cells are empty. */
 
-import { fill, h, roving, toggles } from "./dom.js";
-import { digits, gb, group, seconds, units } from "./format.js";
+import { fill, h, oneStop, toggles } from "./dom.js";
+import { digits, gb, group, seconds } from "./format.js";
+import { inNumber } from "../shared/number.js";
+import { inLabels } from "./refused.js";
 import { CHOICES } from "./state.js";
-import { inLabels } from "./verdict.js";
 
-const KINDS = [
+const MAPS = [
   ["t", "t × p, same GPUs"],
   ["d", "t × p, same copies"],
   ["m", "micro-batches × p"],
@@ -19,7 +20,7 @@ export function makeMap(id, machine, pick, data) {
   let now = null;
   const table = h("table", { class: "map" });
   const line = h("p", { class: "map-line", "data-out": "map-line" }, " ");
-  const kinds = toggles(KINDS, (value) => {
+  const kinds = toggles(MAPS, (value) => {
     kind = value;
     chosen = true;
     show(now);
@@ -31,7 +32,7 @@ export function makeMap(id, machine, pick, data) {
     kinds.buttons,
   );
   const element = h("div", { class: "map-box" }, chooser, table, line);
-  const settle = roving(element, "button", () => [
+  const settle = oneStop(element, "button", () => [
     kinds.buttons,
     ...[...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]),
   ]);
@@ -109,7 +110,7 @@ export function makeMap(id, machine, pick, data) {
     const over = cell.memory?.verdict === "over";
     const level = cell.memory && !over ? shade(cost(cell), span) : 0;
     const mark = cell.refused ? "never" : over ? "over" : `level-${level}`;
-    const words = sentence(cell, data);
+    const words = cellWords(cell, data);
     const shown = cell.refused ? "–" : over ? `✕${gb(cell.memory.total)}` : digits(cell.seconds / unit[0]);
     return h(
       "button",
@@ -151,9 +152,9 @@ function unitFor(longest) {
 }
 
 /** The words of one cell: what it is, how long it takes, or why it cannot be. */
-function sentence(cell, data) {
+function cellWords(cell, data) {
   const { state } = cell;
-  const gpus = `${group(state.n)} ${units(state.n, "GPUs")}`;
+  const gpus = `${group(state.n)} ${inNumber(state.n, "GPUs")}`;
   const name = `t ${state.tp}, p ${state.pp}, ${gpus}, batch ${group(state.batch)}`;
   if (cell.refused) return `${name}: not possible. ${inLabels(cell.refused.text, data)}.`;
   const memory = `${gb(cell.memory.total)} of ${gb(cell.memory.limit)} GB`;

@@ -1,7 +1,19 @@
 /** Every number that the page prints, by name: the words and where they come from. */
 
 import { count, digits, gb, group, percent, seconds } from "./format.js";
-import { STEP_PARTS } from "./answer.js";
+
+/** Parts of the step in the order they are drawn, with the words of the page. */
+export const STEP_PARTS = [
+  ["compute", "compute"],
+  ["recompute", "recomputation"],
+  ["tensor_parallel", "tensor-parallel"],
+  ["context_parallel", "context-parallel"],
+  ["expert_parallel", "all-to-all"],
+  ["pipeline_sends", "stage sends"],
+  ["data_parallel", "data-parallel"],
+  ["optimizer", "optimizer step"],
+  ["bubble", "bubble"],
+];
 
 /** Words of the parts of memory, in the order they are stacked. */
 export const MEMORY_PARTS = [

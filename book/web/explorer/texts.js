@@ -9,15 +9,23 @@ export function unpackedTexts({ functions, columns, files, names, bodies, ...oth
   return { ...others, functions: Object.fromEntries(entries) };
 }
 
-/** Nested lists from their short form: `(+ a (at terms 'total))`. */
+/** Nested lists from their short form: `(+ job.tp(! floor terms'total))`. */
 function nested(short) {
   const stack = [[]];
   for (const [word] of short.matchAll(/[()]|[^\s()]+/g)) {
     const inner = stack[stack.length - 1];
     if (word === "(") stack.push([]);
     else if (word === ")") stack[stack.length - 2].push(stack.pop());
-    else if (word[0] === "'") inner.push(["text", word.slice(1)]);
-    else inner.push(Number.isNaN(Number(word)) ? word : Number(word));
+    else inner.push(read(word));
   }
   return stack[0];
+}
+
+/** A number, a name, or an entry: of a record by its field, of an answer by its key. */
+function read(word) {
+  if (word === "!") return "call";
+  const [, record, sign, name] = /^(\w*)([.'])(\w+)$/.exec(word) ?? [];
+  if (sign === "'") return record ? ["at", record, ["text", name]] : ["text", name];
+  const number = Number(word);
+  return Number.isNaN(number) ? (sign ? [".", record, name] : word) : number;
 }

@@ -2,15 +2,13 @@
 
 import { fill, h, text } from "./dom.js";
 import { gb, seconds } from "./format.js";
+import { narrowest, openItems } from "./open-items.js";
 
 /** Milliseconds without a change after which all that is open is asked. */
 const PAUSE_MS = 200;
 
 /** Milliseconds of work after which the page has its turn. */
 const TURN_MS = 8;
-
-/** Change from which on a thing gets a line of its own. */
-const WORTH_TELLING = 0.005;
 
 /** Where the form asks for what is open; single facts have one place. */
 const PLACES = { stack: "stack", date: "date", network_gbit: "net" };
@@ -21,9 +19,9 @@ export function makeTold({ assumed, ranked, state }) {
   const way = h("button", { type: "button", class: "link", "aria-label": "State what you know, under More" }, "State what you know");
   const summary = h("summary", {}, "What was assumed");
   const lists = {
-    assumed: list("Assumed", "assumed"),
-    time: list("Open, by how far it could move the step", "open"),
-    memory: list("Open, by how far it could move the memory", "open-memory"),
+    assumed: titled("Assumed", "assumed"),
+    time: titled("Open, by how far it could move the step", "open"),
+    memory: titled("Open, by how far it could move the memory", "open-memory"),
   };
   const parts = Object.values(lists).map((one) => one.element);
   const details = h("details", {}, summary, parts, way);
@@ -75,7 +73,7 @@ export function makeTold({ assumed, ranked, state }) {
 const inGb = (bytes) => `${gb(bytes)} GB`;
 
 /** A list under its title. */
-function list(title, key) {
+function titled(title, key) {
   const items = h("ul", { class: "told-list", "data-told": key });
   return { element: [h("h3", {}, title), items], show: (found) => fill(items, found) };
 }
@@ -88,21 +86,3 @@ function recordItem({ what, value, why, how }) {
 
 const interval = ({ low, high }) =>
   low === null ? "There is no interval here." : `Nine in ten: ${seconds(low)} to ${seconds(high)}.`;
-
-const reach = ({ low, high, least, most }, unit) => `${unit(low)} (${least}) to ${unit(high)} (${most})`;
-
-function narrowest(one, unit) {
-  return `Naming ${one.says} would narrow this most: ${reach(one, unit)}.`;
-}
-
-/** The wide ones in full, the others by their names. */
-function openItems(spans, unit) {
-  const wide = spans.filter((one) => one.change >= WORTH_TELLING);
-  const rest = spans.slice(wide.length).map((one) => one.says);
-  const items = wide.map((one, place) => {
-    const most = place ? "" : " would narrow this most";
-    return h("li", {}, h("b", {}, one.says), `${most}: ${reach(one, unit)} `, h("code", {}, one.how));
-  });
-  if (!spans.length) return [h("li", {}, "Nothing that would move it.")];
-  return [...items, rest.length > 0 && h("li", {}, `under 0.5 % each: ${rest.join(", ")}`)];
-}

@@ -1,6 +1,6 @@
 /** Undo, reset, pin and share: one row, one tab stop. */
 
-import { h, roving, text } from "./dom.js";
+import { h, oneStop, text } from "./dom.js";
 
 /** Make the row; `show` enables what can be used now. */
 export function makeTools(actions, data) {
@@ -29,7 +29,7 @@ export function makeTools(actions, data) {
     copy("python", "as Python", later("asPython")),
     copy("csv", "as CSV", later("asCsv")),
   );
-  const settle = roving(row, "button");
+  const settle = oneStop(row, "button");
   const element = h("section", { class: "tools" }, row, note, output);
 
   function put(word, value) {

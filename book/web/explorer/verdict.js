@@ -1,11 +1,11 @@
 /** The verdict: does it fit, what is in the way, and the smallest way out. */
 
 import { fill, h, text } from "./dom.js";
-import { digits, gb, group, likely } from "./format.js";
+import { digits, gb, likely } from "./format.js";
 import { MEMORY_PARTS } from "./outs.js";
 
 const MARKS = { fits: "✓", tight: "≈", unlikely: "?", over: "✕", never: "⊘" };
-const WORDS = {
+const VERDICT_WORDS = {
   fits: "Fits",
   tight: "Fits tightly",
   unlikely: "Likely does not fit",
@@ -14,45 +14,10 @@ const WORDS = {
 };
 
 /** The kind of verdict that a sentence of the model is: it is worded alike wherever it is asked. */
-const kindOf = (outlook) => Object.keys(WORDS).find((kind) => WORDS[kind].toLowerCase() === outlook);
-
-/** What the form calls a field that a refusal names. */
-const LABELS = {
-  global_batch_size: "batch B",
-  micro_batch_size: "micro-batch b",
-  num_layers: "layers",
-  seq_length: "sequence s",
-  num_experts: "experts",
-  vpp: "chunks v",
-  tp: "t",
-  pp: "p",
-  cp: "c",
-  ep: "e",
-  etp: "expert tensor parallel",
-  dp: "d",
-};
-const AT_THE_START = { tp: "Tensor parallel t", pp: "Pipeline stages p", cp: "Context parallel c", ep: "Expert parallel e" };
-
-/** A refusal, which names fields and schedules as Python does, in the words of the form. */
-export function inLabels(sentence, data) {
-  const titles = Object.fromEntries(data.schedules.map((one) => [one.key, one.title]));
-  const names = new RegExp(`(?<![\\w-])(${Object.keys(titles).join("|")})(?![\\w-])`, "g");
-  const fields = new RegExp(`\\b(${Object.keys(LABELS).join("|")})\\b( ?<?=)?`, "g");
-  const signs = { "=": " = ", " <=": " ≤" };
-  const said = sentence
-    .replace(/^precision='(\w+)'/, "Matrix products in $1")
-    .replace(/^schedule='([\w-]+)'/, "$1")
-    .replace(names, (name) => titles[name])
-    .replace(/^1 GPUs do not/, "1 GPU does not")
-    .replace(/ x etp=1\b/, "")
-    .replace(/ x /g, " × ")
-    .replace(/\b\d{4,}\b/g, group)
-    .replace(fields, (_, name, sign = "", at) => ((at === 0 && AT_THE_START[name]) || LABELS[name]) + (signs[sign] ?? sign));
-  return said[0].toUpperCase() + said.slice(1);
-}
+const verdictKind = (outlook) => Object.keys(VERDICT_WORDS).find((kind) => VERDICT_WORDS[kind].toLowerCase() === outlook);
 
 /** Make the verdict; `show` writes it, `note` adds a remark, `words` says it. */
-export function makeVerdict(actions, data) {
+export function makeVerdict(actions) {
   const mark = h("span", { class: "sign", "aria-hidden": "true" });
   const head = h("strong", { "data-out": "verdict" });
   const rest = h("span", { class: "verdict-rest", "data-out": "verdict-rest" });
@@ -78,15 +43,15 @@ export function makeVerdict(actions, data) {
   let target = null;
   button.addEventListener("click", () => target && actions.take(target, "way"));
 
-  function show({ answer, way, numbers, change: moved, pinned }) {
-    const kind = answer.refused ? "never" : kindOf(answer.memory.outlook);
+  function show({ answer, why, way, numbers, change: moved, pinned }) {
+    const kind = answer.refused ? "never" : verdictKind(answer.memory.outlook);
     element.dataset.verdict = kind;
     text(mark, MARKS[kind]);
-    text(head, WORDS[kind]);
+    text(head, VERDICT_WORDS[kind]);
     remark.hidden = true;
     if (answer.refused) {
       text(rest, "");
-      text(detail, `${inLabels(answer.refused.text, data)}.`);
+      text(detail, `${why}.`);
     } else {
       writeFit(answer, numbers, kind);
     }
@@ -94,7 +59,7 @@ export function makeVerdict(actions, data) {
     text(change, moved ? `${pinned ? "Against the outline: " : "Changed: "}${moved}` : "");
     bar.dataset.verdict = kind;
     text(sign, MARKS[kind]);
-    text(short, WORDS[kind]);
+    text(short, VERDICT_WORDS[kind]);
     text(size, answer.refused ? "" : `${gb(answer.memory.total)} of ${gb(answer.memory.limit)} GB`);
     gauge.firstChild.style.width = `${Math.min(100, (answer.memory?.share ?? 0) * 80)}%`;
   }

@@ -1,128 +1,67 @@
-/** Everything the page says and draws about one answer. */
+/** What the page says and draws about one answer, and room for what is fetched after it. */
 
 import { drawAll, pictureParts } from "./charts.js";
 import { liveRegion } from "../shared/live.js";
-import { fill, h, roving, text } from "./dom.js";
-import { percent } from "./format.js";
+import { fill, h, text } from "./dom.js";
 import { changes, outs } from "./outs.js";
-import { STORIES, pieces, storyOf } from "./stories.js";
-import { makeTools } from "./tools.js";
 import { makeVerdict } from "./verdict.js";
 
 /** Pixels below which everything stands in one column. */
 const NARROW = 560;
 
-/** Make the view; `show` draws an answer, `showMap` the map, `resize` draws again. */
-export function makeView(root, data, machine, panel, actions, loadTexts) {
+/** Make the view; `show` draws an answer, `complete` takes what stands beside it. */
+export function makeView(root, actions) {
   const id = root.id || "layout";
-  const verdict = makeVerdict(actions, data);
-  let dialog = null;
-
-  async function makeDialog() {
-    const { makeFormulaDialog, texts } = await loadTexts();
-    const made = makeFormulaDialog(texts, id);
-    root.append(made.dialog);
-    return made;
-  }
-
-  function openFormula(label, of) {
-    dialog ??= makeDialog();
-    dialog.then(
-      (made) => made.show(label, of),
-      () => {
-        dialog = null;
-        verdict.note("The formulas could not be loaded; choose the number again.");
-      },
-    );
-  }
-
-  const tools = makeTools(actions, data);
-  const later = h("div", { class: "later" });
-  let map = null;
-  let tables = null;
-  let place = null;
-  let told = null;
+  const verdict = makeVerdict(actions);
   const live = liveRegion();
   live.element.classList.add("hidden-text");
   const parts = pictureParts(id, actions.change);
-  const stories = storyRow(actions);
-  const assumptions = h("p", { class: "assumptions", "data-out": "assumptions" });
-  let current = null;
-
-  root.classList.add("st-explorer");
-  const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
   const box = h("div", { class: "parts" }, parts.element);
-  const side = h("div", { class: "side" }, panel.element, tools.element);
+  const stories = h("section", { class: "stories" });
+  let current = null;
+  let beside = null;
+
+  root.classList.add("st-explorer", "early");
+  const headers = [...document.querySelectorAll(".bd-header-article, .bd-header")];
   fill(root, verdict.bar, verdict.element, box, live.element);
-  // The answer is painted first: what it was made from follows in a task of its own.
-  root.classList.add("early");
-  setTimeout(() => {
-    box.append(side, later);
-    root.classList.remove("early");
-    write();
-    // What failed to come is asked for again by the first change that needs it.
-    actions.more().catch(() => later.append(assumptions));
-  });
-
-  /** Put in what was fetched after the first answer. */
-  function complete({ makeMap, makePlace, makeTables }) {
-    place = makePlace(() => actions.software().catch(() => {}));
-    if (told) place.append(told.element);
-    map = makeMap(id, machine, actions.take, data);
-    tables = makeTables();
-    later.append(map.element, tables.element, assumptions, place);
-    if (!current?.good) return;
-    tables.show(current.good, current.numbers, current.pinned && outs(current.pinned));
-    write();
-    map.show(current.answer);
-  }
-
-  /** Put in the lists of what was assumed and what is open. */
-  function tell(made) {
-    told = made;
-    place?.append(told.element);
-    if (current?.good) told.show(current.good);
-  }
 
   /** On a phone the stories come before the numbers, beside the controls elsewhere. */
   const numbers = parts.element.querySelector(".legend-memory");
-  function placeStories() {
-    if (root.clientWidth < NARROW) parts.time.after(stories.element, numbers);
+  function placeNumbers() {
+    if (root.clientWidth < NARROW) parts.time.after(stories, numbers);
     else {
-      side.prepend(stories.element);
+      beside?.side.prepend(stories);
       parts.memory.after(numbers);
     }
   }
-  placeStories();
+  placeNumbers();
+
+  /** Put in what was fetched after the answer: the form beside it, and what follows both. */
+  function complete(made) {
+    beside = made;
+    box.append(made.side, made.below);
+    placeNumbers();
+    root.classList.remove("early");
+  }
 
   /** Print the numbers of what is shown wherever they are asked for. */
   function write() {
-    const open = (item, label) => openFormula(label, item.formula);
-    if (current?.numbers) writeNumbers(root, current.numbers, open, parts);
+    if (current?.numbers) writeNumbers(root, current.numbers, actions.open, parts);
   }
 
   function show(next) {
     // Sizes are read before anything is written, so that nothing is laid out twice.
     const width = root.clientWidth;
     const room = { bars: parts.memory.clientWidth, servers: parts.servers.clientWidth };
-    const { answer, good, before, pinned, story, bad } = next;
+    const { answer, good, before, pinned } = next;
     root.classList.toggle("stale", Boolean(answer.refused));
-    const numbers = good && outs(good);
-    current = { ...next, width, numbers };
     const ghost = pinned ?? (before !== good ? before : null);
     const change = pinned ? changes(pinned, good) : changes(before, good);
-    verdict.show({ ...next, numbers, change });
-    if (good) {
-      drawAll(parts, good, ghost, room);
-      const against = pinned && outs(pinned);
-      tables?.show(good, numbers, against);
-      write();
-      stories.show(story, storyOf(answer.state) === story, numbers, against);
-      told?.show(good);
-      text(assumptions, `${assumed(good)} ${memoryError(data.memory, good.state)} ${sources(good.state, data)}`);
-    }
-    tools.show({ ...next, good });
-    if (bad.length) verdict.note(`Not understood in the address, so left at the default: ${bad.join(", ")}`);
+    current = { ...next, width, numbers: good && outs(good), against: pinned && outs(pinned) };
+    verdict.show({ ...current, change });
+    if (good) drawAll(parts, good, ghost, room);
+    beside?.show(current);
+    write();
     live.say(`${verdict.words()} ${change}`);
   }
 
@@ -147,58 +86,13 @@ export function makeView(root, data, machine, panel, actions, loadTexts) {
   };
   new IntersectionObserver(seen).observe(verdict.element);
 
-  function resize() {
+  new ResizeObserver(() => {
     stayBelow();
-    placeStories();
+    placeNumbers();
     if (current && current.width !== root.clientWidth) show({ ...current, before: null });
-  }
+  }).observe(root);
 
-  return {
-    show,
-    resize,
-    showWay: verdict.showWay,
-    complete,
-    tell,
-    showMap: (answer) => map?.show(answer),
-    note: verdict.note,
-  };
-}
-
-/** What every number rests on, in words. */
-function assumed(answer) {
-  const { model } = answer.chosen;
-  const { facts } = answer.memory;
-  const narrow = answer.job.fp8 * facts.fp8_copy_bytes;
-  const state = narrow + facts.weight_bytes + facts.gradient_bytes + facts.master_bytes + facts.moment_bytes;
-  const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
-  return (
-    `An estimate, not a measurement. Assumed: ${answer.software.title}; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
-    `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`
-  );
-}
-
-function memoryError({ rows, mean }, state) {
-  const taken = state.stack ? "" : "; the page takes the usual software";
-  return `Memory: ${rows} published peaks were ${percent(mean)} away on average, each with its own software's facts${taken}.`;
-}
-
-/** Where the sizes of the model and of the accelerator were read. */
-function sources(state, data) {
-  const model = data.models.find((one) => one.key === state.model);
-  const gpu = data.accelerators.find((one) => one.key === state.gpu);
-  const ran = model?.published ? ` Published layout: ${model.published.id} (${model.published.source}) in published_runs.csv.` : "";
-  return `Sizes: ${model ? model.source : "yours"}; ${gpu.source}.${ran}`;
-}
-
-/** How far the model was from published runs, in words. */
-function errorWords({ model, low, high, total }) {
-  if (!model.widths) {
-    return `It has no interval; on ${model.rows} published runs, asked as in §11, it was ${percent(model.mean)} away on average.`;
-  }
-  if (low === null) return "No published run is like this one.";
-  const fast = Math.round((1 - low / total) * 100);
-  const slow = Math.round((high / total - 1) * 100);
-  return `Nine in ten published runs that were left out of its fit lay within ${fast} % less and ${slow} % more time.`;
+  return { id, show, complete, write, stories, now: () => current, showWay: verdict.showWay, note: verdict.note };
 }
 
 /** Put every number where it is asked for, and its formula behind it. */
@@ -214,45 +108,7 @@ function writeNumbers(root, numbers, open, parts) {
     const item = numbers[key];
     const label = button.textContent.replace(item.text, "").trim() || key.replaceAll("_", " ");
     button.disabled = !item.formula;
-    button.onclick = () => open(item, label);
+    button.onclick = () => open(key, label);
     button.setAttribute("aria-haspopup", "dialog");
   }
-}
-
-function storyRow(actions) {
-  const buttons = STORIES.map((story, index) =>
-    h(
-      "button",
-      { type: "button", class: "story", "data-story": story.key, tabindex: -1, onclick: () => actions.choose(story) },
-      h("span", { class: "story-number" }, String(index + 1)),
-      h("span", {}, story.title),
-    ),
-  );
-  const row = h("div", { class: "story-row", role: "group", "aria-label": "Stories" }, buttons);
-  const changed = h("span", { class: "changed", "data-out": "changed" });
-  const sentence = h("span", { "data-out": "sentence" });
-  const again = h("button", { type: "button", class: "link", hidden: true, onclick: actions.reset }, "back to the story");
-  const element = h("section", { class: "stories" }, h("h2", {}, "Stories"), row, h("p", { class: "say" }, changed, sentence, " ", again));
-  roving(row, "button")();
-
-  function show(story, same, numbers, pinned) {
-    buttons.forEach((button, index) => {
-      button.setAttribute("aria-pressed", String(STORIES[index] === story && same));
-    });
-    again.hidden = !story || same;
-    text(changed, story && !same ? `Story ${STORIES.indexOf(story) + 1}, changed: ` : "");
-    if (!story || !same) {
-      fill(sentence, story ? "what you see is yours." : "Pick a story, or change anything.");
-      return;
-    }
-    fill(
-      sentence,
-      pieces(story.say).map((piece) => {
-        if (typeof piece === "string") return piece;
-        const from = piece.pinned ? pinned : numbers;
-        return h("b", { "data-of": (piece.pinned ? "pin." : "") + piece.name }, from?.[piece.name]?.text ?? "–");
-      }),
-    );
-  }
-  return { element, show };
 }

@@ -5,22 +5,9 @@ import { gb, group, likely, seconds } from "../explorer/format.js";
 import { explorerLink, inNumbers, inWords, named, percent } from "./layouts.js";
 
 const SHOWN = 10;
-const COLUMNS = [
-  ["tp", "tensor"],
-  ["cp", "context"],
-  ["pp", "pipeline"],
-  ["vpp", "chunks"],
-  ["dp", "data"],
-  ["ep", "expert"],
-  ["mb", "micro-batch"],
-  ["zero", "ZeRO"],
-];
-
-/** The package names fields; the page has words for them. */
-const FIELDS = { ...Object.fromEntries(COLUMNS), etp: "tensor inside an expert", dp_replicate: "copies" };
-const MORE = { global_batch_size: "batch", micro_batch_size: "micro-batch", num_experts: "experts", seq_length: "sequence" };
-const WORDS = { ...FIELDS, ...MORE };
-const inPlainWords = (reason) => reason.replace(/\b[a-z_]+\b/g, (word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word));
+/** A reason names fields as the package does; the page has words for them. */
+const inPlainWords = (reason, { words }) =>
+  reason.replace(/\b[a-z_]+\b/g, (word) => (Object.hasOwn(words, word) ? words[word] : word));
 
 /** The sentence over the picture: the best, how sure, what ties with it. */
 export function verdict(result) {
@@ -38,7 +25,7 @@ export function verdict(result) {
 
 function nothing({ leanest, limit, settings, dropped }) {
   if (!leanest) {
-    const why = dropped[0] ? `Most fell out by ${inPlainWords(dropped[0][0])}.` : "";
+    const why = dropped[0] ? `Most fell out by ${inPlainWords(dropped[0][0], settings)}.` : "";
     return [h("strong", {}, "No layout can be cut."), ` ${why} Try another count of GPUs or batch.`];
   }
   const times = (leanest.bytes / limit).toFixed(1);
@@ -74,7 +61,7 @@ export function makeTable(page) {
   function show(result) {
     const list = result.best.slice(0, SHOWN);
     const all = list.map((one) => named(one, result.settings));
-    const used = COLUMNS.filter(([key]) => key === "tp" || all.some((one) => one[key] !== all[0][key] || one[key] > 1));
+    const used = result.settings.columns.filter(([key]) => key === "tp" || all.some((one) => one[key] !== all[0][key] || one[key] > 1));
     text(caption, list.length ? `The ${list.length} fastest; = ties with the first` : "No layout fits");
     head.replaceChildren(...["step", "GB", "fits", ...used.map(([, word]) => word), "redone"].map(th));
     body.replaceChildren(
@@ -104,7 +91,7 @@ export function makeDropped() {
   const total = h("p", { class: "sf-total", "data-out": "total" });
   const element = h("details", { open: true }, h("summary", {}, "Why the rest fell out"), total, list);
 
-  function show({ dropped, counts, question, elapsed_ms, done }) {
+  function show({ dropped, counts, question, settings, elapsed_ms, done }) {
     const chance = Number(question.fits);
     const fitting = chance ? `fit with ${percent(chance)} and more` : "fit in memory";
     const fits = `${group(counts.fitting)} ${fitting}`;
@@ -115,7 +102,7 @@ export function makeDropped() {
       ...dropped.map(([reason, count]) => {
         const bar = h("i", { "aria-hidden": "true" });
         bar.style.inlineSize = `${Math.max((100 * count) / most, 0.5)}%`;
-        return h("li", {}, h("span", {}, `${group(count)} `, inPlainWords(reason)), bar);
+        return h("li", {}, h("span", {}, `${group(count)} `, inPlainWords(reason, settings)), bar);
       }),
     );
   }

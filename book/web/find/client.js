@@ -1,6 +1,6 @@
 /** Asks the search in its thread; from a file, where a browser starts none, it works in turns. */
 
-/** Return `ask(question)` and `stop()`; `tell(message)` gets what is found so far. */
+/** Return `ask(question)`, `open()` and `stop()`; `tell(message)` gets what is found so far. */
 export function makeClient(script, tell) {
   let id = 0;
   let send = null;
@@ -28,7 +28,7 @@ export function makeClient(script, tell) {
     element.src = script;
     element.onload = () => {
       const driver = globalThis.stSearchHere(heard);
-      send = ({ question, id: of }) => (question ? driver.ask(question, of) : driver.stop());
+      send = driver.hear;
       if (waiting ?? last) send(waiting ?? last);
     };
     document.head.append(element);
@@ -41,9 +41,11 @@ export function makeClient(script, tell) {
     if (!send) start();
     send(last);
   }
+  /** Ask what the best layout of the search that is done leaves open. */
+  const open = () => send?.({ id, open: true });
   function stop() {
     id += 1;
     send?.({ id });
   }
-  return { ask, stop };
+  return { ask, open, stop };
 }

@@ -8,6 +8,7 @@ import { command, makeDropped, makeTable, tieSentence, verdict } from "./answer.
 import { makeClient } from "./client.js";
 import { makeForm } from "./form.js";
 import { explorerLink, inNumbers, inWords, named } from "./layouts.js";
+import { makeOpen } from "./open.js";
 import { makePlot } from "./plot.js";
 
 /** A search that is done sooner shows no bar. */
@@ -33,6 +34,7 @@ export function mount(element, worker) {
   const form = makeForm(element.querySelector("form"), later);
   const usual = element.querySelector("[name=fits] [selected]").value;
   const client = makeClient(worker, show);
+  const open = makeOpen(client.open);
   let result = null;
   let chosen = null;
   let waiting = 0;
@@ -62,6 +64,7 @@ export function mount(element, worker) {
     live.say(why);
     for (const one of [ties, detail]) one.replaceChildren();
     plot.show(null);
+    open.start(null);
   }
 
   function cancel() {
@@ -75,6 +78,7 @@ export function mount(element, worker) {
 
   function show(message) {
     if (message.refused) return refuse(message.refused);
+    if (message.open !== undefined) return open.show(message.open);
     result = message;
     chosen = null;
     const { rows, all } = message.counts;
@@ -87,6 +91,7 @@ export function mount(element, worker) {
     plot.show(message);
     table.show(message);
     fallen.show(message);
+    open.start(message);
     if (message.best.length) describe(message.best[0], "The fastest");
     else detail.replaceChildren();
     if (!message.done) return undefined;
@@ -101,7 +106,7 @@ export function mount(element, worker) {
     const { zero, dp, cp, copies } = named(found, result.settings);
     const software = result.software[zero > 2 && dp * cp > copies ? 1 : 0];
     const words = `${inNumbers(found, result.limit)}: ${inWords(found, result.settings)}. ${result.question.stack ? "Software" : "Assumed"}: ${software}. `;
-    const more = ": there stands what was assumed, and what would narrow the answer most.";
+    const more = ": there stands what was assumed.";
     detail.replaceChildren(h("b", {}, `${word}: `), words, link, more);
   }
 
@@ -121,7 +126,7 @@ export function mount(element, worker) {
     describe(one ?? result.best[0], one ? "This layout" : "The fastest");
   }
 
-  place.replaceChildren(head, work, ties, plot.element, plot.legend, detail, table.element, fallen.element, told, live.element);
+  place.replaceChildren(head, work, ties, plot.element, plot.legend, detail, table.element, open.element, fallen.element, told, live.element);
   start();
   return { result: () => result };
 }

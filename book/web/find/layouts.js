@@ -19,13 +19,8 @@ export function named(found, settings) {
 /** Return a layout in one line: what is 1 says nothing and is left out. */
 export function inWords(found, settings) {
   const one = named(found, settings);
-  const sizes = [
-    ["tensor", one.tp],
-    ["context", one.cp],
-    ["pipeline", one.pp],
-    ["data", one.dp],
-    ["expert", one.ep],
-  ];
+  const cuts = ["tp", "cp", "pp", "dp", "ep"];
+  const sizes = settings.columns.filter(([key]) => cuts.includes(key)).map(([key, word]) => [word, one[key]]);
   const words = sizes.filter(([, size]) => size > 1).map(([word, size]) => `${word} ${group(size)}`);
   if (one.vpp > 1) words.push(`${one.vpp} chunks`);
   words.push(`micro-batch ${one.mb}`, `ZeRO ${one.zero}`);
@@ -43,10 +38,13 @@ export function inNumbers(found, limit) {
 /** A share that somebody chose, in whole percent; what the model computes is never so certain. */
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
-/** Return the address of the explorer with a layout. */
-export function explorerLink(page, found, result) {
+/** Return a found layout as a state of the explorer. */
+export function stateOfFound(found, result) {
   const one = named(found, result.settings);
   const schedule = result.settings.schedules.find((_, at) => result.codes[at] === one.schedule);
-  const state = { ...DEFAULTS, ...result.question, ...one, schedule: schedule ?? "1f1b" };
-  return page + toQuery({ ...state, by: result.model });
+  const state = { ...DEFAULTS, ...result.question, ...one, schedule: schedule ?? "1f1b", by: result.model };
+  return Object.fromEntries(Object.keys(DEFAULTS).map((key) => [key, state[key]]));
 }
+
+/** Return the address of the explorer with a layout. */
+export const explorerLink = (page, found, result) => page + toQuery(stateOfFound(found, result));

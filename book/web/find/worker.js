@@ -24,7 +24,7 @@ if (typeof document === "undefined") {
   const bring = async () => importScripts(new URL("named.js", location.href).href);
   const times = { turn_ms: 40, first_ms: 60, next_ms: 150, pause, bring };
   const driver = makeDriver(data, formulas, (message) => postMessage(message), times);
-  onmessage = ({ data: { question, id } }) => (question ? driver.ask(question, id) : driver.stop());
+  onmessage = ({ data }) => driver.hear(data);
 } else {
   const bring = () =>
     new Promise((done, failed) => {

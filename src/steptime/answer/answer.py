@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from steptime.answer.heads import check_heads
@@ -30,6 +29,7 @@ from steptime.formulas.roofline.modules import full_share
 from steptime.inputs.ability import not_had
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
+from steptime.inputs.kept import kept
 from steptime.inputs.shown import Row, Shown, bars, seconds
 from steptime.inputs.software import Software
 from steptime.inputs.training_step import TrainingStep
@@ -75,7 +75,7 @@ class Prediction(Shown):
         """Return the name of the software where it was named exactly."""
         return self.software.stack.name if self.software.known else None
 
-    @cached_property
+    @kept
     def _ends_s(self) -> tuple[float | None, float | None]:
         width, facts = self.known.width, self.software.time
         if width is None or facts is None:
@@ -95,13 +95,15 @@ class Prediction(Shown):
         """Return the upper end of the interval, None where there is none."""
         return self._ends_s[1]
 
-    @cached_property
+    @kept
     def _means(self) -> Outcome:
         facts = self.software.time
         # Where some layers are recomputed, the share of them executes its FLOP again.
         again = self.record.recompute_full if facts is None else full_share(self.record, facts)
-        executed = replace(self.record, recompute_full=float(again))
-        return outcome(executed, self.step_time_s, 1.0)
+        record = self.record
+        if again != record.recompute_full:
+            record = replace(record, recompute_full=float(again))
+        return outcome(record, self.step_time_s, 1.0)
 
     @property
     def tflops_per_gpu(self) -> float:
@@ -145,12 +147,12 @@ class Prediction(Shown):
         """Return the micro-batches of a data-parallel rank in a step."""
         return int(num_microbatches(self.record))
 
-    @cached_property
+    @kept
     def fit_probability(self) -> float | None:
         """Return the chance that the measured peak fits; None where too few are known."""
         return self.known.chance(self.total_bytes, float(self.record.hbm_bytes))
 
-    @cached_property
+    @kept
     def memory(self) -> Memory:
         """Return what the step needs in memory, rank by rank."""
         return job_memory(self.record, self.software.memory, self.assumed, self.fit_probability)
@@ -174,7 +176,7 @@ class Prediction(Shown):
         shown = {part: time_s for part, time_s in self.breakdown_s.items() if time_s}
         bars(axes, [part.replace("_", " ") for part in shown], list(shown.values()), "time (s)")
 
-    @cached_property
+    @kept
     def unstated(self) -> tuple[Unstated, ...]:
         """Return what was left open, that which could change the answer most first.
 
@@ -184,7 +186,7 @@ class Prediction(Shown):
 
         return ranked(self, answer)
 
-    @cached_property
+    @kept
     def unstated_of_memory(self) -> tuple[OpenPeak, ...]:
         """Return what was left open, that which could change the peak most first."""
         from steptime.answer.unstated import ranked_peaks
@@ -196,7 +198,7 @@ class Prediction(Shown):
         """Return in what the step goes beyond all published runs."""
         return tuple(one for one in self.assumed if one.what == BEYOND)
 
-    @cached_property
+    @kept
     def verdict(self) -> int:
         """Return 0 where the fullest device lacks room, 1 where it is tight, 2 where it fits."""
         return int(fit_verdict(self.total_bytes, self.record.hbm_bytes))
@@ -206,7 +208,7 @@ class Prediction(Shown):
         """Return whether the fullest device has room for it."""
         return self.verdict > 0
 
-    @cached_property
+    @kept
     def assumed(self) -> tuple[Assumed, ...]:
         """Return what was taken where nothing was given, lies beyond the data, is not modelled."""
         step, record, one = self.step, self.record, self.software

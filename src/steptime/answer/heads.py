@@ -27,7 +27,8 @@ def check_heads(record: Job, one: Software) -> None:
         ConfigError: With the most ranks that would do.
     """
     facts = one.time
-    if facts is None or not heads_left_over(record, facts):
+    # One rank has all the heads.
+    if facts is None or record.cp == 1.0 or not heads_left_over(record, facts):
         return
     ranks, latent = int(head_ranks(record, facts)), record.kv_lora_rank > 0.0
     keys = record.num_attention_heads if latent else record.num_query_groups

@@ -8,7 +8,7 @@ and `Known.software_of` says which of them a layout runs on.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from steptime.answer.predictor import PREDICTORS, Predictor
@@ -90,7 +90,8 @@ class Known:
         """
         if self.width is None or not self.width.unhidden:
             return step_s
-        return float(self.predictor.total(self.parts(record, replace(one, time=one.unhidden))))
+        parts = self.predictor.parts(record, one.unhidden, self.constants)
+        return float(self.predictor.total(parts))
 
     def chance(self, total_bytes: float, limit_bytes: float) -> float | None:
         """Return the chance that a measured peak fits; None where too few peaks are known.

@@ -73,5 +73,5 @@ def limits_of(model: ModelShape, record: Job, software: Software) -> tuple[Assum
         for limit in limits()
         if limit.place
         and places[limit.place] is not None
-        and float(getattr(places[limit.place], limit.name)) > limit.above
+        and getattr(places[limit.place], limit.name) > limit.above
     )

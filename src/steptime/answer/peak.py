@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from steptime.formulas.judgement import TIGHT, fit_outlook, fit_verdict
@@ -13,6 +12,7 @@ from steptime.formulas.memory.total import PARTS
 from steptime.formulas.records import ActivationParts, MemoryFacts, MemoryParts
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.job import Job
+from steptime.inputs.kept import kept
 from steptime.inputs.shown import Row, Shown
 
 MOST_RANKS = 4096
@@ -68,7 +68,7 @@ class Memory(Shown):
         """Return the bytes on the fullest rank."""
         return self.fullest.total_bytes
 
-    @cached_property
+    @kept
     def verdict(self) -> float:
         """Return what `steptime.formulas.judgement.fit_verdict` says of the fullest rank."""
         return float(fit_verdict(self.total_bytes, self.limit_bytes))

@@ -98,11 +98,12 @@ def sharding_holds_more(
         one: The software that the layout runs on.
         total_bytes: On the fullest device, as asked.
     """
-    stage = int(stage_shared(record))
+    if record.zero_stage < 2.0 or (stage := int(stage_shared(record))) < 2:
+        return ()
     held = {
         known: memory_total_bytes(replace(record, zero_stage=float(known)), plain.memory)
         for known in plain.stack.zero_stages
-        if known < stage and stage > 1
+        if known < stage
     }
     best = min(held, key=lambda known: float(held[known]), default=stage)
     if best == stage or held[best] >= total_bytes:

@@ -238,7 +238,6 @@ def explorer_data() -> dict[str, Any]:
         "models": model_entries(),
         "accelerators": accelerator_entries(),
         "blank_job": {**blank, **flat(shape, device)},
-        "blank_model": {name: blank[name] for name in _MODEL_FIELDS},
         "schedules": schedule_entries(),
         "software": common_facts(device, shape),
         "hiding": HIDING,
@@ -271,5 +270,5 @@ def peak_data() -> dict[str, Any]:
 
 
 DEVICE_FAULT = (
-    "{n} GPUs do not divide into t x c x p = {tp} x {cp} x {pp}; the nearest that do are {nearest}"
+    "{gpus} cannot be cut into t x c x p = {tp} x {cp} x {pp}; the nearest that can is {nearest}"
 )

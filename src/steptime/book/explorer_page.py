@@ -15,6 +15,7 @@ from typing import Any
 from steptime.book.alone_page import AlonePage, alone_html
 from steptime.book.explorer_bundle import scripts
 from steptime.book.explorer_data import explorer_data
+from steptime.book.explorer_first import first_answer
 from steptime.book.explorer_named import named_data
 from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
@@ -68,6 +69,9 @@ ROOTS = (
 )
 """The formulas that the page calls."""
 
+CHAIN = ("explorer/index.js", "explorer/app.js")
+"""Modules whose scripts are fetched one after another: what draws the first answer, which is made
+with the page, and the whole explorer, which answers every state that is asked."""
 LATER = ("explorer/later.js", "explorer/opened.js", "explorer/software.js", "explorer/given.js")
 """Modules that the page fetches: after its first answer, with the first formula opened, with the
 first software that somebody names, and with the first copy in another form."""
@@ -160,6 +164,9 @@ def data_texts() -> tuple[str, str]:
     rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
+    # A model and a device are always known: only what neither says is read of the blank one.
+    said = {name for kind in KINDS for name in data[kind][0]["fields"]}
+    data["blank_job"] = {k: v for k, v in data["blank_job"].items() if k not in said}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)
 
 
@@ -195,6 +202,7 @@ def _made() -> dict[str, str]:
     found["explorer/data.js"], found["explorer/rest.js"] = data_text(), module_text("rest", None)
     found["explorer/tables-of-software.js"] = module_text("tables", named_data())
     found["explorer/formulas.js"] = bundle(*ROOTS)
+    found["explorer/first.js"] = module_text("first", first_answer(found))
     return found
 
 
@@ -245,18 +253,19 @@ def write_explorer(out: Path) -> list[Path]:
     texts = modules()
     texts["explorer/formulas.js"], tables = without_tables(texts["explorer/formulas.js"])
     texts["explorer/data.js"], texts["explorer/rest.js"] = data_texts()
-    first, later, opened, software, given = scripts("explorer/index.js", LATER, texts)
+    first, app, later, opened, software, given = scripts(CHAIN, LATER, texts)
     made = {
         "explorer.html": stand_in,
         "explorer/index.html": alone_html(PAGE, stand_in),
         "explorer/index.js": first,
+        "explorer/app.js": app,
         "explorer/later.js": later,
         "explorer/software.js": software,
         "explorer/given.js": given,
         "explorer/tables.js": tables_text(tables),
         "explorer/formula-text.js": texts_text() + opened,
         "explorer/style.css": small_style(style_text("explorer")),
-        "explorer/later.css": small_style(style_text("explorer", "later.css")),
+        "explorer/app.css": small_style(style_text("explorer", "app.css")),
     }
     (out / "explorer").mkdir(parents=True, exist_ok=True)
     for name, text in made.items():

@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -62,6 +63,8 @@ def expression(node: ast.expr) -> Any:
             return [_OPERATORS[type(op)], expression(left), expression(right)]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return ["call", name, *(expression(one) for one in args)]
+        case ast.Call(func=ast.Subscript(value=ast.Name(id=name), slice=key), args=args):
+            return ["listed", name, expression(key), *(expression(one) for one in args)]
         case ast.Subscript(value=base, slice=key):
             return ["at", expression(base), expression(key)]
         case ast.Dict(keys=keys, values=values):
@@ -112,7 +115,7 @@ def statement(node: ast.stmt) -> list[Any]:
 
 
 def short_form(tree: Any) -> str:
-    """Return nested lists in fewer bytes than JSON: ``(+ a (at terms 'total))``.
+    """Return nested lists in fewer bytes than JSON: ``(+ job.tp(! floor(* terms'total 2)))``.
 
     Args:
         tree: From `statement`, or a list of such.
@@ -120,15 +123,31 @@ def short_form(tree: Any) -> str:
     Raises:
         TypeError: If a word would be read as something else.
     """
-    if not isinstance(tree, list):
-        word = json.dumps(tree).strip('"').removesuffix(".0")
-        if isinstance(tree, bool) or set(word) & set(" ()'\"\\"):
-            raise TypeError(f"no short form for {tree!r}")
-        return word
-    if tree[:1] == ["text"]:
-        return "'" + short_form(tree[1])
-    inside = " ".join(short_form(one) for one in tree)
-    return f"({inside})".replace(" (", "(").replace(") ", ")")
+    match tree:
+        case [".", str(record), str(name)]:
+            return f"{_word(record)}.{_word(name)}"
+        case ["at", str(record), ["text", str(key)]]:
+            return f"{_word(record)}'{_word(key)}"
+        case ["call", *rest]:
+            return _listed(["!", *map(short_form, rest)])
+        case ["text", key]:
+            return "'" + _word(key)
+        case list():
+            return _listed([short_form(one) for one in tree])
+    return _word(tree)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"({' '.join(words)})".replace(" (", "(").replace(") ", ")")
+
+
+def _word(value: Any) -> str:
+    """Return a name, an operator or a number as one word."""
+    word = json.dumps(value).strip('"').removesuffix(".0")
+    kept = isinstance(value, str) and word != "." and ("." in word or word == "!")
+    if isinstance(value, bool) or kept or set(word) & set(" ()'\"\\"):
+        raise TypeError(f"no short form for {value!r}")
+    return word
 
 
 def _sections(docstring: str) -> tuple[str, str]:
@@ -157,7 +176,7 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
     ]
     return {
         "args": [one.arg for one in node.args.args],
-        "says": head,
+        "says": re.sub("^Return (whether )?", "", head).replace("`", ""),
         "from": with_names(references),
         "file": f"{module}:{node.lineno}",
         "body": body,
@@ -171,6 +190,20 @@ def _renamed(tree: Any, names: dict[str, str]) -> Any:
     if tree[:1] == ["call"]:
         return ["call", names.get(tree[1], tree[1]), *(_renamed(one, names) for one in tree[2:])]
     return [_renamed(one, names) for one in tree]
+
+
+def _chain(body: list[Any], listed: dict[str, list[str]]) -> list[Any]:
+    """Return statements in which what a table lists is called by name: each place has its case."""
+    found = []
+    for one in body:
+        if one[0] != "return" or not isinstance(one[1], list) or one[1][:1] != ["listed"]:
+            found.append(one)
+            continue
+        _, table, place, *values = one[1]
+        calls = [["return", ["call", name, *values]] for name in listed[table]]
+        found += [["if", ["==", place, at], [call]] for at, call in enumerate(calls[:-1])]
+        found.append(calls[-1])
+    return found
 
 
 class _Reader:
@@ -213,14 +246,17 @@ class _Reader:
         if name != function.__name__:
             text["name"] = function.__name__
         self.functions[name] = text
-        called = {}
+        called: dict[str, str] = {}
+        listed: dict[str, list[str]] = {}
         for used in _identifiers(self._tree(module)[function.__name__]):
             value = getattr(module, used, None)
             if isinstance(value, FunctionType) and value.__module__ != _NUMBER:
                 called[used] = self.read(value)
+            elif isinstance(value, tuple) and value and isinstance(value[0], FunctionType):
+                listed[used] = [self.read(one) for one in value]
             elif used not in self._tables and isinstance(value, (int, float, tuple, dict)):
                 self.constants[used] = list(value) if isinstance(value, tuple) else value
-        text["body"] = _renamed(text["body"], called)
+        text["body"] = _chain(_renamed(text["body"], called), listed)
         return name
 
 

@@ -14,7 +14,7 @@ import argparse
 import copy
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -130,10 +130,22 @@ class Bundle:
         self.order.append(symbol)
 
     def _constant(self, source: Source, name: str) -> str:
+        value = source.value(name)
         try:
-            return f"const {self._name((source.name, name))}={literal(source.value(name))};"
+            if isinstance(value, tuple) and value and all(map(callable, value)):
+                text = f"[{','.join(map(self._listed, value))}]"
+            else:
+                text = literal(value)
+            return f"const {self._name((source.name, name))}={text};"
         except TypeError as error:
             raise SubsetError(f"{source.path.name}: the constant {name}: {error}") from error
+
+    def _listed(self, function: Callable[..., Any]) -> str:
+        """Return the name of a function that a constant lists; it is translated too."""
+        symbol = (function.__module__, function.__name__)
+        name = self._name(symbol)
+        self._reach(symbol)
+        return name
 
     def _function(self, source: Source, name: str) -> str:
         """Return the JavaScript of one function; what it uses is translated too."""

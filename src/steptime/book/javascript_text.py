@@ -32,6 +32,8 @@ HELPERS = {
     "for (let i = a; step > 0 ? i < b : i > b; i += step) out.push(i); return out; }",
     "_list": "a => [...a]",
     "_abs": "a => Math.abs(a)",
+    # What a constant lists: PScript takes a name in large letters for a class.
+    "_call": "(called, ...given) => called(...given)",
     "_in": "(a, b) => Array.isArray(b) || typeof b === 'string' ? b.includes(a) : a in b",
     "_items": "a => Array.isArray(a) || typeof a === 'string' ? a : Object.keys(a)",
     # push(...b) overflows the stack on a long list.

@@ -18,6 +18,9 @@ except ImportError:  # no build for this system
 # statement that does nothing keeps it where it is. Modules of the bundle stand first already.
 _APART = re.compile(r"^( *)((?:const|let) [\[{](?!.*= \$[mn]\d+;$))", re.MULTILINE)
 
+# Once it has stayed in its place, the statement goes.
+_KEPT = re.compile(r"([{},;])0;(?=(?:const|let)[\[{])")
+
 # It leaves what it does not know as it is: rules for the width of a figure.
 _CONTAINER = re.compile(r"(@container[^{]*)\{((?:[^{}]*\{[^{}]*\})*[^{}]*)\}")
 
@@ -30,7 +33,8 @@ def small_script(code: str) -> str:
     """
     if minify is None:
         return code
-    return str(minify.string("application/javascript", _APART.sub(r"\1 0;\2", code)))
+    small = str(minify.string("application/javascript", _APART.sub(r"\1 0;\2", code)))
+    return _KEPT.sub(lambda match: match[1].replace(",", ";"), small)
 
 
 def small_style(code: str) -> str:

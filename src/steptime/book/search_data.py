@@ -29,6 +29,13 @@ CHANCES = (0.0, 0.5, FITS_WITH, 0.99)
 """Chances to fit that a reader may ask for; 0 for any layout whose counted bytes fit."""
 
 
+_COLUMNS = ("tp", "cp", "pp", "vpp", "dp", "ep", "micro_batch_size", "zero_stage")
+"""Fields that the table of the fastest shows, where they are not alike in all."""
+_WORDS = {field.name: field.word for field in BY_NAME.values() if field.word}
+_MODEL_WORDS = {"num_experts": "experts"}
+"""Sizes of a model that a reason may name."""
+
+
 def search_data() -> dict[str, Any]:
     """Return what a search tries where nobody says it, and the words for what fell out."""
     usual: dict[str, Any] = {field.name: field.default for field in fields(Question)}
@@ -41,6 +48,8 @@ def search_data() -> dict[str, Any]:
         "run_fields": RUN_FIELDS,
         "row_fields": ROW_FIELDS,
         "row_keys": [BY_NAME[name].label for name in ROW_FIELDS],
+        "columns": [[BY_NAME[name].key or BY_NAME[name].label, _WORDS[name]] for name in _COLUMNS],
+        "words": _WORDS | _MODEL_WORDS,
         "schedules": TRIED_SCHEDULES,
         "reasons": REASONS,
         "rules": {"heads": HEADS_LEFT, "rounds": NO_ROUNDS},

@@ -34,6 +34,14 @@ ROOTS = (
     "steptime.formulas.judgement:interval_s",
     "steptime.formulas.judgement:shares_weights",
     "steptime.formulas.memory.total:memory_total_bytes",
+    # What is open is asked as the explorer asks: whether a layout can be cut and fits.
+    "steptime.formulas.validity:device_fault",
+    "steptime.formulas.validity:layout_rule",
+    "steptime.formulas.validity:layout_fault",
+    "steptime.formulas.schedule_rules:schedule_rule",
+    "steptime.formulas.schedule_rules:mended_sizes",
+    "steptime.formulas.baseline:num_microbatches",
+    "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.baseline:baseline_step",
     "steptime.formulas.baseline:step_s",
     "steptime.formulas.roofline.step:roofline_step",
@@ -75,7 +83,7 @@ def write_search(out: Path) -> list[Path]:
     stand_in, every = fragment(), modules()
     alone = stand_in.replace('"explorer.html"', '"../explorer/index.html"')
     style = (WEB / "find" / "style.css").read_text(encoding="utf-8")
-    worker, named = scripts("find/worker.js", ("find/named.js",), every)
+    worker, named = scripts(["find/worker.js"], ["find/named.js"], every)
     made = {
         "find.html": stand_in,
         "find/index.html": alone_html(PAGE, alone),

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable
 
 from steptime.book.subset_names import bound_names, misused_loop_name, parameters, safe, text
+from steptime.book.subset_scalars import without_arrays
 from steptime.book.subset_syntax import SubsetError, Syntax
 
 PLAIN_CALLS = frozenset("all any enumerate len reversed sorted zip".split())
@@ -82,7 +83,7 @@ class Rewriter(Syntax):
         return ast.FunctionDef(
             name=safe(node.name),
             args=ast.arguments([], names, None, [], [], None, defaults),
-            body=self.block(body) or [ast.Pass()],
+            body=self.block(without_arrays(body)) or [ast.Pass()],
             decorator_list=[],
         )
 
@@ -133,11 +134,21 @@ class Rewriter(Syntax):
             if node.keywords and func.attr != "sort":
                 raise self.refuse(node, "a keyword argument of a method")
             return self.method(node, func)
+        if self.is_listed(func) and not node.keywords:
+            return self.helper("_call", [func, *node.args])
         if not isinstance(func, ast.Name):
-            raise self.refuse(node, "a call of a computed function")
+            raise self.refuse(node, "a call of a computed function", "list them in a constant")
         if func.id in self.local or self.resolve(func.id) is not None:
             return self.own_call(node, func.id)
         return self.builtin(node, func.id)
+
+    def is_listed(self, func: ast.expr) -> bool:
+        """Return whether a call is of a function by its place in a constant."""
+        return (
+            isinstance(func, ast.Subscript)
+            and isinstance(func.value, ast.Name)
+            and func.value.id not in self.local
+        )
 
     def method(self, node: ast.Call, func: ast.Attribute) -> ast.AST:
         """Return the call of a method, by its JavaScript name where that does the same."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from steptime.book.subset_names import is_literal, list_names, number_names, text
+from steptime.book.subset_scalars import one_by_one
 
 REFUSED = {
     ast.ClassDef: "a class",
@@ -210,7 +211,7 @@ class Syntax(ast.NodeTransformer):
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return the rewritten statements of a body."""
         statements: list[ast.stmt] = []
-        for statement in body:
+        for statement in (part for one in body for part in one_by_one(one)):
             if isinstance(statement, ast.For):
                 statements += self.loop(statement)
             else:

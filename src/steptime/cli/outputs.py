@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.written import same_file
 
 _NAME_FILES = ("model", "accelerator", "like", "constants")
 """Options that take a preset's name or a file; the others that read one take a path."""
@@ -89,7 +89,7 @@ def check_outputs(params: list[Any], given: dict[str, Any]) -> None:
     for one in filter(writes, params):
         for text in _texts(given.get(one.name)):
             for other, before in reads:
-                if _same(before, text):
+                if same_file(before, text):
                     raise ConfigError(
                         f"{other} and {_title(one)} name the same file, {text[:200]}; give two"
                     )
@@ -111,13 +111,3 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
         if "," in str(value):
             yield from filter(None, str(value).split(","))
-
-
-def _same(one: str, other: str) -> bool:
-    """Return whether two paths are one file; a device or a pipe holds nothing to lose."""
-    if os.path.realpath(one) == os.path.realpath(other):
-        return not Path(one).exists() or Path(one).is_file()
-    try:
-        return Path(one).is_file() and os.path.samefile(one, other)  # noqa: PTH121
-    except OSError:
-        return False

@@ -14,7 +14,7 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, waiting
-from steptime.cli.validate_fit import NOTHING_LEFT, fit_dict, fitted, print_fit
+from steptime.cli.validate_fit import NO_FIT, fit_dict, print_fit
 from steptime.cli.validation_tables import (
     not_understood,
     print_doubts,
@@ -26,14 +26,15 @@ from steptime.cli.validation_tables import (
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.contradictions import contradictions
 from steptime.evidence.diagnose import diagnoses
-from steptime.evidence.judge import kept_out_as, validation
+from steptime.evidence.fitted import NOTHING_LEFT, check_fits, fitted_validation
+from steptime.evidence.judge import validation
 from steptime.evidence.open_rows import OpenRow, open_rows
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import RowResult, Validation
 from steptime.inputs.constants import RooflineConstants, published_constants
-from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError, check_choice
+from steptime.inputs.written import write_output
 
 EXAMPLES = """
 A file of runs is a table, one run a row: CSV with commas, semicolons or tabs, or parquet, in the
@@ -129,10 +130,7 @@ def write_csv(result: Validation, path: Path) -> None:
     """
     from steptime.evidence.frames import results_frame
 
-    try:
-        write_whole(path, results_frame(result).to_csv(lineterminator="\n"))
-    except OSError as error:
-        raise ConfigError(f"cannot write --csv {path}: {error.strerror or error}") from None
+    write_output("--csv", path, results_frame(result).to_csv(lineterminator="\n"))
 
 
 @opt.takes_how
@@ -164,8 +162,8 @@ def validate(
     """Compare a model with published step times, row by row."""
     name = how.predictor or model or DEFAULT
     check_choice("predictor", name, PREDICTORS)
-    if fit is not None and not PREDICTORS[name].uses_software:
-        raise ConfigError("--fit belongs to --predictor roofline")
+    if fit is not None:
+        check_fits("--fit", name, "--predictor roofline")
     given = own_rows(file) if file else OwnRows(tuple(chapter_rows()), (), ())
     rows = [with_said(row, how.said, how.network_gbit) for row in given.rows]
     more: dict[str, Any] = {}
@@ -202,13 +200,12 @@ def _roofline(
     from steptime.evidence.own_software import likeliest
 
     base = constants or published_constants()
-    result = validation(rows, DEFAULT, base if path is None else published_constants())
-    # A file of rows that nobody can have measured teaches nothing.
-    nothing = bool(result.rows) and len(result.rows) == len(result.kept_out)
-    fit = None if path is None or nothing else fitted(rows, path)
+    fit = None
+    if path is None:
+        result = validation(rows, DEFAULT, base)
+    else:
+        result, fit = fitted_validation(rows, path)
     used = base if fit is None else fit.constants
-    if fit is not None:
-        result = kept_out_as(validation(rows, DEFAULT, used), result)
     doubts = diagnoses(rows, result.rows, used)
     likely = likeliest(rows, base)
     bounded = open_rows(rows, used)
@@ -226,7 +223,7 @@ def _roofline(
         if fit is not None and path is not None:
             print_fit(fit, path)
         elif path is not None:
-            why = f"{NOTHING_LEFT['refused']}; nothing is written to {path}"
+            why = f"{NOTHING_LEFT}; nothing is written to {path}"
             console().print(why, markup=False)
 
     more: dict[str, Any] = {
@@ -235,7 +232,7 @@ def _roofline(
         "likely_software": None if likely is None else asdict(likely),
     }
     if path is not None:
-        more["fit"] = NOTHING_LEFT if fit is None else fit_dict(fit, path)
+        more["fit"] = NO_FIT if fit is None else fit_dict(fit, path)
     return result, bounded, more, show
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from steptime.cli.output import console, percent, print_table
-from steptime.evidence.schema import PublishedRow
+from steptime.evidence.fitted import NOTHING_LEFT
 
 if TYPE_CHECKING:
     from steptime.evidence.own_fit import OwnFit
 
-NOTHING_LEFT: dict[str, Any] = {
-    "rows": 0,
-    "worth_it": False,
-    "written": None,
-    "refused": "every row that can be predicted is kept out: nothing is left to fit to",
-}
+NO_FIT: dict[str, Any] = {"rows": 0, "worth_it": False, "written": None, "refused": NOTHING_LEFT}
 """What is told where every row is kept out."""
 
 
@@ -40,24 +34,6 @@ def print_worth(fit: OwnFit) -> None:
     )
     if fit.set_aside:
         out.print("not fitted to, as they stand out: " + ", ".join(fit.set_aside), markup=False)
-
-
-def fitted(rows: Sequence[PublishedRow], path: Path) -> OwnFit:
-    """Return the constants of a cluster, written to a file where they are worth it.
-
-    Args:
-        rows: The cluster's runs.
-        path: Where to.
-
-    Raises:
-        ConfigError: If no row can be fitted to, or the file cannot be written.
-    """
-    from steptime.evidence.own_fit import own_fit, write_fit
-
-    fit = own_fit(rows)
-    if fit.worth_it:
-        write_fit(fit, path)
-    return fit
 
 
 def fit_dict(fit: OwnFit, path: Path) -> dict[str, Any]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from steptime.answer.known import DEFAULT
 from steptime.answer.predictor import PREDICTORS
 from steptime.evidence.baseline import chapter_rows
+from steptime.evidence.fitted import NOTHING_LEFT, check_fits, fitted_validation
 from steptime.evidence.judge import validation
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
+from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import Validation
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
 from steptime.inputs.said import Said
 from steptime.inputs.signed import checked_names
+from steptime.inputs.written import output_path
 
 
 @checked_names
@@ -29,6 +32,7 @@ def validate(
     facts: Mapping[str, Value] | None = None,
     predictor: str = DEFAULT,
     constants: RooflineConstants | None = None,
+    fit: str | Path | None = None,
 ) -> Validation:
     """Return a model's error on each of your runs, or on the chapter's.
 
@@ -41,9 +45,13 @@ def validate(
         facts: Single facts of the software, by name.
         predictor: roofline, baseline or chapter.
         constants: Of the roofline model; the published ones if None.
+        fit: Where constants of your cluster are written, fitted to these runs; they answer, and
+            stand in the result's ``fit``. Where runs gain nothing by them, nothing is written and
+            the published ones answer.
 
     Raises:
-        ConfigError: If the file cannot be read, or an input cannot be used.
+        ConfigError: If the file cannot be read, an input cannot be used, or what fits best is
+            like no cluster.
 
     Example:
         >>> import steptime
@@ -57,5 +65,18 @@ def validate(
     given = OwnRows(tuple(chapter_rows()), (), ()) if file is None else own_rows(Path(file))
     said = Said(stack=stack, date=date, facts=tuple((facts or {}).items()))
     rows = [with_said(row, said, network_gbit) for row in given.rows]
-    result = validation(rows, predictor, constants)
+    if fit is None:
+        result = validation(rows, predictor, constants)
+    else:
+        check_fits("fit", predictor, "predictor='roofline'")
+        result = _fitted(rows, output_path("fit", fit, file=file))
     return replace(result, skipped=(*given.faults, *result.skipped))
+
+
+def _fitted(rows: Sequence[PublishedRow], path: Path) -> Validation:
+    """Return rows compared with the constants that are fitted to them."""
+    result, found = fitted_validation(rows, path)
+    refused = NOTHING_LEFT if found is None else found.refused
+    if refused:
+        raise ConfigError(f"fit: {refused}")
+    return replace(result, fit=found)

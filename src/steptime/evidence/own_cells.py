@@ -87,6 +87,8 @@ OTHER_UNITS = {
     "globalbatchsizetokens": "gbs_tokens",
     "tokensperstep": "gbs_tokens",
 }
+# Letters that mean one thing small and another large, as options do.
+_AS_WRITTEN = {"B": "gbs"}
 BLANK = {
     *("", "n/a", "na", "-", "--", "nan", "none", "null", "?", "tbd", "unknown", "unstated"),
     *("not stated", "not reported", "not given", "\N{EN DASH}", "\N{EM DASH}"),
@@ -117,7 +119,7 @@ def column_of(head: str) -> str | None:
     Args:
         head: As it stands in the file.
     """
-    return _KNOWN.get(folded(head))
+    return _AS_WRITTEN.get(head) or _KNOWN.get(folded(head))
 
 
 def _types(column: str) -> set[type[Any]]:

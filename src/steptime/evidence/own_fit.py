@@ -30,9 +30,9 @@ from steptime.inputs.constants import (
     check_constant,
     published_constants,
 )
-from steptime.inputs.datafiles import write_whole
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import EXACT, KNOWLEDGE
+from steptime.inputs.written import write_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -286,7 +286,4 @@ def write_fit(fit: OwnFit, path: Path) -> None:
         *(f"{one.name} = [{one.value!r}, {one.low!r}, {one.high!r}]" for one in fit.learned),
         "",
     ]
-    try:
-        write_whole(path, "\n".join(lines))
-    except OSError as error:
-        raise ConfigError(f"cannot write --fit {path}: {error.strerror or error}") from None
+    write_output("--fit", path, "\n".join(lines))

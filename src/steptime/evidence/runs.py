@@ -21,7 +21,7 @@ from steptime.inputs.assumed import Assumed, not_stated, not_understood
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.job import Job, job
-from steptime.inputs.layout import Batch, Layout
+from steptime.inputs.layout import STAGE_FIELDS, Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
 from steptime.inputs.run_words import is_blank, word_of
@@ -105,8 +105,12 @@ def layout_of(row: PublishedRow, num_layers: int, assumed: list[Assumed]) -> Lay
     assumed.extend(note for note in notes if note is not None)
     if row.vpp is None and pp > 1:
         assumed.append(not_stated("vpp", 1))
+    stated: dict[str, Any] = {name: getattr(row, name) or 0 for name in STAGE_FIELDS}
+    if not is_blank(row.order):
+        stated["order"] = row.order
     return Layout(
         **sizes,
+        **stated,
         sequence_parallel=row.sp == "y",
         zero_stage=zero,
         recompute=recompute.mode,

@@ -131,6 +131,9 @@ class PublishedRow(BaseModel):
     nvlink_domain: Count = None
     overlap: Text = ""
     schedule: Text = ""
+    order: Text = ""
+    first_stage_layers: Whole = None
+    last_stage_layers: Whole = None
     software: Text = ""
     date: Text = ""
     release: Text = ""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steptime.evidence.adding import step_of
 from steptime.evidence.agreement import correlation
@@ -22,6 +22,9 @@ from steptime.formulas.baseline import chapter_step
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.baseline_constants import BaselineConstants, baseline_constants
 from steptime.inputs.shown import Row, Shown
+
+if TYPE_CHECKING:
+    from steptime.evidence.own_fit import OwnFit
 
 Parts = dict[str, float]
 SHOWN = (
@@ -120,6 +123,7 @@ class Validation(Shown):
         skipped: Id and reason of every other row.
         summary: Over the rows that are predictions.
         by_source: The same of each source, in the file's order.
+        fit: The constants that were fitted to these rows, and what they buy; None where none were.
     """
 
     model: str
@@ -128,6 +132,7 @@ class Validation(Shown):
     skipped: tuple[tuple[str, str], ...]
     summary: Summary
     by_source: dict[str, Summary]
+    fit: OwnFit | None = None
 
     @property
     def kept_out(self) -> tuple[tuple[str, str], ...]:

@@ -69,14 +69,19 @@ def model_flop_per_token(job: Job) -> Number:
     )
 
 
-def causal_flop_per_token(job: Job) -> Number:
-    """Return the model FLOP per token with what the causal mask hides left out.
+def causal_attention_flop_per_token(job: Job) -> Number:
+    """Return the forward FLOP of attention per token with what the causal mask hides left out.
 
-    Half of attention without a window; of a windowed layer little but its first tokens' share.
+    Half of all without a window; of a windowed layer little but its first tokens' share.
     """
     full = 0.5 * (job.num_layers - job.windowed_layers) * job.seq_length
     seen = full + job.windowed_layers * windowed_keys(job.seq_length, job.window_size)
-    attention = 2.0 * seen * score_width(job)
+    return 2.0 * seen * score_width(job)
+
+
+def causal_flop_per_token(job: Job) -> Number:
+    """Return the model FLOP per token with what the causal mask hides left out."""
+    attention = causal_attention_flop_per_token(job)
     return 3.0 * (matrix_flop_per_token(job) + attention + logit_flop_per_token(job))
 
 
@@ -86,8 +91,9 @@ def attention_share(job: Job) -> Number:
     References:
         derived here, book/roofline.md.
     """
-    rest = 3.0 * (matrix_flop_per_token(job) + logit_flop_per_token(job))
-    return 1.0 - rest / causal_flop_per_token(job)
+    matrix, logits = matrix_flop_per_token(job), logit_flop_per_token(job)
+    seen = matrix + causal_attention_flop_per_token(job) + logits
+    return 1.0 - 3.0 * (matrix + logits) / (3.0 * seen)
 
 
 def recomputed_flop_per_token(job: Job) -> Number:

@@ -114,15 +114,22 @@ def ability_named(family: str, last: str = "", *, ends: bool = False) -> Ability
     return Ability(limits=held)
 
 
-@functools.lru_cache(maxsize=4096)
 def ability_of(said: Said) -> Ability:
     """Return what the software runs that is named.
 
-    It is taken to have all that its family ever learnt, unless its age is stated: by a month, or
-    by the name of an exact stack. Whoever has an old device may well run new software.
-
     Args:
         said: Of the software.
+    """
+    # What nobody names runs everything: no need to look for it.
+    return EVERYTHING if said.stack is None else _ability_of(said)
+
+
+@functools.lru_cache(maxsize=4096)
+def _ability_of(said: Said) -> Ability:
+    """Return what named software runs.
+
+    It is taken to have all that its family ever learnt, unless its age is stated: by a month, or
+    by the name of an exact stack. Whoever has an old device may well run new software.
     """
     if said.stack is None or said.nobodys:
         return EVERYTHING

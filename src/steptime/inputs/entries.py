@@ -18,6 +18,7 @@ class Field:
         help: What it is, in a line.
         group: asked, batch, cut, choice (of the layout), device or software.
         label: Short name of a column or a control.
+        word: What a sentence for readers calls it; empty where none speaks of it.
         tried: What a search tries where nothing is said; empty where it is asked one value only.
         key: As a key in the address of the layout page; empty where the page does not ask it.
         default: Where the type has no None, which stands for what is usual.
@@ -31,6 +32,7 @@ class Field:
     help: str
     group: str = ""
     label: str = ""
+    word: str = ""
     tried: str = ""
     key: str = ""
     default: object = None

@@ -84,6 +84,40 @@ class SearchInputs(
     """All that a search is asked with: one value, or several to try."""
 
 
+class EmitInputs(TypedDict, total=False):
+    """Which file of a framework a search writes."""
+
+    emit: Annotated[
+        str | None,
+        Field(help="Framework whose file is made, such as megatron: `emission` of the result."),
+    ]
+    emit_to: Annotated[str | Path | None, Field(help="Where the file is written; nowhere if None.")]
+    choice: Annotated[
+        int | None,
+        Field(help="Which layout it is of, 1 is the best; the best that it can run if None."),
+    ]
+    tokens: Annotated[
+        float | None, Field(help="Of the whole run, which the file then says in steps.")
+    ]
+
+
+class SearchedAndEmitted(
+    NeededInputs,
+    BatchInputs[Tried],
+    SizeInputs[Tried, Tried],
+    ChoiceInputs[Tried, Words],
+    SearchedInputs,
+    HowInputs,
+    AnswerInputs,
+    RankedInputs,
+    EmitInputs,
+):
+    """What a search is asked with, and the file to make of it.
+
+    Python 3.11 tells no more of a dictionary made of another than its keys, so all stand here.
+    """
+
+
 class DeviceInputs(TypedDict):
     """What no launch file names."""
 

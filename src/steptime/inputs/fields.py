@@ -49,6 +49,7 @@ class NeededInputs(TypedDict):
             help="Tokens per sequence, s.",
             group="batch",
             label="sequence",
+            word="sequence",
             key="seq",
             most=2**24,
         ),
@@ -60,6 +61,7 @@ class NeededInputs(TypedDict):
             help="Sequences per step, B.",
             group="batch",
             label="batch",
+            word="batch",
             key="batch",
             most=2**24,
         ),
@@ -76,6 +78,7 @@ class BatchInputs(TypedDict, Generic[Open], total=False):
             help="Sequences per micro-batch, b; default: 1.",
             group="batch",
             label="mb",
+            word="micro-batch",
             tried="1, 2, 4, … 64",
             key="mb",
             usual=True,
@@ -88,30 +91,48 @@ class BatchInputs(TypedDict, Generic[Open], total=False):
 class SizeInputs(TypedDict, Generic[Size, Open], total=False):
     """How many ranks share what."""
 
-    tp: Annotated[Size, cut_field("tp", "Tensor-parallel size, t.", offered=powers(32), default=1)]
+    tp: Annotated[
+        Size,
+        cut_field("tp", "Tensor-parallel size, t.", word="tensor", offered=powers(32), default=1),
+    ]
     cp: Annotated[
         Size,
-        cut_field("cp", "Context-parallel size, c.", offered=powers(16), most=2**20, default=1),
+        cut_field(
+            "cp",
+            "Context-parallel size, c.",
+            word="context",
+            offered=powers(16),
+            most=2**20,
+            default=1,
+        ),
     ]
-    pp: Annotated[Size, cut_field("pp", "Pipeline stages, p.", offered=powers(64), default=1)]
+    pp: Annotated[
+        Size,
+        cut_field("pp", "Pipeline stages, p.", word="pipeline", offered=powers(64), default=1),
+    ]
     vpp: Annotated[
         Open,
         cut_field(
             "vpp",
             "Model chunks a device, v; default: 1, or by the schedule.",
+            word="chunks",
             offered=(1, 2, 3, 4, 6, 8, 12),
             most=512,
             usual=True,
         ),
     ]
     dp: Annotated[
-        Open, cut_field("dp", "Data-parallel size, d; default: 1, or what the GPUs leave.", key="")
+        Open,
+        cut_field(
+            "dp", "Data-parallel size, d; default: 1, or what the GPUs leave.", word="data", key=""
+        ),
     ]
     dp_replicate: Annotated[
         Size,
         cut_field(
             "copies",
             "Copies of what is sharded over the data-parallel ranks (HSDP); default: 1.",
+            word="copies",
             most=2**20,
             flags=("--dp-replicate",),
             tried="1",
@@ -123,12 +144,19 @@ class SizeInputs(TypedDict, Generic[Size, Open], total=False):
         cut_field(
             "ep",
             "Expert-parallel size; takes no devices of its own.",
+            word="expert",
             offered=powers(64),
             default=1,
         ),
     ]
     etp: Annotated[
-        Open, cut_field("etp", "Tensor-parallel size inside an expert; default: 1.", usual=True)
+        Open,
+        cut_field(
+            "etp",
+            "Tensor-parallel size inside an expert; default: 1.",
+            word="tensor inside an expert",
+            usual=True,
+        ),
     ]
 
 
@@ -153,6 +181,7 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
             help="What data parallelism shards, 0 to 3 (FSDP); default: as reported, or usual.",
             group="cut",
             label="ZeRO",
+            word="ZeRO",
             tried="0, 1 and 3, where the software has them",
             key="zero",
             usual=True,

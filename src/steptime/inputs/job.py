@@ -7,6 +7,7 @@ would round. The page holds the same record as a plain object.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields
 
 from steptime.formulas.records import Job as Job
@@ -32,9 +33,8 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
         ConfigError: If the layout does not fit the model or the batch.
     """
     record = Job(
-        **_model_numbers(model),
+        **_fixed_numbers(model, accelerator),
         **_layout_numbers(layout),
-        **_device_numbers(accelerator),
         seq_length=float(batch.seq_length),
         micro_batch_size=float(batch.micro_batch_size),
         global_batch_size=float(batch.global_batch_size),
@@ -42,6 +42,12 @@ def job(model: ModelShape, accelerator: Accelerator, layout: Layout, batch: Batc
     if layout_rule(record):
         check_layout(model, layout, batch)
     return record
+
+
+@functools.lru_cache(maxsize=1024)
+def _fixed_numbers(model: ModelShape, device: Accelerator) -> dict[str, float]:
+    """Return what layouts of one question share."""
+    return {**_model_numbers(model), **_device_numbers(device)}
 
 
 def _model_numbers(model: ModelShape) -> dict[str, float]:

@@ -46,7 +46,8 @@ def check_kinds(record: object) -> None:
             raise ConfigError(f"{name} must be a finite number, got {getattr(record, name)!r}")
 
 
-_PYTHON = (bool, int, float, str, type(None))
+PYTHONS = (bool, int, float, str, type(None))
+"""Types of values that are Python's own."""
 
 
 def as_python(value: Any) -> Any:
@@ -57,7 +58,7 @@ def as_python(value: Any) -> Any:
     Args:
         value: As it came in.
     """
-    if type(value) in _PYTHON:
+    if type(value) in PYTHONS:
         return value
     if type(value) in (list, tuple):
         return type(value)(as_python(one) for one in value)

@@ -56,7 +56,8 @@ def precisions() -> dict[str, Precision]:
     }
 
 
-PRECISIONS = tuple(precisions())
+_KNOWN = precisions()
+PRECISIONS = tuple(_KNOWN)
 
 
 def precision_word(text: object) -> str:
@@ -68,6 +69,8 @@ def precision_word(text: object) -> str:
     Raises:
         ConfigError: If it is none of them.
     """
+    if text in PRECISIONS:
+        return str(text)
     word = str(text).strip().lower().replace("_", "-")
     for name, one in precisions().items():
         if word in one.words:
@@ -88,7 +91,8 @@ def precision_named(name: str) -> Precision:
     Raises:
         ConfigError: If there is no such precision.
     """
-    return precisions()[check_choice("precision", name, PRECISIONS)]
+    found = _KNOWN.get(name)
+    return _KNOWN[check_choice("precision", name, PRECISIONS)] if found is None else found
 
 
 def check_precision(device: Accelerator, precision: str) -> None:

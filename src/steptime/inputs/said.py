@@ -58,8 +58,9 @@ class Said:
     shards: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        own = ((name, _meant(value) if name == KERNEL else value) for name, value in self.facts)
-        object.__setattr__(self, "facts", tuple(own))
+        if self.facts:
+            own = ((name, _meant(value) if name == KERNEL else value) for name, value in self.facts)
+            object.__setattr__(self, "facts", tuple(own))
         if self.stack is not None:
             names = (*families(), *stack_names())
             object.__setattr__(self, "stack", meant("software", self.stack, names))

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
 
 from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError, check_choice
-from steptime.inputs.kinds import as_python
+from steptime.inputs.kinds import PYTHONS, as_python
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -28,8 +28,7 @@ def checked_names(function: Callable[P, R]) -> Callable[P, R]:
         function: Takes all it takes by name, but for what it may take by place.
     """
     parameters = _parameters(function)
-    asked = {one.name: one for one in parameters}
-    names = frozenset(asked)
+    names = frozenset(one.name for one in parameters)
     needs = tuple(one.name for one in parameters if one.default is inspect.Parameter.empty)
     rest = inspect.getfullargspec(function).varkw is not None
     usual: dict[str, Any] = {
@@ -38,14 +37,18 @@ def checked_names(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def called(*args: P.args, **given: P.kwargs) -> R:
-        for name in given:
-            if name not in names:
+        if not names.issuperset(given):
+            for name in given:
                 check_choice("input", name, names)
         for name in needs[len(args) :]:
             if name not in given:
                 raise ConfigError(f"{function.__name__} needs {name}: give {name}=…")
-        own: dict[str, Any] = {name: as_python(value) for name, value in given.items()}
-        return function(*args, **usual | own)
+        asked = usual | given
+        for name, value in given.items():
+            # Most are Python's own, and asking costs less than a call.
+            if type(value) not in PYTHONS:
+                asked[name] = as_python(value)
+        return function(*args, **asked)
 
     signed: Any = called
     signed.__signature__ = inspect.signature(function).replace(parameters=parameters)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Unpack
@@ -15,6 +14,7 @@ from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fields import USUAL_FIELDS, StepInputs
 from steptime.inputs.habits import sharding
 from steptime.inputs.job import Job, job
+from steptime.inputs.kept import kept
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision, precision_word
@@ -54,7 +54,7 @@ class TrainingStep:
     open: tuple[str, ...] = field(default=(), compare=False)
     gpus_stated: bool = field(default=False, compare=False)
 
-    @cached_property
+    @kept
     def _job(self) -> Job:
         return job(self.model, self.accelerator, self.layout, self.batch)
 
@@ -168,7 +168,7 @@ def step_asked(inputs: StepInputs) -> TrainingStep:
         micro_batch_size=1 if size is None else size,
     )
     given: Mapping[str, object] = inputs
-    left_open = tuple(name for name in USUAL_FIELDS if given[name] is None)
+    left_open = tuple([name for name in USUAL_FIELDS if given[name] is None])
     step = TrainingStep(
         model=shape,
         accelerator=device,

@@ -159,7 +159,7 @@ def usual_schedule(chunks: int, pp: int, said: Said, assumed: list[Assumed]) -> 
     """
     usual = USUAL_INTERLEAVED if chunks != 1 and pp > 1 else USUAL_SCHEDULE
     runs = ability_of(said)
-    if not runs.runs("schedule", usual):
+    if runs.limits and not runs.runs("schedule", usual):
         alike = chunks_held(float(SCHEDULES.index(usual)))
         own = (name for name in SCHEDULES if runs.runs("schedule", name))
         held = (name for name in own if chunks_held(float(SCHEDULES.index(name))) == alike)
@@ -178,10 +178,10 @@ def usual_chunks(shape: ModelShape, pp: int, schedule: str | None, assumed: list
         schedule: What is stated of it.
         assumed: Gets what is taken.
     """
-    known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
-    held = int(chunks_held(float(SCHEDULES.index(known))))
     if pp == 1:
         return 1
+    known = schedule if schedule in SCHEDULES else USUAL_SCHEDULE
+    held = int(chunks_held(float(SCHEDULES.index(known))))
     if held:
         if schedule is None:
             assumed.append(taken("vpp", str(held), "", "--vpp N"))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from steptime.inputs.ability import ability_of
-from steptime.inputs.errors import ConfigError
-from steptime.inputs.face import SearchInputs
+from steptime.inputs.entries import entries
+from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
+from steptime.inputs.face import EmitInputs, SearchedAndEmitted, SearchInputs
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.precision import precision_word
@@ -15,12 +18,17 @@ from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
+from steptime.inputs.written import output_path, write_output
+from steptime.planning.cost import MOST_TOKENS
+from steptime.planning.emit import FORMATS
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult
 from steptime.planning.search import search as search_of
 
 KEPT = 1000
 EVERY = "all"
+MOST_CHOICE = 100_000
+EMITTED = tuple(field.name for _, field in entries(EmitInputs))
 One = TypeVar("One", int, str, bool)
 
 
@@ -91,11 +99,11 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
 
 
 @checked_names
-def search(**inputs: Unpack[SearchInputs]) -> SearchResult:
+def search(**inputs: Unpack[SearchedAndEmitted]) -> SearchResult:
     """Return the best layouts of a model on some devices, what ties, and why the rest fall out.
 
     Args:
-        **inputs: As in `steptime.inputs.face.SearchInputs`.
+        **inputs: As in `steptime.inputs.face.SearchedAndEmitted`.
 
     Raises:
         ConfigError: If an input cannot be used.
@@ -109,4 +117,34 @@ def search(**inputs: Unpack[SearchInputs]) -> SearchResult:
         >>> found.best[0].layout.num_devices, found.best[0].layout.tp in (1, 2)
         (16, True)
     """
-    return search_of(search_question(**inputs), keep=KEPT)
+    given: dict[str, Any] = {**inputs}
+    emitted: Any = {name: given.pop(name) for name in EMITTED}
+    path = _checked_emission(emitted, given)
+    result = search_of(search_question(**given), keep=max(KEPT, emitted["choice"] or 1))
+    if emitted["emit"] is None:
+        return result
+    # All that reads and writes files of frameworks comes with it.
+    from steptime.planning.emit.best import emission
+
+    found = emission(emitted["emit"], result, emitted["choice"], emitted["tokens"])
+    if path is not None:
+        write_output("emit_to", path, found.text)
+    return replace(result, emission=found)
+
+
+def _checked_emission(emitted: EmitInputs, given: Mapping[str, Any]) -> Path | None:
+    """Return where a file goes, if one is asked for; refuse what belongs to none."""
+    kind, path = emitted["emit"], emitted["emit_to"]
+    if kind is None:
+        stated = [name for name, value in emitted.items() if value is not None]
+        if stated:
+            raise ConfigError(f"{stated[0]} belongs to a framework's file; give emit=… too")
+        return None
+    if emitted["tokens"] is not None:
+        check_number("tokens", emitted["tokens"], most=MOST_TOKENS)
+    check_choice("format", kind, FORMATS)
+    if emitted["choice"] is not None:
+        check_count("choice", emitted["choice"], most=MOST_CHOICE)
+    if path is None:
+        return None
+    return output_path("emit_to", path, model=given["model"], accelerator=given["accelerator"])

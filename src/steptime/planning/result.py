@@ -14,6 +14,8 @@ from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import STAGE_FIELDS, Batch, Layout
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown, seconds
+from steptime.planning.candidate import Candidate as Candidate
+from steptime.planning.candidate import Emission
 from steptime.planning.cost import Run, run_cost
 from steptime.planning.evaluate import layout_of
 from steptime.planning.front import Kept, Selection, Tally
@@ -22,27 +24,6 @@ from steptime.planning.placement import domains_needed
 from steptime.planning.question import Question
 from steptime.planning.splits import NO_SPLITS, SplitsTried
 from steptime.planning.tie_fraction import tie_fraction_of as tie_fraction_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """One layout with what the models say of it.
-
-    Attributes:
-        layout: The layout.
-        batch: The batch, with the micro-batch size.
-        step_time_s: Seconds of a step.
-        memory_bytes: On the fullest device.
-        headroom_bytes: What is left there; below 0 if it does not fit.
-        fit_probability: The chance that it fits the device; None where too few peaks are known.
-    """
-
-    layout: Layout
-    batch: Batch
-    step_time_s: float
-    memory_bytes: float
-    headroom_bytes: float
-    fit_probability: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +42,7 @@ class SearchResult(Shown):
         leanest: The layout of the least memory, where none fits.
         elapsed_s: Time of the search.
         splits: Which splits of layers over stages were timed, and whether others could win.
+        emission: A framework's file of one of the layouts, where one was asked for.
     """
 
     question: Question
@@ -74,6 +56,7 @@ class SearchResult(Shown):
     leanest: Candidate | None
     elapsed_s: float
     splits: SplitsTried = NO_SPLITS
+    emission: Emission | None = None
 
     @property
     def caution(self) -> str | None:
@@ -211,8 +194,7 @@ def answered(question: Question, candidate: Candidate) -> Prediction:
         ConfigError: If the layout does not fit the model or the batch.
     """
     step = question.step(candidate.layout, candidate.batch)
-    asked = Asked(step=step, predictor=question.predictor, constants=question.constants)
-    return answer(asked)
+    return answer(Asked(step=step, predictor=question.predictor, constants=question.constants))
 
 
 def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
@@ -226,12 +208,8 @@ def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:
     Raises:
         ConfigError: If the layout does not fit the model or the batch.
     """
-    asked = Asked(
-        step=question.step(layout, batch),
-        predictor=question.predictor,
-        constants=question.constants,
-    )
-    found = answer(asked)
+    step = question.step(layout, batch)
+    found = answer(Asked(step=step, predictor=question.predictor, constants=question.constants))
     return Candidate(
         layout=layout,
         batch=batch,

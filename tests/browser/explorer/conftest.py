@@ -96,6 +96,10 @@ def open_explorer(
     """Return a function that opens the explorer: ``open_explorer("?l.pp=8", width=360)``."""
 
     def opener(query: str = "", **options: Any) -> Explorer:
-        return Explorer(open_page("explorer/index.html" + query, **options), violations)
+        seen = Explorer(open_page("explorer/index.html" + query, **options), violations)
+        if options.get("java_script_enabled", True):
+            # The first answer stands there before the form and all that follows it do.
+            seen.until("document.querySelector('#layout [data-out=assumptions]')?.textContent")
+        return seen
 
     return opener

@@ -1,8 +1,8 @@
 """All schedules, in the order of their codes: the one place that turns a code into a schedule.
 
 A schedule is a file of this folder: an entry (see below), ``…_order`` (what each rank runs),
-``…_idle`` (forms of the idle time) and ``…_held`` (what ranks hold). It is added to ``ENTRIES``
-and to the three functions here; nothing else compares a schedule's code or name.
+``…_idle`` (forms of the idle time) and ``…_held`` (what ranks hold). It is a line of ``SCHEDULED``;
+nothing else compares a schedule's code or name.
 
 An entry holds ``name``, ``title``, ``inventor``, ``source``, ``constraints``,
 ``splits_backward``, ``bubble``, ``activations`` and ``idea``, see
@@ -15,11 +15,12 @@ weights; ``pairs``, 1 where a forward pass can run beside a backward pass of ano
 one's messages beside the other's products: DualPipe is made for it, Megatron-Core does it under
 interleaved 1F1B.
 
-Also turned into JavaScript: plain ``if`` chains, no tables of functions.
+Also turned into JavaScript, the tables of functions too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from steptime.formulas.number import Number
@@ -71,33 +72,40 @@ from steptime.formulas.schedules.zb_searched import (
     ZB_AUTO,
     zb_1p_held,
     zb_1p_idle,
-    zb_1p_order,
     zb_2p_held,
     zb_2p_idle,
-    zb_2p_order,
     zb_auto_held,
     zb_auto_idle,
-    zb_auto_order,
 )
 from steptime.formulas.schedules.zb_v import ZB_V, zb_v_held, zb_v_idle, zb_v_order
 
-ENTRIES: tuple[dict[str, Any], ...] = (
-    GPIPE,
-    ONE_F_ONE_B,
-    INTERLEAVED_1F1B,
-    LOOPED_BFS,
-    ZB_H1,
-    ZB_H2,
-    INTERLEAVED_ZB,
-    ZB_V,
-    V_HALF,
-    V_MIN,
-    DUALPIPE,
-    DUALPIPE_V,
-    ZB_1P,
-    ZB_2P,
-    ZB_AUTO,
+Order = Callable[[int, int, int], list[list[int]]]
+Idle = Callable[[Number, Number, Number], list[list[Number]]]
+Held = Callable[[Number, Number, Number], HeldLine]
+
+SCHEDULED: tuple[tuple[dict[str, Any], Order, Idle, Held], ...] = (
+    (GPIPE, gpipe_order, gpipe_idle, gpipe_held),
+    (ONE_F_ONE_B, one_f_one_b_order, one_f_one_b_idle, one_f_one_b_held),
+    (INTERLEAVED_1F1B, interleaved_1f1b_order, interleaved_1f1b_idle, interleaved_1f1b_held),
+    (LOOPED_BFS, looped_bfs_order, looped_bfs_idle, looped_bfs_held),
+    (ZB_H1, zb_h1_order, zb_h1_idle, zb_h1_held),
+    (ZB_H2, zb_h2_order, zb_h2_idle, zb_h2_held),
+    (INTERLEAVED_ZB, interleaved_zb_order, interleaved_zb_idle, interleaved_zb_held),
+    (ZB_V, zb_v_order, zb_v_idle, zb_v_held),
+    (V_HALF, v_half_order, v_half_idle, v_half_held),
+    (V_MIN, v_min_order, v_min_idle, v_min_held),
+    (DUALPIPE, dualpipe_order, dualpipe_idle, dualpipe_held),
+    (DUALPIPE_V, dualpipe_v_order, dualpipe_v_idle, dualpipe_v_held),
+    (ZB_1P, zb_h1_order, zb_1p_idle, zb_1p_held),
+    (ZB_2P, zb_h1_order, zb_2p_idle, zb_2p_held),
+    (ZB_AUTO, zb_h1_order, zb_auto_idle, zb_auto_held),
 )
+"""Of each schedule its entry, its order, the forms of its idle time, and what ranks hold."""
+
+ENTRIES = tuple(entry for entry, _, _, _ in SCHEDULED)
+ORDERS = tuple(order for _, order, _, _ in SCHEDULED)
+IDLES = tuple(idle for _, _, idle, _ in SCHEDULED)
+HELDS = tuple(held for _, _, _, held in SCHEDULED)
 
 SCHEDULES = tuple(str(entry["name"]) for entry in ENTRIES)
 
@@ -130,7 +138,7 @@ def order_of(place: int, p: int, m: int, v: int) -> list[list[int]]:
     """Return what each rank runs, in order.
 
     Args:
-        place: Of the schedule in ``ENTRIES``.
+        place: Of the schedule in ``SCHEDULED``.
         p: Pipeline ranks.
         m: Micro-batches.
         v: Chunks a rank holds.
@@ -139,42 +147,14 @@ def order_of(place: int, p: int, m: int, v: int) -> list[list[int]]:
         Per rank a list of action codes, see `steptime.pipeline.codes`, with ``S = p v`` stages
         (DualPipe: p).
     """
-    if place == 0:
-        return gpipe_order(p, m, v)
-    if place == 1:
-        return one_f_one_b_order(p, m, v)
-    if place == 2:
-        return interleaved_1f1b_order(p, m, v)
-    if place == 3:
-        return looped_bfs_order(p, m, v)
-    if place == 4:
-        return zb_h1_order(p, m, v)
-    if place == 5:
-        return zb_h2_order(p, m, v)
-    if place == 6:
-        return interleaved_zb_order(p, m, v)
-    if place == 7:
-        return zb_v_order(p, m, v)
-    if place == 8:
-        return v_half_order(p, m, v)
-    if place == 9:
-        return v_min_order(p, m, v)
-    if place == 10:
-        return dualpipe_order(p, m, v)
-    if place == 11:
-        return dualpipe_v_order(p, m, v)
-    if place == 12:
-        return zb_1p_order(p, m, v)
-    if place == 13:
-        return zb_2p_order(p, m, v)
-    return zb_auto_order(p, m, v)
+    return ORDERS[place](p, m, v)
 
 
 def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
     """Return the forms of the idle time, see `forms`.
 
     Args:
-        place: Of the schedule in ``ENTRIES``.
+        place: Of the schedule in ``SCHEDULED``.
         p: Pipeline ranks.
         m: Micro-batches.
         v: Chunks a rank holds.
@@ -182,42 +162,14 @@ def idle_of(place: int, p: Number, m: Number, v: Number) -> list[list[Number]]:
     References:
         derived here, in each schedule's file.
     """
-    if place == 0:
-        return gpipe_idle(p, m, v)
-    if place == 1:
-        return one_f_one_b_idle(p, m, v)
-    if place == 2:
-        return interleaved_1f1b_idle(p, m, v)
-    if place == 3:
-        return looped_bfs_idle(p, m, v)
-    if place == 4:
-        return zb_h1_idle(p, m, v)
-    if place == 5:
-        return zb_h2_idle(p, m, v)
-    if place == 6:
-        return interleaved_zb_idle(p, m, v)
-    if place == 7:
-        return zb_v_idle(p, m, v)
-    if place == 8:
-        return v_half_idle(p, m, v)
-    if place == 9:
-        return v_min_idle(p, m, v)
-    if place == 10:
-        return dualpipe_idle(p, m, v)
-    if place == 11:
-        return dualpipe_v_idle(p, m, v)
-    if place == 12:
-        return zb_1p_idle(p, m, v)
-    if place == 13:
-        return zb_2p_idle(p, m, v)
-    return zb_auto_idle(p, m, v)
+    return IDLES[place](p, m, v)
 
 
 def held_of(place: int, p: Number, m: Number, v: Number) -> HeldLine:
     """Return what ranks hold, see `forms.held`.
 
     Args:
-        place: Of the schedule in ``ENTRIES``.
+        place: Of the schedule in ``SCHEDULED``.
         p: Pipeline ranks.
         m: Micro-batches.
         v: Chunks a rank holds.
@@ -225,32 +177,4 @@ def held_of(place: int, p: Number, m: Number, v: Number) -> HeldLine:
     References:
         derived here, in each schedule's file.
     """
-    if place == 0:
-        return gpipe_held(p, m, v)
-    if place == 1:
-        return one_f_one_b_held(p, m, v)
-    if place == 2:
-        return interleaved_1f1b_held(p, m, v)
-    if place == 3:
-        return looped_bfs_held(p, m, v)
-    if place == 4:
-        return zb_h1_held(p, m, v)
-    if place == 5:
-        return zb_h2_held(p, m, v)
-    if place == 6:
-        return interleaved_zb_held(p, m, v)
-    if place == 7:
-        return zb_v_held(p, m, v)
-    if place == 8:
-        return v_half_held(p, m, v)
-    if place == 9:
-        return v_min_held(p, m, v)
-    if place == 10:
-        return dualpipe_held(p, m, v)
-    if place == 11:
-        return dualpipe_v_held(p, m, v)
-    if place == 12:
-        return zb_1p_held(p, m, v)
-    if place == 13:
-        return zb_2p_held(p, m, v)
-    return zb_auto_held(p, m, v)
+    return HELDS[place](p, m, v)

@@ -1,8 +1,9 @@
 """ZB-1p, ZB-2p and the search within any memory: their orders are made for the times of a run.
 
 No order that keeps within a memory idles less than `bound_forms` say, and the search of
-`steptime.pipeline.searched` reaches that: it is the closed form. The orders here are for
-F = I = W, where ZB-H1's idles no longer, whatever the memory.
+`steptime.pipeline.searched` reaches that: it is the closed form. For F = I = W that is the first
+of them, or with fewer micro-batches than ranks the last, and ZB-H1's order idles no longer,
+whatever the memory: it stands for all three where no times are given.
 
 Also turned into JavaScript, and its formulas run on arrays.
 """
@@ -14,7 +15,6 @@ from typing import Any
 from steptime.formulas.number import Number, minimum
 from steptime.formulas.records import HeldLine
 from steptime.formulas.schedules.forms import held
-from steptime.formulas.schedules.zb_h1 import zb_h1_order
 
 SEARCHED = ["zb-1p", "zb-2p", "zb-auto"]
 RANKS_HELD = [1.0, 2.0, 0.0]
@@ -89,20 +89,6 @@ def bound_forms(most: Number, p: Number) -> list[list[Number]]:
     ]
 
 
-def zb_1p_order(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders for F = I = W.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches.
-        v: Chunks a rank holds; 1 here.
-
-    References:
-        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
-    """
-    return zb_h1_order(p, m, v)
-
-
 def zb_1p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     """Return the forms of the idle time, see `forms`.
 
@@ -131,20 +117,6 @@ def zb_1p_held(p: Number, m: Number, v: Number) -> HeldLine:
     return held(p, 0.0, m)
 
 
-def zb_2p_order(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders for F = I = W.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches.
-        v: Chunks a rank holds; 1 here.
-
-    References:
-        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
-    """
-    return zb_h1_order(p, m, v)
-
-
 def zb_2p_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:
     """Return the forms of the idle time, see `forms`.
 
@@ -171,20 +143,6 @@ def zb_2p_held(p: Number, m: Number, v: Number) -> HeldLine:
         qi2023, Sec. 3.1.
     """
     return held(2.0 * p, 0.0, m)
-
-
-def zb_auto_order(p: int, m: int, v: int) -> list[list[int]]:
-    """Return the orders for F = I = W.
-
-    Args:
-        p: Pipeline ranks.
-        m: Micro-batches.
-        v: Chunks a rank holds; 1 here.
-
-    References:
-        derived here: its idle time is the first of `bound_forms`, or with m < p the last.
-    """
-    return zb_h1_order(p, m, v)
 
 
 def zb_auto_idle(p: Number, m: Number, v: Number) -> list[list[Number]]:

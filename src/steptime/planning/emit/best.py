@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
@@ -10,32 +10,18 @@ from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
+from steptime.planning.candidate import Emission
 from steptime.planning.emit import USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.read_back import said_otherwise, time_of
 from steptime.planning.emit.since import younger
 from steptime.planning.emit.words import said_by, unsaid
-from steptime.planning.result import Candidate, SearchResult, answered
+from steptime.planning.result import SearchResult, answered
 from steptime.planning.search import search
 
 MORE = 100_000
 """Layouts that are tried where the framework runs none of the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Emission:
-    """A file, and what its user must know of it.
-
-    Attributes:
-        text: The file.
-        notes: Sentences for its user: of which layout it is, and what it does not say.
-        candidate: The layout, with what was predicted of it.
-    """
-
-    text: str
-    notes: tuple[str, ...]
-    candidate: Candidate
 
 
 def node_size_of(device: Accelerator) -> int:

@@ -144,6 +144,18 @@ def several() -> frozenset[str]:
     return frozenset(data_table(f"{FOLDER}/order.toml")["several"])
 
 
+@functools.cache
+def device_programs() -> frozenset[str]:
+    """Return the programs whose own launcher is told of devices by variables."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["device_programs"])
+
+
+@functools.cache
+def device_variables() -> Mapping[str, str]:
+    """Return those variables, with the launcher's option that each stands for."""
+    return dict(data_table(f"{FOLDER}/order.toml")["device_variables"])
+
+
 def format_named(kind: str) -> Format:
     """Return a format by its key.
 
