@@ -208,6 +208,8 @@ RULES = (
     ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
+OF_EXPERTS = ("ep", "etp")
+"""Sizes that a dense model has none of."""
 
 
 def num_microbatches(layout: Layout, batch: Batch) -> int:

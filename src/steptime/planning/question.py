@@ -14,6 +14,7 @@ from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
 from steptime.inputs.layout import (
+    OF_EXPERTS,
     PRECISIONS,
     RECOMPUTE,
     SCHEDULES,
@@ -160,14 +161,22 @@ class Question:
             check_choice("pinned size", name, SIZES)
             for size in sizes:
                 check_count(name, size, most=10**7)
-            experts = self.model.experts.num_experts if self.model.experts else 1
-            if name == "ep" and all(experts % size for size in sizes):
-                shown = ", ".join(map(str, sizes))
-                raise ConfigError(f"ep={shown} does not divide num_experts={experts}")
+            self._check_experts(name, sizes)
             takes_devices = name in ("tp", "cp", "pp", "dp")
             if takes_devices and all(self.num_devices % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
                 raise ConfigError(f"{name}={shown} does not divide the {self.num_devices} GPUs")
+
+    def _check_experts(self, name: str, sizes: tuple[int, ...]) -> None:
+        """Refuse sizes of experts that no layout of the model can have, as an answer does."""
+        shown = ", ".join(map(str, sizes))
+        experts = self.model.experts.num_experts if self.model.experts else 0
+        if name in OF_EXPERTS and not experts and 1 not in sizes:
+            raise ConfigError(
+                f"{name}={shown} needs experts, and {self.model.name} is dense; use {name}=1"
+            )
+        if name == "ep" and experts and all(experts % size for size in sizes):
+            raise ConfigError(f"ep={shown} does not divide num_experts={experts}")
 
     def allows(self, name: str, size: int) -> bool:
         """Return whether a size may be tried: any may where its name is not pinned.

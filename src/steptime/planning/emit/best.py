@@ -120,6 +120,9 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
         # What the file would leave to its framework, the time has otherwise: it says so.
         text = emitted(kind, shape, one.layout, one.batch, missed | facts, node)
         differs = said_otherwise(kind, text, own)
+    if differs:
+        # What is told below is not told twice.
+        text = emitted(kind, shape, one.layout, one.batch, missed | facts, node, differs)
     stack = own.step.said.stack or own.software.stack.name
     when = f" --date {own.step.said.date}" if own.step.said.date else ""
     lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
