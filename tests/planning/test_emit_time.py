@@ -15,7 +15,6 @@ from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
 from steptime.inputs.training_step import TrainingStep
-from steptime.planning.asked import search
 from steptime.planning.emit import emitted
 from steptime.planning.emit.words import said_by
 from steptime.planning.explain import step_of
@@ -156,19 +155,3 @@ def test_a_fact_without_a_key_is_told_in_the_file() -> None:
     batch = Batch(global_batch_size=32, seq_length=4096)
     text = emitted("nanotron", model("llama3-8b"), Layout(dp=8), batch, {"overlap_dp": 1.0})
     assert "# no key of it says: overlap_dp=1.0\n" in text
-
-
-def test_what_no_key_says_is_told_once() -> None:
-    """A flavor of torchtitan is compiled or not: half of it is in nobody's words."""
-    found = search(
-        model="llama3-8b",
-        accelerator="h100",
-        num_gpus=8,
-        seq_length=4096,
-        global_batch_size=64,
-        stack="torchtitan",
-        facts={"eager": 0.5},
-        emit="torchtitan",
-    )
-    assert found.emission is not None
-    assert found.emission.text.count("eager=0.5") == 1

@@ -70,6 +70,7 @@ def test_every_schedule_can_be_asked_for() -> None:
         ({"ep": 7}, "ep=7 does not divide num_experts=128"),
         ({"model": "llama3-8b", "ep": 8}, "ep=8 needs experts, and Llama 3 8B is dense; use ep=1"),
         ({"model": "llama3-8b", "etp": 4}, "etp=4 needs experts, and Llama 3 8B is dense"),
+        ({"model": "llama3-8b", "etp": (2, 4)}, "etp=2, 4 needs experts, and Llama 3 8B is dense"),
         ({"cp": 0}, "cp must be >= 1"),
         ({"schedule": "zb-h9"}, "unknown schedule 'zb-h9'"),
     ],

@@ -22,6 +22,7 @@ from steptime.evidence.trace_beside import Row, beside, predicted_parts
 from steptime.evidence.trace_contradicts import contradictions
 from steptime.evidence.trace_parts import MeasuredStep, measured_step
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.causes import Asker
@@ -174,7 +175,7 @@ def _print(
     told: Prediction | None,
 ) -> None:
     each = measured.steady.durations_s
-    ranks = f"{len(measured.ranks)} rank{'s' if len(measured.ranks) > 1 else ''}"
+    ranks = counted(len(measured.ranks), "ranks")
     title = (
         f"{seconds(measured.step_time_s)} a step, measured on {ranks} ({measured.steady.name}, "
         f"{measured.steady.how}; {len(each)} compared)"

@@ -16,6 +16,7 @@ from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
 from steptime.readers.common.precision import ruled_out
+from steptime.readers.completed import noted
 from steptime.readers.other_model import take_model
 
 Launch = Annotated[
@@ -120,12 +121,12 @@ def _launched(
     reading = read_configuration(launch, {}, ())
     if sizes["model"] is not None:
         take_model(reading, shape_named(sizes["model"]))
+    stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     if reading.model is None:
         from steptime.cli.explain import no_model
 
-        raise ConfigError(no_model(reading))
+        raise ConfigError(no_model(noted(reading, stated), str(sizes["accelerator"])))
     from steptime.planning.explain import step_of
 
-    stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     device = how.device(sizes["accelerator"], sizes["nvlink_domain"])
     return step_of(reading, device, stated, how.said), ruled_out(reading)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from steptime.answer.answer import Prediction
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import RooflineConstants, constants_named
 from steptime.inputs.face import ExplainInputs
 from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
@@ -54,11 +54,12 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)
     wide = asks_wide(reading)
-    told = explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)
+    constants = constants_named(inputs["constants"])
+    told = explained(step, inputs["predictor"], constants, asks_wide=wide)
     text = inputs["measured"]
     if text is None:
         return told
-    beside = comparison(reading, told.own, str(text), inputs["constants"], "measured")
+    beside = comparison(reading, told.own, str(text), constants, "measured")
     return replace(told, beside=beside)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
+from steptime.inputs.no_shapes import INSTEAD
 from steptime.inputs.presets import facts_of_type
 from steptime.readers.common.activations import unusual
 from steptime.readers.huggingface.config_keys import LARGEST_SIZE, ConfigKeys
@@ -113,8 +114,15 @@ def _refuse_parts(reading: Reading, keys: dict[str, Any], text: str) -> None:
     for key, why in REFUSED_KEYS.items():
         if keys.get(key) not in (None, False, 0, [], ""):
             raise ConfigError(
-                f"{reading.path}:{line_of(text, key)}: {key} = {shown(keys[key])}: {why}"
+                f"{reading.path}:{line_of(text, key)}: {key} = {shown(keys[key])}: {why}; {INSTEAD}"
             )
+    width = keys.get("word_embed_proj_dim")
+    if width is not None and width != keys.get("hidden_size"):
+        raise ConfigError(
+            f"{reading.path}:{line_of(text, 'word_embed_proj_dim')}: word_embed_proj_dim = "
+            f"{shown(width)}: an embedding of another width than the layers' is not modelled; "
+            f"{INSTEAD}"
+        )
 
 
 def _shape(source: ConfigKeys, kind: str, family: Family, name: str) -> ModelShape:
@@ -202,7 +210,7 @@ def _architecture(reading: Reading, keys: dict[str, Any], text: str) -> tuple[st
     if isinstance(kind, str) and kind in REFUSED_FAMILIES:
         raise ConfigError(
             f"{reading.path}:{line_of(text, 'model_type')}: architecture {shown(kind)}: "
-            f"{REFUSED_FAMILIES[kind]}"
+            f"{REFUSED_FAMILIES[kind]}; {INSTEAD}"
         )
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise ConfigError(
