@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable
 
 LARGEST_COUNT = 10**12
-_SURE = 0.6
-"""How alike a name must be to be offered as what was meant: below, any short word is like some."""
+_GLANCE, _SURE, _GUESS = 12, 0.6, 0.55
+"""Names that are read at a glance, and how alike one is that is offered: among so many, or more.
+
+Half alike is any short word to some of many: foo to bloom.
+"""
 _HELD = (tuple, dict, frozenset)
 
 
@@ -93,7 +96,9 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     if isinstance(value, str) and value in names:
         return value
     known = sorted(names)
-    near = _nearest(str(value)[:80].lower(), known, _SURE)
+    # A list that is read at a glance needs no guess at what was meant.
+    cutoff = _SURE if len(known) <= _GLANCE else _GUESS
+    near = _nearest(str(value)[:80].lower(), known, cutoff)
     hint = f"did you mean {near!r}?" if near else "one of: " + ", ".join(known)
     raise ConfigError(f"unknown {name} {str(value)[:80]!r}; {hint}")
 
