@@ -270,5 +270,5 @@ def peak_data() -> dict[str, Any]:
 
 
 DEVICE_FAULT = (
-    "{n} GPUs do not divide into t x c x p = {tp} x {cp} x {pp}; the nearest that do are {nearest}"
+    "{gpus} cannot be cut into t x c x p = {tp} x {cp} x {pp}; the nearest that can is {nearest}"
 )

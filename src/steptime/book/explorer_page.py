@@ -20,7 +20,8 @@ from steptime.book.explorer_named import named_data
 from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
-from steptime.book.formula_text import formula_texts, short_form
+from steptime.book.formula_short import short_bodies
+from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_script, small_style
 from steptime.book.packed import packed_rows
@@ -72,10 +73,11 @@ ROOTS = (
 
 CHAIN = ("explorer/index.js", "explorer/app.js")
 """Modules whose scripts are fetched one after another: what draws the first answer, which is made
-with the page, and the whole explorer, which answers every state that is asked."""
+with the page, and what answers every state that is asked."""
 LATER = ("explorer/later.js", "explorer/opened.js", "explorer/software.js", "explorer/given.js")
-"""Modules that the page fetches: after its first answer, with the first formula opened, with the
-first software that somebody names, and with the first copy in another form."""
+"""Modules that the page fetches: after its first answer, the form first of all, with the first
+formula opened, with the first software that somebody names, and with the first copy in another
+form."""
 
 PAGE = AlonePage(
     name="explorer",
@@ -181,7 +183,7 @@ def texts_text() -> str:
         files.setdefault(file, []).append(int(line))
     functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
     columns = {name: [one[name] for one in functions.values()] for name in ("args", "says", "from")}
-    bodies = short_form([one["body"] for one in functions.values()])
+    bodies = short_bodies([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
     names = {"functions": list(functions), "names": other}
     packed = {**texts, **names, "columns": columns, "files": files, "bodies": bodies}

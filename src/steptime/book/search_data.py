@@ -22,6 +22,7 @@ from steptime.readers.huggingface.family_names import (
     INNER,
     REFUSED_FAMILIES,
     REFUSED_KEYS,
+    TOWERS,
     WRAPPERS,
 )
 
@@ -75,6 +76,7 @@ def reader_tables() -> dict[str, Any]:
         "classes": CLASSES,
         "inner": INNER,
         "wrappers": WRAPPERS,
+        "towers": TOWERS,
         "sentences": sentences,
         "refused_families": {key: sentences.index(why) for key, why in REFUSED_FAMILIES.items()},
         "refused_keys": {key: sentences.index(why) for key, why in REFUSED_KEYS.items()},

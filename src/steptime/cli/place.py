@@ -13,9 +13,10 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.cli.predict import as_dict as step_as_dict
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.in_number import counted
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.planning.asked_place import placed_layout
-from steptime.planning.placement import Placement, in_use, place, rest_words
+from steptime.planning.placement import RACK, SERVER, Placement, in_use, place, rest_words
 from steptime.planning.racks import racks_svg
 
 EXAMPLES = """
@@ -143,7 +144,7 @@ def print_placements(
         hops += [f"{placement.hops_inside:,}", f"{placement.hops_crossing:,}"]
     rows.append(hops)
     order = "-".join(placements[0].order)
-    print_table(f"{layout.num_devices} GPUs, ranks in order {order}", columns, rows)
+    print_table(f"{counted(layout.num_devices, 'GPUs')}, ranks in order {order}", columns, rows)
     out = console()
     for placement in placements:
         out.print(
@@ -191,7 +192,7 @@ def place_command(
     caution = f"{device.name}: {device.caution}" if device and device.caution else ""
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares)
-        for size in domain or ([device.nvlink_domain] if device else [72, 8])
+        for size in domain or ([device.nvlink_domain] if device else [RACK, SERVER])
     ]
     found = steps(placements, sizes, rest, how, accelerator)
     if as_svg:

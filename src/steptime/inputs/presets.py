@@ -16,6 +16,7 @@ from steptime.inputs.errors import ConfigError, alike, check_choice
 from steptime.inputs.fact import Fact, facts_from
 from steptime.inputs.kinds import must_be
 from steptime.inputs.model import ModelShape
+from steptime.inputs.no_shapes import INSTEAD, why_no_shape
 from steptime.inputs.own_model import NOTES, PARTS, TYPE, placed, shape_entry
 
 _TERA = 1e12
@@ -60,6 +61,9 @@ def _key_of(kind: str, name: str) -> str:
         found = preset_named(name)
     if found is not None:
         return found
+    why = why_no_shape(name) if kind == "model" else ""
+    if why:
+        raise ConfigError(f"no shape here has model {name[:80]!r}: {why}; {INSTEAD}")
     listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
     hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
     raise ConfigError(f"unknown {kind} {name[:80]!r}; {'; '.join(filter(None, hints))}")
@@ -96,6 +100,16 @@ def _matmul_tflop_per_s(entry: dict[str, Any]) -> float:
     return float(entry.get("matmul_tflop_per_s", 0))
 
 
+def _rates_in(entry: dict[str, Any]) -> str:
+    """Return the precision that all products of a measured device were timed in, if not 16-bit."""
+    timed = {str(one.get("precision", "")) for one in entry.get("timings", []) if _is_product(one)}
+    return timed.pop() if len(timed) == 1 and "bf16" not in timed else ""
+
+
+def _is_product(timing: object) -> bool:
+    return isinstance(timing, dict) and timing.get("kind") == "product"
+
+
 def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
     """Return the accelerator that one table of ``accelerators.toml`` describes.
 
@@ -130,6 +144,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         product_scale=float(entry.get("product_scale", 1)),
         caution=entry.get("caution", ""),
         generation=entry.get("generation", ""),
+        rates_in=_rates_in(entry),
         source=entry.get("source", {}).get("default", ""),
     )
 

@@ -13,6 +13,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count, check
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import (
     PRECISIONS,
     RECOMPUTE,
@@ -20,6 +21,7 @@ from steptime.inputs.layout import (
     STAGE_FIELDS,
     Batch,
     Layout,
+    rule_of_dense,
 )
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
@@ -161,13 +163,18 @@ class Question:
             for size in sizes:
                 check_count(name, size, most=10**7)
             experts = self.model.experts.num_experts if self.model.experts else 1
+            rule = rule_of_dense(name) if self.model.experts is None else None
+            if rule is not None and min(sizes) > 1:
+                asked = {name: ", ".join(map(str, sizes)), "name": self.model.name, "nearest": 1}
+                raise ConfigError(rule.sentence.format(**asked))
             if name == "ep" and all(experts % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
                 raise ConfigError(f"ep={shown} does not divide num_experts={experts}")
             takes_devices = name in ("tp", "cp", "pp", "dp")
             if takes_devices and all(self.num_devices % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
-                raise ConfigError(f"{name}={shown} does not divide the {self.num_devices} GPUs")
+                gpus = counted(self.num_devices, "GPUs")
+                raise ConfigError(f"{name}={shown} does not divide the {gpus}")
 
     def allows(self, name: str, size: int) -> bool:
         """Return whether a size may be tried: any may where its name is not pinned.

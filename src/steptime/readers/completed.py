@@ -8,6 +8,7 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.said import NOTHING_SAID, Said
 from steptime.inputs.usual import USUAL_SCHEDULE, usual_schedule
@@ -140,7 +141,7 @@ def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
     gpus = whole.need("num_gpus")
     if gpus % group:
         raise ConfigError(
-            f"{path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
+            f"{path}: {counted(gpus, 'GPUs')} cannot be cut into groups of tp x cp x pp = "
             f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
             f"the nearest number is {max(group, round(gpus / group) * group)}"
         )

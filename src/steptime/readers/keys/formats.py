@@ -42,7 +42,11 @@ class Format:
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
+        rules_out: By our name, what each of its words rules out of ``data/causes.toml``;
+            ``unsaid`` is the word for a file that is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
+        stops: What its software does not start with together, as `check_stops` reads it; a fork
+            or a library around it may start.
         until: The month in which its software last read such files; empty where it still does.
     """
 
@@ -64,7 +68,9 @@ class Format:
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    rules_out: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
+    stops: tuple[Mapping[str, str], ...] = ()
     until: str = ""
 
     def our_name(self, parts: list[str]) -> str | None:
@@ -106,6 +112,8 @@ def _format(kind: str) -> Format:
         "tells",
     ):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
+    # What a library takes no notice of is not refused for its base: an empty reason says so.
+    merged["refused"] = {name: why for name, why in merged["refused"].items() if why}
     keys = dict(base.keys) if base else {}
     for ours, theirs in table.get("keys", {}).items():
         keys |= dict.fromkeys(_strings(theirs), ours)
@@ -121,6 +129,8 @@ def _format(kind: str) -> Format:
         keys=keys,
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
+        stops=tuple(table.get("stops", ())),
+        rules_out=dict(table.get("rules_out", {})),
         until=table.get("until", ""),
         **merged,
     )
@@ -144,6 +154,18 @@ def several() -> frozenset[str]:
     return frozenset(data_table(f"{FOLDER}/order.toml")["several"])
 
 
+@functools.cache
+def device_programs() -> frozenset[str]:
+    """Return the programs whose own launcher is told of devices by variables."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["device_programs"])
+
+
+@functools.cache
+def device_variables() -> Mapping[str, str]:
+    """Return those variables, with the launcher's option that each stands for."""
+    return dict(data_table(f"{FOLDER}/order.toml")["device_variables"])
+
+
 def format_named(kind: str) -> Format:
     """Return a format by its key.
 
@@ -157,6 +179,12 @@ def format_named(kind: str) -> Format:
 def kept_calls() -> frozenset[str]:
     """Return the functions of Python recipes whose arguments say all."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["kept_calls"])
+
+
+@functools.cache
+def starting_calls() -> frozenset[str]:
+    """Return the calls that start a recipe and change nothing of it, as programs write them."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["starting_calls"])
 
 
 @functools.cache
