@@ -157,3 +157,26 @@ def test_windows_that_no_trainer_builds_are_refused() -> None:
     mixture = replace(model("qwen3-30b-a3b"), window_size=512, windowed_layers=16)
     with pytest.raises(ConfigError, match="a mixture has a window in every layer or in none"):
         emitted("deepspeed", mixture, layout, BATCH)
+
+
+def test_no_overlap_is_asked_for_without_sequence_parallelism() -> None:
+    """megatronlm2026, arguments.py: --tp-comm-overlap is refused without --sequence-parallel."""
+    for layout, asks in (
+        (Layout(tp=2, sequence_parallel=True), True),
+        (Layout(tp=2, sequence_parallel=False), False),
+        (Layout(), False),
+    ):
+        text = emitted("megatron", model("llama3-8b"), layout, BATCH, {"overlap_tp": 1.0})
+        assert ("--tp-comm-overlap" in text) == asks
+
+
+def test_torchtitan_cuts_messages_only_where_it_compiles() -> None:
+    """torchtitan2025, config/configs.py: async tensor parallelism asks for compile."""
+    layout = Layout(tp=2, sequence_parallel=True, zero_stage=3)
+    facts = {"overlap_tp": 1.0, "eager": 1.0}
+    with pytest.raises(ConfigError, match="leave out --fact eager=1 or --fact overlap_tp=1"):
+        emitted("torchtitan", model("llama3-8b"), layout, BATCH, facts)
+    plain = replace(layout, tp=1, sequence_parallel=False)
+    assert "tensor_parallel = false" in emitted(
+        "torchtitan", model("llama3-8b"), plain, BATCH, facts
+    )

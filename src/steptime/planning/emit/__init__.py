@@ -29,6 +29,8 @@ FORMATS = tuple(WRITERS)
 STARTED_BY = {"megatron": "torchrun "}
 """How the launch starts in scripts of what asks something of its environment."""
 
+OVERLAP = "overlap_tp"
+
 USUAL_NODE = 8
 """GPUs of a server where no device says."""
 
@@ -78,6 +80,9 @@ def emitted(
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
+    if OVERLAP in wanted and (layout.tp == 1 or not layout.sequence_parallel):
+        # Frameworks stop at an overlap of messages that they do not cut.
+        wanted[OVERLAP] = 0.0
     text = writer(model, layout, batch, words_for(kind, wanted), node_size)
     if kind in STARTED_BY:
         before = "".join(f"{line}\n" for line in environment_lines(layout, capability))

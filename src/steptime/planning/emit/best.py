@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
-from steptime.answer.remarks import OVERLAP
 from steptime.formulas.roofline.tensor import chunk_share
 from steptime.inputs.ability import ability_of, check_run
 from steptime.inputs.accelerator import Accelerator
@@ -14,7 +13,7 @@ from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.candidate import Emission
-from steptime.planning.emit import USUAL_NODE, emitted
+from steptime.planning.emit import OVERLAP, USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.read_back import said_otherwise, time_of
