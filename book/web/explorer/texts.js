@@ -2,9 +2,10 @@
 export function unpackedTexts({ functions, columns, files, names, bodies, ...others }) {
   const lists = nested(bodies).map(bodyOf);
   const places = Object.entries(files).flatMap(([file, lines]) => lines.map((line) => `${file}:${line}`));
-  const entries = functions.map((key, at) => {
-    const fields = Object.entries(columns).map(([name, values]) => [name, values[at]]);
-    return [key, { ...Object.fromEntries(fields), file: places[at], body: lists[at], name: names[key] }];
+  const [says, from, args] = ["says", "from", "args"].map((name) => columns[name].split("|"));
+  const entries = functions.split("|").map((key, at) => {
+    const told = { args: args[at] ? args[at].split(" ") : [], says: says[at], from: from[at] };
+    return [key, { ...told, file: places[at], body: lists[at], name: names[key] }];
   });
   return { ...others, functions: Object.fromEntries(entries) };
 }

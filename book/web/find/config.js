@@ -87,7 +87,7 @@ function architecture(text, whole, notes, tables) {
   const [kind, keys] = unwrapped(outer, whole, notes, tables);
   const line = lineOf(text, "model_type");
   if (Object.hasOwn(tables.refused_families, kind)) {
-    fail(`${FILE}:${line}: architecture ${shown(kind)}: ${tables.sentences[tables.refused_families[kind]]}`);
+    fail(`${FILE}:${line}: architecture ${shown(kind)}: ${tables.sentences[tables.refused_families[kind]]}; ${tables.instead}`);
   }
   if (!Object.hasOwn(tables.families, kind)) {
     fail(`${FILE}:${line}: architecture ${shown(kind)} is not known here; choose a model, or give the sizes in the explorer`);
@@ -100,8 +100,13 @@ function refuseParts(text, keys, tables) {
     const value = keys[key];
     const empty = Array.isArray(value) && !value.length;
     if (value && !empty) {
-      fail(`${FILE}:${lineOf(text, key)}: ${key} = ${shown(value)}: ${tables.sentences[why]}`);
+      fail(`${FILE}:${lineOf(text, key)}: ${key} = ${shown(value)}: ${tables.sentences[why]}; ${tables.instead}`);
     }
+  }
+  const width = keys.word_embed_proj_dim ?? null;
+  if (width !== null && width !== keys.hidden_size) {
+    const line = lineOf(text, "word_embed_proj_dim");
+    fail(`${FILE}:${line}: word_embed_proj_dim = ${shown(width)}: an embedding of another width than the layers' is not modelled; ${tables.instead}`);
   }
 }
 

@@ -24,7 +24,7 @@ from steptime.book.formula_short import short_bodies
 from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_script, small_style
-from steptime.book.packed import packed_rows
+from steptime.book.packed import joined, packed_rows
 from steptime.inputs.counted import COUNTED
 
 OPENED = (
@@ -167,9 +167,6 @@ def data_texts() -> tuple[str, str]:
     rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
-    # A model and a device are always known: only what neither says is read of the blank one.
-    said = {name for kind in KINDS for name in data[kind][0]["fields"]}
-    data["blank_job"] = {k: v for k, v in data["blank_job"].items() if k not in said}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)
 
 
@@ -182,11 +179,13 @@ def texts_text() -> str:
     for file, _, line in sorted(of.values(), key=lambda place: place[0]):
         files.setdefault(file, []).append(int(line))
     functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
-    columns = {name: [one[name] for one in functions.values()] for name in ("args", "says", "from")}
+    columns = {name: [one[name] for one in functions.values()] for name in ("says", "from")}
+    columns["args"] = [" ".join(one["args"]) for one in functions.values()]
     bodies = short_bodies([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
-    names = {"functions": list(functions), "names": other}
-    packed = {**texts, **names, "columns": columns, "files": files, "bodies": bodies}
+    names = {"functions": joined(list(functions)), "names": other}
+    lists = {name: joined(values) for name, values in columns.items()}
+    packed = {**texts, **names, "columns": lists, "files": files, "bodies": bodies}
     return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 
