@@ -166,6 +166,12 @@ def kept_calls() -> frozenset[str]:
 
 
 @functools.cache
+def cuts_micro_batches() -> Mapping[str, str]:
+    """Return the formats whose software cuts a micro-batch down to a rank's batch, with where."""
+    return dict(data_table(f"{FOLDER}/order.toml")["cuts_micro_batches"])
+
+
+@functools.cache
 def starting_calls() -> frozenset[str]:
     """Return the calls that start a recipe and change nothing of it, as programs write them."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["starting_calls"])
