@@ -18,6 +18,7 @@ import collections
 import csv
 import hashlib
 import io
+import math
 import os
 import random
 import re
@@ -163,6 +164,7 @@ def fewest_gpus(reading: Any, group: int, whole: int) -> int:
     shared, copies = reading.value("dp"), int(reading.value("dp_replicate", 1) or 1)
     if shared:
         return int(shared) * group
+    whole = math.lcm(whole, int(reading.value("devices of fixed axes", 1)))
     gpus = whole * max(1, -(-GPUS // whole))
     gpus *= 1 if (gpus // group) % copies == 0 and gpus > copies else copies
     batch, micro = reading.value("global_batch_size"), reading.value("micro_batch_size", 1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from steptime.pipeline.simulation import Simulation, simulate
     from steptime.planning.asked import search
     from steptime.planning.asked_place import place
+    from steptime.planning.cost import run_of
     from steptime.planning.explain import Explanation
     from steptime.planning.explained import explain
     from steptime.planning.goodput import Failures
@@ -56,6 +57,7 @@ _HOME = {
     "place": "steptime.planning.asked_place",
     "predict": "steptime.answer.asked",
     "remedies": "steptime.planning.remedy",
+    "run_of": "steptime.planning.cost",
     "search": "steptime.planning.asked",
     "simulate": "steptime.pipeline.simulation",
     "training_step": "steptime.inputs.training_step",
@@ -86,6 +88,7 @@ __all__ = [
     "place",
     "predict",
     "remedies",
+    "run_of",
     "search",
     "simulate",
     "training_step",

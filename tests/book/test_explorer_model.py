@@ -17,6 +17,7 @@ from steptime.formulas.outcome import outcome
 from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.validity import device_fault
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.in_number import counted
 from steptime.inputs.job import JOB_FIELDS, Job
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
@@ -140,7 +141,8 @@ def python_step(state: dict[str, Any]) -> TrainingStep:
     tp, cp, pp = state["tp"], state["cp"], state["pp"]
     broken = device_fault(float(state["n"]), float(tp), float(cp), float(pp))
     if broken["broken"]:
-        raise ConfigError(DEVICE_FAULT.format(**{**state, "nearest": int(broken["nearest"])}))
+        told = {"gpus": counted(state["n"], "GPUs"), "nearest": int(broken["nearest"])}
+        raise ConfigError(DEVICE_FAULT.format(**state | told))
     return training_step(
         model=own_shape(state["own"]) if state["model"] == "own" else state["model"],
         accelerator=state["gpu"],

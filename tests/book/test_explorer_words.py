@@ -10,7 +10,7 @@ from steptime.book.explorer_page import write_modules
 from steptime.book.node import node_path
 
 SAYS = """
-import { units } from "./explorer/format.js";
+import { inNumber as units } from "./shared/number.js";
 import { RADIOS, MORE_RADIOS } from "./explorer/controls.js";
 import { NUMBERS } from "./explorer/fields.js";
 const said = [...RADIOS, ...MORE_RADIOS, ...NUMBERS].map((row) => row[3]);

@@ -91,9 +91,9 @@ def test_gaps_can_be_filled(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         (["gpt175b.args"], "does not give num_gpus"),
-        (["gpt175b.args", "--gpus", "100"], "100 GPUs do not divide"),
+        (["gpt175b.args", "--gpus", "100"], "100 GPUs cannot be cut"),
         (["deepseek.yaml", "--set", "TP"], "--set needs NAME=VALUE, got 'TP'"),
-        (["deepseek.yaml", "--set", "TP=3"], "1024 GPUs do not divide"),
+        (["deepseek.yaml", "--set", "TP=3"], "1024 GPUs cannot be cut"),
         (["nothing.sh"], "No such file"),
         (["llama70b.sh", "--set", "foo=1"], "--set foo: "),
         (["llama70b.sh", "--set", "NNODE=2"], "did you mean 'NNODES'?"),

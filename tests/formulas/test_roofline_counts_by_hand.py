@@ -20,10 +20,11 @@ def record(**changed: float) -> Job:
 
 def test_stored_scores_by_hand() -> None:
     # 400 scores pass in 0.8 s a byte. 6400 FLOP, 17 times for heads of 4, at 100: 1088 s, of
-    # whose 3.2 s of traffic a quarter shows; softmax 3.2 s. Heads of 4 are no multiple of 8.
+    # whose 3.2 s of traffic a quarter shows. Softmax reads half of the scores and writes all, 3
+    # bytes; going back it reads half of both and writes all, 4. Heads of 4 are no multiple of 8.
     plain = stored_s(record(), time_facts(), CONSTANTS, 10.0, 100.0)
-    assert plain["forward"] == pytest.approx(4 * (1088 + 0.8 + 3.2))
-    assert plain["backward"] == pytest.approx(4 * (2176 + 1.6 + 4.8))
+    assert plain["forward"] == pytest.approx(4 * (1088 + 0.8 + 2.4))
+    assert plain["backward"] == pytest.approx(4 * (2176 + 1.6 + 3.2))
     # Dropout moves 5 bytes a score more in either pass.
     dropped = stored_s(record(), time_facts(dropout=1.0), CONSTANTS, 10.0, 100.0)
     assert dropped["forward"] - plain["forward"] == pytest.approx(4 * 4.0)

@@ -11,9 +11,11 @@ import pytest
 from made import constants, small_job, time_facts
 
 from steptime.answer import Question, predict
+from steptime.formulas.parameters import attention_parameters
 from steptime.formulas.records import Job, Products
 from steptime.formulas.roofline import attention, layer
 from steptime.formulas.roofline.context import context_s
+from steptime.formulas.roofline.modules import EXPANSION_SHARE
 from steptime.formulas.roofline.step import layer_parts
 from steptime.inputs.training_step import training_step
 
@@ -132,6 +134,17 @@ def test_floors_by_hand() -> None:
 )
 def test_products_that_run_again_by_hand(changed: dict[str, float], wanted: float) -> None:
     assert layer.again_products_share(record(**changed)) == pytest.approx(wanted)
+
+
+def test_the_share_of_expansions_is_more_than_their_parameters() -> None:
+    # DeepSeek-V3 (deepseek2024, Sec. 4.2): 128 heads of 128 and 64 dimensions, ranks 1536 and 512.
+    asked = training_step(
+        model="deepseek-v3", accelerator="h800", seq_length=4096, global_batch_size=1
+    )
+    expansions = 1536 * 128 * (128 + 64) + 512 * 128 * (128 + 128)
+    share = expansions / attention_parameters(asked.job())
+    assert share == pytest.approx(0.29, abs=0.005)
+    assert share < EXPANSION_SHARE < 1.0
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,9 @@ def test_what_the_file_sets_already_and_what_overshoots_is_no_cause(tmp_path: Pa
     # Products in 32 bits take many times this gap.
     near = f"{own.step_time_s * 1.3}s"
     open_names = {one.name for one in beside(tmp_path, words + "--bf16", near).causes}
-    assert "recompute" in open_names
+    assert "attention" in open_names
+    # A silent file recomputes nothing, and Transformer Engine is what it runs on.
+    assert not open_names & {"recompute", "eager"}
     assert "fp32" not in {one.name for one in compared(measured(near, own), own).causes}
     words += "--bf16 --tp-comm-overlap --recompute-granularity selective"
     names = {one.name for one in beside(tmp_path, words, near).causes}

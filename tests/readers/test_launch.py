@@ -67,7 +67,7 @@ def test_an_argument_file_needs_the_number_of_gpus() -> None:
     # narayanan2021, Sec. 5: V = 51,200; here 50,257 padded for t = 8.
     assert reading.model.vocab_size == 51200
     assert reading.model.learned_positions == 2048
-    with pytest.raises(ConfigError, match=r"1000 GPUs do not divide .* 128; the nearest number is"):
+    with pytest.raises(ConfigError, match=r"1000 GPUs cannot be cut .* 128; the nearest number is"):
         completed(reading, {"num_gpus": 1000})
 
 

@@ -2,6 +2,7 @@
 
 import { h, text } from "../shared/dom.js";
 import { liveRegion } from "../shared/live.js";
+import { inNumber } from "../shared/number.js";
 import { script } from "../shared/script.js";
 import { card, sentence } from "./card.js";
 import { chart } from "./chart.js";
@@ -114,7 +115,7 @@ export function mount(root) {
   function say(silent) {
     const number = (name, value) => h("b", { "data-out": name }, value);
     verdict.replaceChildren(
-      h("span", {}, number("rows", String(found.rows)), found.rows === 1 ? " run" : " runs"), " ",
+      h("span", {}, number("rows", String(found.rows)), ` ${inNumber(found.rows, "runs")}`), " ",
       h("span", {}, "mean error ", number("mean", percent(found.mean))), " ",
       h("span", {}, "median ", number("median", percent(found.median))),
     );

@@ -4,6 +4,7 @@
  */
 
 import { ownShape, saysHow } from "./state.js";
+import { inNumber } from "../shared/number.js";
 
 /** Words of `fit_verdict`, by its number. */
 const VERDICTS = ["over", "tight", "fits"];
@@ -68,7 +69,8 @@ export function precisionRefusal(state, job, data) {
 export function refusal(state, job, data, formulas, named = null) {
   const devices = formulas.device_fault(state.n, state.tp, state.cp, state.pp);
   if (devices.broken) {
-    const values = { ...state, nearest: devices.nearest };
+    const gpus = `${state.n} ${inNumber(state.n, "GPUs")}`;
+    const values = { ...state, gpus, nearest: devices.nearest };
     return { field: "n", value: devices.nearest, text: sentence(data.device_fault, values) };
   }
   const lacking = precisionRefusal(state, job, data);
@@ -129,7 +131,8 @@ export function makeAnswer(data, formulas) {
     const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
     const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
-    const memory = { ...common.memory, ...gpu.held[sharing], ...known(own, common.memory) };
+    const kind = { ...(job.num_experts > 0 && common.experts), ...(job.fp8 > 0 && common.narrow) };
+    const memory = { ...common.memory, ...gpu.held[sharing], ...kind, ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
     const unhidden = hidingNothing(time, model?.trained?.[precision.key], data);
     return { name: common.name, title: common.title + report, time, unhidden, memory };

@@ -3,7 +3,8 @@
 import { script } from "../shared/script.js";
 import { drawBars, memoryScale, timeScale } from "./bars.js";
 import { fill, h, oneStop, text, toggles } from "./dom.js";
-import { count, digits, gb, seconds, units } from "./format.js";
+import { count, digits, gb, seconds } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { MEMORY_PARTS, STEP_SLOTS, placeWord, stepOut, stepParts } from "./outs.js";
 import { drawServers, drawStages } from "./pictures.js";
 
@@ -187,8 +188,8 @@ function headButtons(list) {
 function drawHeads({ element: host, heads }, answer, held) {
   if (!heads.firstChild) fill(heads, headButtons(HEADLINES));
   const word = (key) => host.querySelector(`[data-number=${key}] .head-word`);
-  text(word("m"), units(answer.num_microbatches, "micro-batches"));
-  text(word("in_flight"), `${units(held, "micro-batches")} held at once`);
+  text(word("m"), inNumber(answer.num_microbatches, "micro-batches"));
+  text(word("in_flight"), `${inNumber(held, "micro-batches")} held at once`);
   text(word("days"), `for ${count(answer.state.tokens)} tokens`);
 }
 

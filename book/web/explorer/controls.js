@@ -1,7 +1,8 @@
 /** The choices: rows of native radios, each marked with what it would do. */
 
 import { fill, h } from "./dom.js";
-import { group, units } from "./format.js";
+import { group } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { CHOICES } from "./state.js";
 
 /** Rows of radios: key, letter of the chapter, name, unit for a reader who hears it. */
@@ -82,7 +83,7 @@ export function radioRow([key, letter, name, unit], id, change, data, how = {}) 
       label.dataset.mark = mark;
       const says = { never: ", not possible", over: ", does not fit", fits: "" }[mark] ?? "";
       const word = wordFor(key, value, data);
-      input.setAttribute("aria-label", `${word} ${units(value, unit)}`.trim() + says);
+      input.setAttribute("aria-label", `${word} ${inNumber(value, unit)}`.trim() + says);
     });
   }
   return { element: set, update };

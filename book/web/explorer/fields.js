@@ -1,7 +1,8 @@
 /** Number fields that halve and double, and native selects. */
 
 import { h, text } from "./dom.js";
-import { count, group, short, units } from "./format.js";
+import { count, group, short } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { BOUNDS, inBounds } from "./state.js";
 
 /** Number fields: key, letter, name, unit. */
@@ -91,7 +92,7 @@ export function numberField([key, letter, name, unit], id, change, how = {}) {
     input.removeAttribute("aria-invalid");
     note.textContent = "";
     input.setAttribute("aria-valuenow", value);
-    input.setAttribute("aria-valuetext", `${value} ${units(value, unit)}`);
+    input.setAttribute("aria-valuetext", `${value} ${inNumber(value, unit)}`);
     for (const one of field.querySelectorAll("[data-is]")) {
       one.setAttribute("aria-pressed", String(Number(one.dataset.is) === value));
     }

@@ -18,11 +18,6 @@ export function group(value) {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** A unit in the number that goes with a count: 1 GPU, 2 GPUs, 1 copy. */
-export function units(value, word) {
-  return value === 1 ? word.replace(/ies$/, "y").replace(/(?<=ch)es$|s$/, "") : word;
-}
-
 /** Gigabytes (1e9): 403, 59.1, 0.2. */
 export function gb(bytes) {
   const value = bytes / 1e9;

@@ -1,7 +1,8 @@
 /** The map: every t x p (or micro-batches x p) at once, and why some cells are empty. */
 
 import { fill, h, oneStop, toggles } from "./dom.js";
-import { digits, gb, group, seconds, units } from "./format.js";
+import { digits, gb, group, seconds } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { inLabels } from "./refused.js";
 import { CHOICES } from "./state.js";
 
@@ -153,7 +154,7 @@ function unitFor(longest) {
 /** The words of one cell: what it is, how long it takes, or why it cannot be. */
 function cellWords(cell, data) {
   const { state } = cell;
-  const gpus = `${group(state.n)} ${units(state.n, "GPUs")}`;
+  const gpus = `${group(state.n)} ${inNumber(state.n, "GPUs")}`;
   const name = `t ${state.tp}, p ${state.pp}, ${gpus}, batch ${group(state.batch)}`;
   if (cell.refused) return `${name}: not possible. ${inLabels(cell.refused.text, data)}.`;
   const memory = `${gb(cell.memory.total)} of ${gb(cell.memory.limit)} GB`;

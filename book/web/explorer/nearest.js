@@ -1,6 +1,7 @@
 /** The way out: the smallest change that makes a layout legal, or makes it fit. */
 
-import { group, units } from "./format.js";
+import { group } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { wordFor } from "./controls.js";
 import { BOUNDS, CHOICES, chunksOf, inBounds } from "./state.js";
 
@@ -38,7 +39,7 @@ export function changeText(from, to, data) {
   const quiet = from.schedule !== to.schedule && chunksOf(to.schedule, data) ? ["n", "vpp"] : ["n"];
   const keys = Object.keys(NAMES).filter((key) => from[key] !== to[key] && !quiet.includes(key));
   const words = keys.map((key) => `${NAMES[key]} ${wordOf(key, to[key], data)}`);
-  const gpus = `${group(to.n)} ${units(to.n, "GPUs")}`;
+  const gpus = `${group(to.n)} ${inNumber(to.n, "GPUs")}`;
   if (from.n !== to.n) words.push(words.length ? `on ${gpus}` : gpus);
   return words.join(" + ").replace(" + on ", " on ");
 }

@@ -1,7 +1,8 @@
 /** Two small pictures: memory of every stage, and which GPUs talk over which link. */
 
 import { fill, h } from "./dom.js";
-import { digits, gb, group, units } from "./format.js";
+import { digits, gb, group } from "./format.js";
+import { inNumber } from "../shared/number.js";
 import { placeWord } from "./outs.js";
 
 /** Draw a bar for each pipeline stage, parts stacked, with the limit across. */
@@ -88,9 +89,9 @@ export function drawServers(host, answer, room) {
   const marks = [];
   for (let row = 0; row < rows; row += 1) marks.push(...stageRow(row, shown, job, domain));
   const more = [];
-  if (job.pp > rows) more.push(`… ${job.pp - rows} more ${units(job.pp - rows, "stages")} below`);
+  if (job.pp > rows) more.push(`… ${job.pp - rows} more ${inNumber(job.pp - rows, "stages")} below`);
   const rest = ours * job.dp - shown;
-  if (rest > 0) more.push(`${group(rest)} more ${units(rest, "GPUs")} a stage`);
+  if (rest > 0) more.push(`${group(rest)} more ${inNumber(rest, "GPUs")} a stage`);
   const height = rows * (CELL + 9) + 18;
   const note = h("text", { class: "axis", x: 0, y: height - 4 }, more.join(", "));
   const label = serverWords(answer).join(" ");

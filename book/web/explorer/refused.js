@@ -29,7 +29,6 @@ export function inLabels(sentence, data) {
     .replace(/^precision='(\w+)'/, "Matrix products in $1")
     .replace(/^schedule='([\w-]+)'/, "$1")
     .replace(names, (name) => titles[name])
-    .replace(/^1 GPUs do not/, "1 GPU does not")
     .replace(/ x etp=1\b/, "")
     .replace(/ x /g, " × ")
     .replace(/\b\d{4,}\b/g, group)

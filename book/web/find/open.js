@@ -12,21 +12,25 @@ export function makeOpen(ask) {
   const element = h("section", { class: "sf-rests", "aria-label": "What the best layout rests on" }, sentence, details);
   let near = false;
   let waiting = false;
+  function begin() {
+    text(sentence, "Asking what is not stated, and could move this most …");
+    ask();
+  }
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some((one) => one.isIntersecting)) return;
     watch.disconnect();
     near = true;
-    if (waiting) ask();
+    if (waiting) begin();
   });
   watch.observe(element);
 
   /** Ask of a search that is done, or forget the last one. */
   function start(result) {
     waiting = Boolean(result?.done && result.best.length);
-    text(sentence, waiting ? "Asking what is not stated, and could move this most …" : "");
+    text(sentence, "");
     items.replaceChildren();
     details.hidden = true;
-    if (waiting && near) ask();
+    if (waiting && near) begin();
   }
 
   function show(spans) {

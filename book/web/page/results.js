@@ -1,6 +1,7 @@
 /** The page of the site's search: results as one types; the index comes when it is first needed. */
 
 import { h } from "../shared/dom.js";
+import { inNumber } from "../shared/number.js";
 import { script } from "../shared/script.js";
 import { asked, found } from "./find.js";
 
@@ -56,7 +57,7 @@ export function searchPage() {
     const pages = await index();
     if (query !== field.value.trim()) return;
     const results = found(pages, query, MOST);
-    const places = results.length === 1 ? "place" : "places";
+    const places = inNumber(results.length, "places");
     const count = results.length === MOST ? `The first ${MOST} places` : `${results.length} ${places}`;
     told.textContent = results.length ? `${count}: chapters first, the reference last.` : `Nothing has all of “${query}”: try fewer words, or another.`;
     list.replaceChildren(...results.map((one) => item(one, pages.parts, asked(query))));

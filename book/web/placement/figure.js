@@ -2,6 +2,7 @@
 
 import { h, text } from "../shared/dom.js";
 import { liveRegion } from "../shared/live.js";
+import { inNumber } from "../shared/number.js";
 import { legend, picture } from "./draw.js";
 import { placed, story, verdict } from "./model.js";
 import { CHOICES, FIRST, NAMES, STORIES, fromAddress, toAddress } from "./state.js";
@@ -74,7 +75,7 @@ export function mount(element) {
     chart.replaceChildren(drawn.svg);
     key.replaceChildren(...legend(job));
     const more = job.domains - drawn.shown;
-    const rest = more > 0 ? ` ${more.toLocaleString("en")} more ${more === 1 ? "domain" : "domains"} like these.` : "";
+    const rest = more > 0 ? ` ${more.toLocaleString("en")} more ${inNumber(more, "domains")} like these.` : "";
     text(detail, chosen < 0 ? "Choose a GPU to see its pipeline." + rest : story(job, chosen));
     const at = STORIES.findIndex((one) => Object.keys(one.state).every((key) => one.state[key] === state[key]));
     const odd = first.odd ? "Part of the address made no sense and was left out. " : "";

@@ -2,6 +2,7 @@
 
 import { SCHEDULES } from "./data.js";
 import { causes, critical, LETTERS, messages, needed } from "./model.js";
+import { inNumber } from "../shared/number.js";
 
 export const KINDS = ["forward", "backward", "backward for inputs", "backward for weights"];
 
@@ -16,10 +17,10 @@ export const num = (value, digits = 2) =>
 
 export const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-const plural = (count, word) => `${num(count)} ${word}${count === 1 ? "" : "s"}`;
+const counted = (count, words) => `${num(count)} ${inNumber(count, words)}`;
 
-export const units = (time) => plural(time, "unit");
-export const microBatches = (count) => plural(count, "micro-batch").replace("chs", "ches");
+export const units = (time) => counted(time, "units");
+export const microBatches = (count) => counted(count, "micro-batches");
 
 /** A reason of the package in the page's own words for the sizes. */
 export function plainly(reason) {
@@ -45,7 +46,7 @@ export function outputs(run) {
 
 /** Sizes in words: "4 GPUs, 8 micro-batches". */
 export const sizes = (run) =>
-  `${run.p} GPUs, ${microBatches(run.m)}` + (run.v > 1 ? `, ${run.v} chunks a GPU` : "");
+  `${counted(run.p, "GPUs")}, ${microBatches(run.m)}` + (run.v > 1 ? `, ${run.v} chunks a GPU` : "");
 
 const PLACES = {
   fill: "at the start, while the line fills",
@@ -129,7 +130,7 @@ export function pathLine(run) {
   const busy = path.reduce((sum, box) => sum + box.end - box.start, 0);
   const gpus = new Set(path.map((box) => box.rank)).size;
   return (
-    `The longest chain: ${plural(path.length, "action")} on ${plural(gpus, "GPU")}, ` +
+    `The longest chain: ${counted(path.length, "actions")} on ${counted(gpus, "GPUs")}, ` +
     `${num(busy)} of ${units(run.makespan)} at work.`
   );
 }

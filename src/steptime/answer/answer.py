@@ -232,6 +232,7 @@ class Prediction(Shown):
         # What cannot be run comes first: it may make the rest of no use.
         told = (
             *not_had(step.said, step.layout, step.batch),
+            *step.model.remarks,
             *step.assumed,
             *self.known.assumed,
             *uses,

@@ -8,7 +8,7 @@ from typing import Any
 from steptime.book.idea_page import hatch
 from steptime.book.schedule_page import RANKS, boxes, timeline
 
-WIDE, NARROW = (19, 56, "GPU ", 42), (9, 18, "", 30)
+WIDE, NARROW = (19, 56, "GPU ", 72), (9, 18, "", 36)
 """Pixels of a unit of time, pixels before the first, what stands before a GPU's number, and
 pixels of a box across."""
 TOP, GAP, FOOT = 30, 8, 34

@@ -15,7 +15,7 @@ from steptime.inputs.chance import chance_text
 from steptime.inputs.presets import model
 
 CHOICES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("as trained", {}),
+    ("the layout that ran", {}),
     ("optimizer states not shared", {"zero_stage": 0}),
     ("attention computed again", {"recompute": "selective"}),
     ("everything computed again", {"recompute": "full"}),
@@ -108,6 +108,7 @@ def fragment() -> str:
         f"</legend>{options}</fieldset>"
         f'<p class="small">The fullest of {LLAMA["pp"]} pipeline ranks of {MODEL} on '
         f"{LLAMA['tp'] * LLAMA['pp'] * LLAMA['dp']:,} H100, by the model. "
+        "The run fitted: it also freed early what its stages had passed on, which is not counted. "
         f"<code>{command(LLAMA)}</code></p></div>"
     )
 

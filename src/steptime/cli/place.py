@@ -13,6 +13,7 @@ from steptime.cli.output import console, print_json, print_table
 from steptime.cli.predict import as_dict as step_as_dict
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.in_number import counted
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.planning.asked_place import placed_layout
 from steptime.planning.placement import RACK, SERVER, Placement, in_use, place, rest_words
@@ -143,7 +144,7 @@ def print_placements(
         hops += [f"{placement.hops_inside:,}", f"{placement.hops_crossing:,}"]
     rows.append(hops)
     order = "-".join(placements[0].order)
-    print_table(f"{layout.num_devices} GPUs, ranks in order {order}", columns, rows)
+    print_table(f"{counted(layout.num_devices, 'GPUs')}, ranks in order {order}", columns, rows)
     out = console()
     for placement in placements:
         out.print(

@@ -16,9 +16,11 @@ from steptime.answer.unstated import Unstated
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, percent, print_json, print_table, seconds
+from steptime.cli.run_options import Told, print_run, takes_run
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
+from steptime.inputs.in_number import counted, in_number
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
 from steptime.planning.faster import SHOWN, faster
@@ -33,6 +35,9 @@ Examples:
 
 - `steptime predict -m gpt3-175b -a a100 --tp 8 --pp 8 --dp 16 -s 2048 -B 1536
   --recompute full --json`
+
+- `steptime predict -m llama3-70b -a h100 --gpus 512 --tp 8 --pp 4 -s 8k -B 1024 --tokens 15T
+  --price-per-gpu-hour 2.5 --goodput`
 """
 
 PART_NAMES = {
@@ -187,7 +192,7 @@ def print_verdict(result: Prediction) -> None:
     out.print(
         f"{_tflops(result.tflops_per_gpu)} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
-        f"{result.num_microbatches} micro-batch{'es' * (result.num_microbatches != 1)}"
+        f"{counted(result.num_microbatches, 'micro-batches')}"
     )
     out.print(verdict(result.memory))
     for name, why in result.step.layout.unused:
@@ -238,7 +243,7 @@ def _way(way: Remedy, result: Prediction) -> str:
     """Return a change that makes a step fit, with its devices where they are others."""
     sure = "" if way.fit_probability is None else f" ({chance_text(way.fit_probability)})"
     grown = way.num_devices != result.step.layout.num_devices
-    devices = f" on {way.num_devices:,} GPUs" if grown else ""
+    devices = f" on {way.num_devices:,} {in_number(way.num_devices, 'GPUs')}" if grown else ""
     return f"{way.change}{devices}: {way.total_bytes / 1e9:.1f} GB, {way.outlook}{sure}"
 
 
@@ -270,16 +275,21 @@ def print_faster(result: Prediction, question: Question) -> None:
 
 
 @takes_step
+@takes_run
 def predict(
     step: TrainingStep,
     how: opt.How,
+    run: Told,
     as_json: opt.AsJson = False,
 ) -> None:
     """Predict the time of one training step, and where it goes."""
     question = Question(step=step, predictor=how.predictor, constants=how.constants)
     result = answer(question)
+    whole = run.of(result)
     if as_json:
-        print_json(as_dict(result))
-    else:
-        print_prediction(result)
-        print_faster(result, question)
+        print_json(as_dict(result) | ({} if whole is None else {"run": asdict(whole)}))
+        return
+    print_prediction(result)
+    if whole is not None:
+        print_run(whole)
+    print_faster(result, question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,13 +10,15 @@ import typer
 from steptime.cli import options as opt
 from steptime.cli.asking import takes_question
 from steptime.cli.output import print_json, waiting
+from steptime.cli.run_options import Told, takes_run
 from steptime.cli.search_output import csv_text, layout_text, print_result, result_dict
 from steptime.cli.search_table import lines_of
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import FITS_WITH
-from steptime.planning.cost import Ends, run_cost
+from steptime.inputs.in_number import counted
+from steptime.planning.cost import Ends, Run, run_cost
 from steptime.planning.emit import FORMATS
-from steptime.planning.goodput import Failures, goodput
+from steptime.planning.goodput import goodput
 
 if TYPE_CHECKING:
     from steptime.planning.result import Candidate, SearchResult
@@ -56,7 +59,7 @@ def refuse_without_layout(result: SearchResult) -> None:
     from steptime.planning.nearest import nearest
 
     help_ = nearest(result)
-    words = [f"no layout of {result.question.num_devices} GPUs works: {help_.reason}"]
+    words = [f"no layout of {counted(result.question.num_devices, 'GPUs')} works: {help_.reason}"]
     if help_.leanest is not None:
         words.append(f"the leanest is {layout_text(help_.leanest)}")
     if help_.found is not None:
@@ -67,8 +70,10 @@ def refuse_without_layout(result: SearchResult) -> None:
 
 
 @takes_question
+@takes_run
 def search_command(
     asked: dict[str, Any],
+    run: Told,
     memory_share: Annotated[
         float, opt.alone("--memory-share", help="Share of the memory that may be used.")
     ] = 1.0,
@@ -80,31 +85,6 @@ def search_command(
     front: Annotated[
         bool, typer.Option("--front", help="Print the front of time against memory instead.")
     ] = False,
-    tokens: Annotated[
-        float | None,
-        typer.Option(
-            "--tokens",
-            help="Tokens of the whole run, as 15T: its days and cost, or the steps of --emit.",
-            parser=opt.number,
-        ),
-    ] = None,
-    price_per_gpu_hour: Annotated[
-        float | None, typer.Option("--price-per-gpu-hour", help="In any currency.")
-    ] = None,
-    count_failures: Annotated[
-        bool, typer.Option("--goodput", help="Count failures, checkpoints and restarts.")
-    ] = False,
-    device_hours: Annotated[
-        float | None,
-        typer.Option("--gpu-hours-between-failures", help="Default: as of a large public run."),
-    ] = None,
-    checkpoint_s: Annotated[
-        float | None,
-        typer.Option("--checkpoint-seconds", help="Default: by the size of a checkpoint."),
-    ] = None,
-    restart_minutes: Annotated[
-        float | None, typer.Option("--restart-minutes", help="Default: 10.")
-    ] = None,
     emit: Annotated[
         str | None,
         typer.Option("--emit", help=f"Print a framework's arguments: {' or '.join(FORMATS)}."),
@@ -118,16 +98,9 @@ def search_command(
 ) -> None:
     """Search all layouts: the best, what ties with it, and why the rest fall out."""
     check_count("top", top, most=100_000)
-    _check_forms(emit, front or count_failures or price_per_gpu_hour, (as_json, as_csv))
-    given = Failures(
-        device_hours=device_hours, checkpoint_s=checkpoint_s, restart_minutes=restart_minutes
-    )
-    stated = count_failures or given != Failures()
+    _check_forms(emit, front or run.more, (as_json, as_csv))
     if choice is not None and emit is None:
         raise ConfigError(f"--choice {choice} says which layout --emit writes; give --emit too")
-    if tokens is None and (price_per_gpu_hour is not None or stated):
-        name = "--goodput" if price_per_gpu_hour is None else "--price-per-gpu-hour"
-        raise ConfigError(f"{name} needs --tokens, the length of the run")
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.asked import search_question
     from steptime.planning.search import search
@@ -139,24 +112,30 @@ def search_command(
     if not result.best:
         refuse_without_layout(result)
     if emit is not None:
-        _print_emission(emit, result, choice, tokens)
+        _print_emission(emit, result, choice, run.tokens)
         return
     every = result.front if front else result.best
     lines = lines_of(every, result.tie_fraction, top)
     shown = list(every[:top]) if as_json or as_csv else [line.one for line in lines]
-    stops = goodput(question, given) if stated else None
-    costs = [
-        run_cost(question, one.step_time_s, tokens, price_per_gpu_hour, ends(result, one), stops)
-        if tokens is not None
-        else None
-        for one in shown
-    ]
+    costs = _costs(result, shown, run)
     if as_csv:
         typer.echo(csv_text(question, shown, costs), nl=False)
     elif as_json:
         print_json(result_dict(result, shown, costs))
     else:
         print_result(result, lines, costs)
+
+
+def _costs(result: SearchResult, shown: Sequence[Candidate], run: Told) -> list[Run | None]:
+    """Return what the whole run takes with each layout; None where nothing is told of it."""
+    if run.tokens is None:
+        return [None] * len(shown)
+    asked, price = result.question, run.price_per_gpu_hour
+    stops = goodput(asked, run.failures) if run.failures else None
+    return [
+        run_cost(asked, one.step_time_s, run.tokens, price, ends(result, one), stops)
+        for one in shown
+    ]
 
 
 def ends(result: SearchResult, one: Candidate) -> Ends:
@@ -172,7 +151,7 @@ def ends(result: SearchResult, one: Candidate) -> Ends:
     return found.step_time_low_s, found.step_time_high_s
 
 
-def _check_forms(emit: str | None, more: float | None, forms: tuple[bool, bool]) -> None:
+def _check_forms(emit: str | None, more: bool, forms: tuple[bool, bool]) -> None:
     """Refuse forms that exclude each other, and a file with what no file can say."""
     if sum((*forms, emit is not None)) > 1:
         raise ConfigError("--json, --csv and --emit exclude each other; give one")

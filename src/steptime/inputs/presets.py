@@ -16,6 +16,7 @@ from steptime.inputs.errors import ConfigError, alike, check_choice
 from steptime.inputs.fact import Fact, facts_from
 from steptime.inputs.kinds import must_be
 from steptime.inputs.model import ModelShape
+from steptime.inputs.no_shapes import INSTEAD, why_no_shape
 from steptime.inputs.own_model import NOTES, PARTS, TYPE, placed, shape_entry
 
 _TERA = 1e12
@@ -60,6 +61,9 @@ def _key_of(kind: str, name: str) -> str:
         found = preset_named(name)
     if found is not None:
         return found
+    why = why_no_shape(name) if kind == "model" else ""
+    if why:
+        raise ConfigError(f"no shape here has model {name[:80]!r}: {why}; {INSTEAD}")
     listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
     hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
     raise ConfigError(f"unknown {kind} {name[:80]!r}; {'; '.join(filter(None, hints))}")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 
+from steptime.formulas.records import MemoryFacts
 from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.fact import Fact
 from steptime.inputs.generation import ANY
 from steptime.inputs.model import ModelShape
 from steptime.inputs.said import Said
-from steptime.inputs.stack import KERNEL, USUAL_FAMILY, USUAL_SHARDED, Stack, stack_named
+from steptime.inputs.stack import (
+    KERNEL,
+    TIME_FACTS,
+    USUAL_FAMILY,
+    USUAL_SHARDED,
+    Stack,
+    stack_named,
+)
 
 MIXTURES = {
     USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
@@ -17,6 +26,12 @@ MIXTURES = {
     "rank that shares with nobody",
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
+KEPT_BY_DEFAULT = {
+    entry.name: float(entry.default)  # type: ignore[arg-type]
+    for entry in fields(MemoryFacts)
+    if entry.name not in TIME_FACTS
+}
+"""What software keeps in memory where none of its lines says otherwise."""
 _WHOSE = "all that software had on such devices, as nobody says whose it is or of when"
 ALL_KERNELS = taken(KERNEL, ANY, _WHOSE, "--fact kernel=NAME or --date YYYY-MM")
 _WHEN = "when most published runs on it were"
@@ -82,6 +97,8 @@ def kernels_taken(lines: Mapping[str, Fact]) -> tuple[Assumed, ...]:
 def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> dict[str, Fact]:
     """Return what the software did that trained a model by its own report, where none is named.
 
+    All that it keeps in memory is the report's software's: a mixture keeps some of everything.
+
     Args:
         said: Of the software; what is named comes before.
         model: ``trained_with`` is a key of ``data/stacks.toml``.
@@ -89,5 +106,11 @@ def as_trained(said: Said, model: ModelShape, conditions: tuple[str, ...]) -> di
     """
     if said.stack is not None or not model.trained_with:
         return {}
-    own = stack_named(model.trained_with).own
-    return {fact.name: fact for fact in own if fact.holds(conditions, said.date)}
+    stack = stack_named(model.trained_with)
+    known = stack.values(conditions, said.date)
+    held = {
+        name: Fact(name=name, value=value, kind="inferred", source=f"as {stack.name}")
+        for name, value in KEPT_BY_DEFAULT.items()
+    }
+    held |= {name: line for name, line in known.items() if name in held}
+    return held | {fact.name: fact for fact in stack.own if fact.holds(conditions, said.date)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from steptime.inputs.in_number import counted
 from steptime.inputs.schedule_name import schedule_meant
 from steptime.inputs.shown import Row, Shown
 from steptime.inputs.signed import checked_names
@@ -57,8 +58,10 @@ class Simulation(Shown):
     def title(self) -> str:
         """Return the sizes and the idle share."""
         return (
-            f"{self.schedule}, {self.stages} stages, {self.micro_batches} micro-batches, "
-            f"{self.chunks} chunks: makespan {self.makespan:g}, idle {self.bubble_fraction:.1%}"
+            f"{self.schedule}, {counted(self.stages, 'stages')}, "
+            f"{counted(self.micro_batches, 'micro-batches')}, "
+            f"{counted(self.chunks, 'chunks')}: makespan {self.makespan:g}, "
+            f"idle {self.bubble_fraction:.1%}"
         )
 
     def records(self) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from steptime.inputs.in_number import counted
 from steptime.pipeline.codes import action_name, kind_of, pair_code
 from steptime.pipeline.measure import bubble
 from steptime.pipeline.timeline import Timeline
@@ -43,8 +44,9 @@ def svg(timeline: Timeline, width: int = 960) -> str:
     scale = (width - MARGIN - 8) / totals["makespan"]
     height = timeline.ranks * ROW + 40
     label = (
-        f"{timeline.name}: {timeline.ranks} ranks, {timeline.micro_batches} micro-batches, "
-        f"{timeline.chunks} chunk{'s' if timeline.chunks > 1 else ''} a rank. "
+        f"{timeline.name}: {counted(timeline.ranks, 'ranks')}, "
+        f"{counted(timeline.micro_batches, 'micro-batches')}, "
+        f"{counted(timeline.chunks, 'chunks')} a rank. "
         f"Idle: {totals['bubble_fraction']:.1%} of the step, "
         f"{totals['bubble_overhead']:.1%} of useful work. "
         f"The step takes {timeline.in_units(totals['makespan']):g} units of time."

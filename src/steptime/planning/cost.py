@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from steptime.answer.answer import Prediction
 from steptime.inputs.errors import check_number
-from steptime.planning.goodput import Failures, Goodput
+from steptime.planning.goodput import Failures, Goodput, goodput
 from steptime.planning.question import Question
 
 SECONDS_PER_HOUR = 3600.0
@@ -67,13 +68,61 @@ class Whole:
 Ends = tuple[float | None, float | None]
 
 
+def run_of(
+    answer: Prediction,
+    tokens: float,
+    *,
+    price_per_gpu_hour: float | None = None,
+    failures: Failures | None = None,
+) -> Run:
+    """Return days, cost and energy of a whole run at the step time of an answer.
+
+    Args:
+        answer: Of `steptime.predict`.
+        tokens: Of the run.
+        price_per_gpu_hour: In any currency.
+        failures: What the job meets, ``Failures()`` for what is usual; none if None.
+
+    Raises:
+        ConfigError: If a number is out of range, or failures leave nothing.
+
+    Example:
+        >>> import steptime
+        >>> step = steptime.predict(
+        ...     model="llama3-8b", accelerator="h100", num_gpus=64, tp=2,
+        ...     seq_length=8192, global_batch_size=128,
+        ... )
+        >>> f"{steptime.run_of(step, 1e12).num_steps:,.0f} steps"
+        '953,674 steps'
+    """
+    step = answer.step
+    question = Question(
+        model=step.model,
+        accelerator=step.accelerator,
+        num_devices=step.layout.num_devices,
+        global_batch_size=step.batch.global_batch_size,
+        seq_length=step.batch.seq_length,
+        precision=step.layout.precision,
+        predictor=answer.predictor,
+        said=step.said,
+    )
+    return run_cost(
+        question,
+        answer.step_time_s,
+        tokens,
+        price_per_gpu_hour,
+        (answer.step_time_low_s, answer.step_time_high_s),
+        None if failures is None else goodput(question, failures),
+    )
+
+
 def run_cost(
     question: Question,
     step_time_s: float,
     num_tokens: float,
     price_per_gpu_hour: float | None,
     ends: Ends = (None, None),
-    goodput: Goodput | None = None,
+    stops: Goodput | None = None,
 ) -> Run:
     """Return what a run of ``num_tokens`` takes at one step time.
 
@@ -83,7 +132,7 @@ def run_cost(
         num_tokens: Tokens of the whole run.
         price_per_gpu_hour: In any currency.
         ends: Of the interval of the step time.
-        goodput: What failures leave of the time; all of it trains if None.
+        stops: What failures leave of the time; all of it trains if None.
 
     Raises:
         ConfigError: If a number is out of range.
@@ -93,7 +142,7 @@ def run_cost(
     if price is not None:
         price = check_number("price_per_gpu_hour", price, most=MOST_PRICE)
     steps = num_tokens / (question.global_batch_size * question.seq_length)
-    fraction = 1.0 if goodput is None else goodput.fraction
+    fraction = 1.0 if stops is None else stops.fraction
 
     def hours(step_s: float | None) -> float | None:
         return None if step_s is None else steps * step_s / SECONDS_PER_HOUR / fraction
@@ -117,5 +166,5 @@ def run_cost(
         cost_low=times(low, per_hour),
         cost_high=times(high, per_hour),
         energy_mwh=joules / JOULES_PER_MWH if watt > 0.0 else None,
-        goodput=goodput,
+        goodput=stops,
     )

@@ -15,7 +15,7 @@ from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers import Reading, read_configuration
-from steptime.readers.common.precision import asks_narrow, asks_wide
+from steptime.readers.common.precision import asks_wide, ruled_out
 from steptime.readers.other_model import take_model
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
@@ -86,7 +86,7 @@ def comparison(
         measured(text, own, whose),
         own,
         asks_wide=asks_wide(reading),
-        asks_narrow=asks_narrow(reading),
+        ruled_out=ruled_out(reading),
         software=reading.software,
         constants=constants,
     )

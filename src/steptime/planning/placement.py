@@ -7,6 +7,7 @@ from typing import Any
 
 from steptime.formulas.placement import used_per_domain
 from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import Layout, check_ranks
 from steptime.inputs.rank_order import rank_order
 from steptime.inputs.shown import Row, Shown
@@ -63,7 +64,8 @@ class Placement(Shown):
     def title(self) -> str:
         """Return the job and the domains that it fills."""
         return (
-            f"{self.layout.num_devices} GPUs in {self.num_domains} domains of {self.domain_size}, "
+            f"{counted(self.layout.num_devices, 'GPUs')} in "
+            f"{counted(self.num_domains, 'domains')} of {self.domain_size}, "
             f"{rest_words(self.left_over, self.num_domains)}"
         )
 
@@ -132,8 +134,10 @@ def in_use(used: int, domains: int, devices: int) -> str:
     """
     last = devices - (domains - 1) * used
     if domains == 1:
-        return f"{used} GPUs in use"
-    return f"{used} GPUs in use in each" + (f", {last} in the last" if last < used else "")
+        return f"{counted(used, 'GPUs')} in use"
+    return f"{counted(used, 'GPUs')} in use in each" + (
+        f", {last} in the last" if last < used else ""
+    )
 
 
 def rest_words(left: int, domains: int) -> str:

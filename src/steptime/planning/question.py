@@ -13,6 +13,7 @@ from steptime.inputs.errors import ConfigError, check_choice, check_count, check
 from steptime.inputs.face import FITS_WITH
 from steptime.inputs.fields import SIZES
 from steptime.inputs.habits import sharding, zero_stages
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import (
     PRECISIONS,
     RECOMPUTE,
@@ -172,7 +173,8 @@ class Question:
             takes_devices = name in ("tp", "cp", "pp", "dp")
             if takes_devices and all(self.num_devices % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
-                raise ConfigError(f"{name}={shown} does not divide the {self.num_devices} GPUs")
+                gpus = counted(self.num_devices, "GPUs")
+                raise ConfigError(f"{name}={shown} does not divide the {gpus}")
 
     def allows(self, name: str, size: int) -> bool:
         """Return whether a size may be tried: any may where its name is not pinned.

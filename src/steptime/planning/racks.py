@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from steptime.inputs.in_number import counted
 from steptime.planning.groups import axis_strides
 from steptime.planning.placement import Placement
 
@@ -45,8 +46,9 @@ def summary(placement: Placement) -> str:
     crossing = [count.kind for count in placement.groups if count.crossing]
     inside = [count.kind for count in placement.groups if not count.crossing]
     return (
-        f"{layout.num_devices} GPUs (t = {layout.tp}, c = {layout.cp}, p = {layout.pp}, "
-        f"d = {layout.dp}) on {placement.num_domains} domains of {placement.domain_size}. "
+        f"{counted(layout.num_devices, 'GPUs')} (t = {layout.tp}, c = {layout.cp}, "
+        f"p = {layout.pp}, d = {layout.dp}) on "
+        f"{counted(placement.num_domains, 'domains')} of {placement.domain_size}. "
         f"All groups inside one domain: {', '.join(inside) or 'none'}. "
         f"Groups that cross: {', '.join(crossing) or 'none'}. "
         f"Pipeline hops: {placement.hops_inside} inside, {placement.hops_crossing} across."

@@ -8,13 +8,14 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import PRECISIONS, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.said import NOTHING_SAID, Said
 from steptime.inputs.usual import USUAL_SCHEDULE, usual_schedule
 from steptime.readers.common.framework_rules import check_framework
 from steptime.readers.common.shared_out import copies_of, experts_cut, experts_over_data
 from steptime.readers.common.stage_layers import counted_chunks, stage_ends
-from steptime.readers.keys.formats import cuts_micro_batches
+from steptime.readers.keys.habits import cuts_micro_batches
 from steptime.readers.keys.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.shell.program import ARGUMENTS
 
@@ -154,7 +155,7 @@ def _replicas(whole: _Numbers, sizes: Mapping[str, int]) -> int:
     gpus = whole.need("num_gpus")
     if gpus % group:
         raise ConfigError(
-            f"{path}: {gpus} GPUs do not divide into groups of tp x cp x pp = "
+            f"{path}: {counted(gpus, 'GPUs')} cannot be cut into groups of tp x cp x pp = "
             f"{sizes['tp']} x {sizes['cp']} x {sizes['pp']} = {group}; "
             f"the nearest number is {max(group, round(gpus / group) * group)}"
         )

@@ -212,6 +212,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "deepspeed",
             "accelerate",
             "trainer",
+            "ms-swift",
             "llama-factory",
             "llama-factory-1",
             "mindspeed-fsdp2",

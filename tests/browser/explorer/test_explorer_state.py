@@ -164,7 +164,7 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
     assert mark.get_attribute("data-mark") == "never"
     assert "not possible" in mark.locator("input").get_attribute("aria-label")
     seen.choose("pp", 4)
-    assert "do not divide" in page.inner_text('[data-out="detail"]')
+    assert "cannot be cut" in page.inner_text('[data-out="detail"]')
     assert page.inner_html(".bars-memory") == drawn
     page.click('[data-out="way"]')
     assert page.get_attribute(".verdict", "data-verdict") in ("over", "fits", "tight")
@@ -173,7 +173,10 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("?l.n=1", "1 GPU does not divide into t × c × p = 8 × 1 × 1; the nearest that do are 8."),
+        (
+            "?l.n=1",
+            "1 GPU cannot be cut into t × c × p = 8 × 1 × 1; the nearest number that can is 8.",
+        ),
         (
             "?l.n=2048&l.batch=4000&l.tp=2&l.pp=16",
             "Batch B = 4,000 does not divide into d = 64 ranks × micro-batch b = 1; "

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from steptime.planning import explained
+from steptime.readers import completed, read_configuration
 
 _FILE = """\
 model_name: "llama3.1-70b"
@@ -50,3 +51,14 @@ def test_schedule_that_no_line_names_is_one_that_the_software_runs(
     told = explained.explain(path, accelerator="h100")
     assert told.own.step.layout.schedule == schedule
     assert not [one for one in told.own.assumed if one.what == "not run"]
+
+
+def test_numbers_of_a_pipeline_that_stay_open_are_nothing_without_one(tmp_path: Path) -> None:
+    more = "num_layers_per_pipeline_stage: 1\nnum_pipeline_repeats: -1\n"
+    path = tmp_path / "own.yml"
+    path.write_text(
+        "base_config: base.yml\nmodel_name: llama2-7b\nici_fsdp_parallelism: 8\n"
+        f"per_device_batch_size: 2\nmax_target_length: 4096\n{more}num_pipeline_microbatches: -1\n"
+    )
+    layout, _ = completed(read_configuration(path), {"num_gpus": 8})
+    assert (layout.pp, layout.vpp, layout.dp) == (1, 1, 8)

@@ -11,6 +11,7 @@ from written_files import read
 from steptime.inputs.errors import ConfigError
 from steptime.readers import Reading
 from steptime.readers.shell.follow import followed
+from steptime.readers.shell.marks import readable
 
 DECIDED = {
     "a key of a table is there": (
@@ -38,6 +39,10 @@ DECIDED = {
         "cat > sizes <<EOF\n7b 32\n13b 40\nEOF\nL=0\n"
         "while read -r name layers; do L=$((L + layers)); N=$name; done < sizes\n"
         "train --sum $L --last ${N:-none}\n"
+    ),
+    "a word in what another command prints": (
+        'A="--x --is-on"\nT=2\nif echo "$A" | grep -q -- "--is-on"; then T=1; fi\n'
+        'echo "$A" | grep -q off && T=3\ngrep -q 7B <<< "own 7B" && U=4\ntrain --t $T --u $U\n'
     ),
     "lines of a text": (
         "while IFS=, read a b; do [[ $a == '#'* ]] && continue; train --a $a --b $b; break; "
@@ -81,16 +86,43 @@ def test_a_launch_behind_what_nobody_can_decide_is_read_as_such(script: str) -> 
 @pytest.mark.parametrize(
     "script",
     [
-        "A=1\n[ -f x ] && { A=5; train --n $A; }\ntrain --n $A\n",
-        "A=1\nif [ -f x ]; then A=5; train --n $A; fi\ntrain --n $A\n",
-        "A=1\nset -- a b\ncase $(uname) in L*) A=5; shift; train --n $A;; esac\ntrain --n $A\n",
-        "A=1\nwhile uptime; do A=5; train --n $A; break; done\ntrain --n $A\n",
+        "A=a/b\n[ -f x ] && { A=c/d; train --n $A; }\ntrain --n $A\n",
+        "A=a/b\nif [ -f x ]; then A=c/d; train --n $A; fi\ntrain --n $A\n",
+        "A=a/b\nset -- a b\ncase $(uname) in L*) A=c/d; shift; train --n $A;; esac\ntrain --n $A\n",
+        "A=a/b\nwhile uptime; do A=c/d; train --n $A; break; done\ntrain --n $A\n",
     ],
 )
 def test_what_such_a_launch_needs_is_not_set_behind_it(script: str) -> None:
     found = [one for one in followed(script, "run.sh", {}).commands if one.words[0] == "train"]
-    assert [one.words[-1] for one in found] == ["5", "1"]
+    assert [one.words[-1] for one in found] == ["c/d", "a/b"]
     assert [bool(one.unsure) for one in found] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("script", "value"),
+    [
+        ("A=2\n[ -f x ] && A=8\n", "$(2 or 8)"),
+        ("A=2\nif [ -f x ]; then A=8; fi\n", "$(2 or 8)"),
+        ("if [ -f x ]; then A=8; else A=4; fi\n", "$(4 or 8)"),
+        ("if [ -f x ]; then A=8; fi\n", "$(nothing or 8)"),
+        ("A=7b\nif [ -f x ]; then A=13b; fi\n", "$(7b or 13b)"),
+        ("A=1\ncase $(uname) in L*) A=2;; D*) A=1;; esac\n", "$(1 or 2)"),
+        ("A=1\nif [ -f x ]; then [ -f y ] && A=2; fi\n", "$(1 or $(1 or 2))"),
+        ("if [ -f x ]; then A=8; else A=8; fi\n", "8"),
+        ("A=own\nif [ -f x ]; then A='--fp8 --more'; fi\n", "own"),
+        ('A=1\nif [ -n "$1" ]; then A=$1; fi\n', "1"),
+        ('A=1\n[ -n "$1" ] && A=$1\n', "1"),
+        ("A=1\ncase $1 in big) A=8;; esac\n", "1"),
+    ],
+)
+def test_a_number_that_such_a_branch_may_set_is_open(script: str, value: str) -> None:
+    script = f"{script}train --n $A\n"
+    [found] = [one for one in followed(script, "run.sh", {}).commands if one.words[0] == "train"]
+    assert readable(found.words[-1]) == value
+    [told] = [
+        one for one in followed(script, "run.sh", {"A": "3"}).commands if one.words[0] == "train"
+    ]
+    assert told.words[-1] == "3"
 
 
 def test_a_file_that_such_a_branch_writes_is_none_that_is_there() -> None:
@@ -115,6 +147,13 @@ def test_a_training_that_may_not_start_is_read_and_said(tmp_path: Path) -> None:
     assert found.notes[0] == (
         "IT MAY NOT START: line 1 is read as if [ -f plan.txt ] led to it, which is not known here"
     )
+
+
+def test_a_size_of_two_values_is_asked_for(tmp_path: Path) -> None:
+    text = f"TP=2\nif [ -f x ]; then TP=4; fi\n{START} --tensor-model-parallel-size $TP\n"
+    found = reading(tmp_path, text)
+    assert any(gap.startswith("tp: ") and "2 or 4" in gap for gap in found.missing)
+    assert read(tmp_path, "run.sh", text, TP="4").value("tp") == 4
 
 
 def test_one_that_starts_for_certain_is_read_and_the_other_told(tmp_path: Path) -> None:

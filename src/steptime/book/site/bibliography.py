@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _ARXIV = re.compile(r"arXiv:\d+\.\d+(?:; )?")
 
 
+def _place(address: str) -> str:
+    """Return an address as people type it."""
+    return address.removeprefix("https://").removeprefix("www.").rstrip("/")
+
+
 class AuthorYearLabels(BaseLabelStyle):  # type: ignore[misc]
     """Labels that say who and when, told apart by a letter where two are the same."""
 
@@ -55,12 +60,15 @@ class AuthorYearStyle(PlainStyle):  # type: ignore[misc]
     default_sorting_style = ByLabel
 
     def format_entry(self, label: str, entry: Any, bib_data: Any = None) -> Any:
-        """Return the entry; its arXiv number stands once, as the link."""
+        """Return the entry; what its label or its link says already is not said again."""
         shown = copy.deepcopy(entry)
         shown.fields["shown"] = url_of(dict(entry.fields))
+        authors = [str(one).strip("{}") for one in entry.persons.get("author", [])]
+        if entry.type == "misc" and authors == [label.rpartition(", ")[0]]:
+            del shown.persons["author"]
         for name in ("howpublished", "note"):
             text = _ARXIV.sub("", entry.fields.get(name, ""))
-            if text:
+            if text and _place(text) != _place(shown.fields["shown"]):
                 shown.fields[name] = text
             else:
                 shown.fields.pop(name, None)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from steptime.book.study.dualpipe import dualpipe_values
 from steptime.book.study.effects import effect_values
+from steptime.book.study.page_weight import page_weight_values
 from steptime.book.tables.markdown import fixed, milliseconds, percent
 from steptime.evidence.baseline import chapter_rows, fitted_constants
 from steptime.evidence.validate import baseline_validation, summary
@@ -170,6 +171,7 @@ MAKERS = (
     context_values,
     expert_values,
     layout_values,
+    page_weight_values,
 )
 """What makes the values, each for a page or two."""
 

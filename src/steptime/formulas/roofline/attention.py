@@ -94,11 +94,12 @@ def stored_s(
 ) -> Passes:
     """Return the time of attention that writes its scores to memory, both passes.
 
-    For each score, forward: a product writes 2 bytes, softmax reads 2 and writes 2, the other
-    product reads 2; dropout reads 2, writes 2 and a mask. Backward: two products read the result
-    and write its gradient, softmax reads two and writes one, two products read; dropout as
-    before. Products take the larger of arithmetic and traffic. Heads whose width is no multiple
-    of eight keep tensor cores from full use. All scores are made, whatever a window leaves.
+    For each score, forward: a product writes 2 bytes, softmax reads and writes 3 (below), the
+    other product reads 2; dropout reads 2, writes 2 and a mask. Backward: two products read the
+    result and write its gradient, softmax 4, two products read; dropout as before. The fused
+    softmax reads no score that the mask hides, which is half of them, and writes all. Products
+    take the larger of arithmetic and traffic. Heads whose width is no multiple of eight keep
+    tensor cores from full use. All scores are made, whatever a window leaves.
 
     Args:
         stack: ``dropout`` is 1 or 0.
@@ -110,7 +111,8 @@ def stored_s(
         ``forward`` and ``backward``.
 
     References:
-        korthikanti2022, Sec. 4.1 (what is stored); transformers2026,
+        korthikanti2022, Sec. 4.1 (what is stored); megatronlm2026,
+        fused_kernels/scaled_upper_triang_masked_softmax.h (what softmax reads); transformers2026,
         models/gemma2/modeling_gemma2.py (a window is a mask over all scores);
         nvidia2023matmul, tensor core requirements.
     """
@@ -122,8 +124,8 @@ def stored_s(
     eighths = job.head_dim / 8.0
     slower = where(eighths > floor(eighths), WITHOUT_TENSOR_CORES, 1.0)
     dropout_s = 5.0 * stack.dropout * one_s
-    ahead_s = roof_s(constants, products_s, 4.0 * one_s) + 4.0 * one_s
-    behind_s = roof_s(constants, 2.0 * products_s, 8.0 * one_s) + 6.0 * one_s
+    ahead_s = roof_s(constants, products_s, 4.0 * one_s) + 3.0 * one_s
+    behind_s = roof_s(constants, 2.0 * products_s, 8.0 * one_s) + 4.0 * one_s
     return {
         "forward": (ahead_s + dropout_s) * slower,
         "backward": (behind_s + dropout_s) * slower,

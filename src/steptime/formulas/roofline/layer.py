@@ -20,7 +20,7 @@ from steptime.formulas.roofline.experts import (
     routed_rows,
 )
 from steptime.formulas.roofline.matmul import gradient_products_s, product_s
-from steptime.formulas.roofline.modules import full_share
+from steptime.formulas.roofline.modules import EXPANSION_SHARE, full_share
 from steptime.formulas.roofline.rates import ceiling_flop_per_s, product_flop_per_s
 from steptime.formulas.roofline.tensor import across_wait_s, tensor_s
 
@@ -36,12 +36,14 @@ def input_outputs(job: Job) -> Number:
     Latent attention's chain of small products is taken as one with as many parameters.
 
     References:
-        deepseek2024, Sec. 2.1.1.
+        deepseek2024, Sec. 2.1.1; deepseek2024v2, Appendix B (queries that are not compressed).
     """
     ordinary = (job.num_attention_heads + 2.0 * job.num_query_groups) * job.head_dim
     key_value = job.num_attention_heads * (job.qk_nope_head_dim + job.v_head_dim)
+    # Small models compress keys and values alone.
+    compressed = job.q_lora_rank * (1.0 + query_width(job) / job.hidden_size)
     latent = (
-        job.q_lora_rank * (1.0 + query_width(job) / job.hidden_size)
+        where(job.q_lora_rank > 0.0, compressed, query_width(job))
         + job.kv_lora_rank * (1.0 + key_value / job.hidden_size)
         + job.qk_rope_head_dim
     )
@@ -231,7 +233,7 @@ def recomputed_s(
     selective = job.recompute_selective * (1.0 - stack.recompute_per_op) * core["forward"]
     operations = again_products_share(job) * products["forward"] + other["forward"]
     per_op = job.recompute_selective * stack.recompute_per_op * operations
-    expansions = where(job.kv_lora_rank > 0.0, 0.7 * products["attention_forward"], 0.0)
+    expansions = where(job.kv_lora_rank > 0.0, EXPANSION_SHARE * products["attention_forward"], 0.0)
     modules = stack.recompute_up_projection * expansions
     modules = modules + stack.recompute_mlp * products["down_forward"]
     # Where the whole layer runs again, they are in it.

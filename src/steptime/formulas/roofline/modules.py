@@ -12,6 +12,13 @@ from steptime.formulas.roofline.rates import product_flop_per_s
 NORM_BYTES = 4.0
 """Moved for each value of a norm that runs again: read and written in 16 bits."""
 
+EXPANSION_SHARE = 0.7
+"""Time of latent attention's expansions over that of all its products: taken, no source has it.
+
+Of DeepSeek-V3's parameters they are 0.29 (deepseek2024, Sec. 4.2). What turns and joins their
+results runs again with them (megatronlm2026, --recompute-modules mla_up_proj), and no part here
+has it."""
+
 
 def full_share(job: Job, stack: TimeFacts) -> Number:
     """Return the share of the layers whose whole forward pass runs again in the backward pass.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -43,6 +43,7 @@ def emitted(
     batch: Batch,
     facts: Mapping[str, Any] | None = None,
     node_size: int = USUAL_NODE,
+    told: Iterable[str] = (),
 ) -> str:
     """Return the file that trains ``model`` with this layout.
 
@@ -56,6 +57,7 @@ def emitted(
         facts: What is said of the software, by name: the file asks for it, as far as the framework
             has words, and tells the rest. Those of the model count where nothing else is said.
         node_size: GPUs of a server.
+        told: Facts without a word, as ``name=value``, that are told elsewhere.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
@@ -71,9 +73,9 @@ def emitted(
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
     text = writer(model, layout, batch, words_for(kind, wanted), node_size)
-    rest = unsaid(kind, wanted)
+    rest = [one for one in unsaid(kind, wanted) if one not in told]
     if not rest:
         return text
     start, _, more = text.partition(headline(model, layout) + "\n")
-    told = f"# no key of it says: {', '.join(rest)}\n"
-    return f"{start}{headline(model, layout)}\n{told}{more}"
+    line = f"# no key of it says: {', '.join(rest)}\n"
+    return f"{start}{headline(model, layout)}\n{line}{more}"

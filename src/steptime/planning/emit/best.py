@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
+from steptime.answer.remarks import OVERLAP
+from steptime.formulas.roofline.tensor import chunk_share
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
@@ -118,8 +120,11 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     missed = _sayable(kind, own, differs)
     if missed:
         # What the file would leave to its framework, the time has otherwise: it says so.
-        text = emitted(kind, shape, one.layout, one.batch, missed | facts, node)
+        facts = missed | facts
+        text = emitted(kind, shape, one.layout, one.batch, facts, node)
         differs = said_otherwise(kind, text, own)
+    # What differs is told once, in the line that says so.
+    text = emitted(kind, shape, one.layout, one.batch, facts, node, differs)
     stack = own.step.said.stack or own.software.stack.name
     when = f" --date {own.step.said.date}" if own.step.said.date else ""
     lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
@@ -166,4 +171,8 @@ def _facts(kind: str, own: Prediction) -> dict[str, Any]:
         found["plain_exchange"] = software.time.plain_exchange
     if own.step.model.experts is None or "plain_exchange" not in spoken:
         found.pop("plain_exchange", None)
-    return found | dict(said.facts)
+    found |= dict(said.facts)
+    if software.time is not None and OVERLAP in spoken and own.record.tp > 1.0:
+        # What the layout leaves nothing to is not asked for: the run would not start.
+        found |= {} if chunk_share(own.record, software.time) else {OVERLAP: 0.0}
+    return found

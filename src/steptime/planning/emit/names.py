@@ -6,6 +6,7 @@ from typing import Any
 
 from steptime.formulas.schedules.forms import round_size
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.in_number import counted
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
 from steptime.planning.emit.activations import own_names
@@ -158,7 +159,7 @@ def started(layout: Layout, node_size: int) -> str:
         node_size: GPUs of a server.
     """
     nodes, each = servers(layout, node_size)
-    return f"# start it on {nodes} x {_gpus(each)}: servers x GPUs of each"
+    return f"# start it on {nodes} x {counted(each, 'GPUs')}: servers x GPUs of each"
 
 
 def headline(model: ModelShape, layout: Layout) -> str:
@@ -169,13 +170,9 @@ def headline(model: ModelShape, layout: Layout) -> str:
         layout: The layout.
     """
     return (
-        f"{model.name}: {_gpus(layout.num_devices)} = tp {layout.tp} x cp {layout.cp} x "
+        f"{model.name}: {counted(layout.num_devices, 'GPUs')} = tp {layout.tp} x cp {layout.cp} x "
         f"pp {layout.pp} x dp {layout.dp}"
     )
-
-
-def _gpus(count: int) -> str:
-    return f"{count} GPU" if count == 1 else f"{count} GPUs"
 
 
 def layout_names(model: ModelShape, layout: Layout) -> Names:

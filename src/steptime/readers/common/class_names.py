@@ -7,9 +7,9 @@ import re
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.model import ModelShape
+from steptime.inputs.no_shapes import bare_name
 from steptime.inputs.presets import model as preset_model
 
-_PARTS = re.compile(r"[^a-z0-9]")
 _POINT = re.compile(r"(?<=\d)p(?=\d+b)")
 """1P5B is 1.5 billion."""
 
@@ -21,15 +21,6 @@ def _known() -> dict[str, str]:
     names = {key: (key, *entry["aliases"]) for key, entry in table.items()}
     found = {bare_name(name): key for key, several in names.items() for name in several}
     return found | dict(data_table("formats/order.toml")["classes"])
-
-
-def bare_name(name: str) -> str:
-    """Return a name in small letters, without the signs between its words.
-
-    Args:
-        name: Of a model.
-    """
-    return _PARTS.sub("", name.lower())
 
 
 def class_model(name: str) -> ModelShape | None:

@@ -10,6 +10,9 @@ from steptime.readers.keys.reading import Reading
 INTERLEAVES_EVENLY = ("megatron", "megatron-bridge", "nemo", "mindspeed")
 """Software whose interleaved schedule runs micro-batches in groups of a pipeline's size."""
 
+FIXED_RANKS = "devices of fixed axes"
+"""What a reading calls the product of a mesh's sizes that the file fixes."""
+
 
 def check_framework(reading: Reading, layout: Layout, batch: Batch) -> None:
     """Refuse what the software of a file refuses.
@@ -26,6 +29,7 @@ def check_framework(reading: Reading, layout: Layout, batch: Batch) -> None:
         megatronlm2026, megatron/training/arguments.py (layers over stages);
         megatron/core/pipeline_parallel/schedules.py (micro-batches of interleaved stages).
     """
+    _check_mesh(reading, layout)
     if reading.software not in INTERLEAVES_EVENLY:
         return
     _check_layers(reading, layout)
@@ -52,6 +56,17 @@ def check_framework(reading: Reading, layout: Layout, batch: Batch) -> None:
         reading.notes.append(
             f"rounds of {group} micro-batches are answered as rounds of {own}: the time is alike, "
             "the activations of the others are not counted"
+        )
+
+
+def _check_mesh(reading: Reading, layout: Layout) -> None:
+    """Refuse a mesh whose fixed axes do not divide the devices."""
+    fixed = int(reading.value(FIXED_RANKS, 1))
+    if layout.num_devices % fixed:
+        raise ConfigError(
+            f"{reading.path}: {reading.title} refuses a mesh whose fixed axes are {fixed} devices "
+            f"on {layout.num_devices}: they do not divide; the nearest number of devices is "
+            f"{max(1, round(layout.num_devices / fixed)) * fixed}"
         )
 
 

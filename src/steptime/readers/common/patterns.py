@@ -104,7 +104,8 @@ def layout_words(value: object) -> list[str]:
 
 def _repeated(value: object) -> str:
     """Return the text of a layout with what is repeated written out."""
-    text = re.sub(r"[,\s]", "", str(value)[:20_000])
+    # Backslashes are for a shell that the text goes through.
+    text = re.sub(r"[,\s\\]", "", str(value)[:20_000])
     for _ in range(10):
         match = _GROUP.search(text)
         if match is None or len(text) > 20 * MOST_LAYERS:

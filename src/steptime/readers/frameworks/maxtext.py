@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.readers.common.base_model import fill_from
 from steptime.readers.common.batch import devices
+from steptime.readers.common.framework_rules import FIXED_RANKS
 from steptime.readers.common.shared_out import LONG_NAMES, note_copies
 from steptime.readers.huggingface.named_model import named_model
 from steptime.readers.keys.entries import Entries
@@ -137,6 +139,9 @@ def _mesh(entries: Entries) -> None:
     if is_open or open_fsdp:
         if reading.value("num_gpus") is None:
             entries.ask("num_gpus", "an axis of the mesh takes what the launcher gives")
+        fixed = math.prod(sizes.values())
+        if fixed > 1:
+            reading.assume(FIXED_RANKS, fixed, "what the mesh's other axes multiply to")
         return
     # The expert axis is one of data for all but experts.
     dp = sizes["data"] * sizes["fsdp"] * sizes["expert"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
+from steptime.inputs.no_shapes import why_no_shape
 from steptime.inputs.presets import model as preset_model
-from steptime.readers.common.class_names import bare_name, class_model
+from steptime.readers.common.class_names import class_model
 from steptime.readers.huggingface.model import read_huggingface, shape_reading
 from steptime.readers.keys.entries import Entries, Entry
 from steptime.readers.keys.predict_line import predict_line
@@ -99,12 +99,9 @@ def ask_for_shape(entries: Entries, name: str, written: str, line: int) -> None:
     Raises:
         ConfigError: If models of that name have no shape here.
     """
-    last = name.rstrip("/").rpartition("/")[2].rpartition(".")[2] or name
-    for bare in {bare_name(last), bare_name(name.rpartition("/")[2])}:
-        for wild, why in data_table("formats/order.toml")["no_shapes"].items():
-            if fnmatchcase(bare, wild):
-                raise ConfigError(
-                    f"{entries.reading.at(line)}: {written}: {why}; without it, ask: "
-                    f"{predict_line()}"
-                )
+    why = why_no_shape(name)
+    if why:
+        raise ConfigError(
+            f"{entries.reading.at(line)}: {written}: {why}; without it, ask: {predict_line()}"
+        )
     entries.ask("model", f"no shape is known for {written}")

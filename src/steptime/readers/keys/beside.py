@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.keys.classes import refuse_by_name
+from steptime.readers.keys.classes import refuse_by_name, told_notes
 from steptime.readers.keys.entries import Entries
 from steptime.readers.keys.formats import format_named
 from steptime.readers.keys.leaves import file_leaves, tree_entries
@@ -121,4 +121,7 @@ def deepspeed_settings(entries: Entries, folder: Path) -> None:
         return
     reading = Reading(path=short(name), kind=form.kind, title=form.title)
     found = tree_entries(leaves, form, {}, short(name))
-    refuse_by_name(Entries(reading, found, last_wins=False), form)
+    settings = Entries(reading, found, last_wins=False)
+    refuse_by_name(settings, form)
+    lengths = [note for note in told_notes(settings, form) if "curriculum" in note]
+    entries.reading.notes.extend(f"{short(name)}, {note}" for note in lengths)

@@ -107,6 +107,18 @@ def tell_unused(entries: Entries, form: Format) -> None:
     entries.reading.notes.extend(notes)
 
 
+def told_notes(entries: Entries, form: Format) -> list[str]:
+    """Return what changes the answer a little and is not modelled, with what is taken instead.
+
+    Args:
+        entries: The file's keys.
+        form: Its format.
+    """
+    whys = [(entry, _class_of(entry, dict(form.told))) for entry in _on(entries)[:_MOST]]
+    found = {why: short(entry.written) for entry, why in reversed(whys) if why is not None}
+    return [f"{written}: {why}" for why, written in found.items()]
+
+
 def refuse_experts(entries: Entries) -> None:
     """Refuse a dense answer for a file that counts experts under a name that is not read.
 

@@ -232,7 +232,7 @@ class Entries:
 
     def unused(self) -> list[Entry]:
         """Return what the file sets and nobody has asked for."""
-        left = [found[-1] for key, found in self.by_key.items() if key not in self.asked]
+        left = [found[-1] for key, found in self.by_key.items() if found and key not in self.asked]
         # A word that the format has a meaning for was understood, whatever came of it. What only
         # follows from other keys has no name of its own.
         named = [entry for entry in left if entry.line != DEFAULT or entry.name]

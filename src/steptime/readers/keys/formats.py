@@ -42,6 +42,8 @@ class Format:
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
+        rules_out: By our name, what each of its words rules out of ``data/causes.toml``;
+            ``unsaid`` is the word for a file that is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
         stops: What its software does not start with together, as `check_stops` reads it; a fork
             or a library around it may start.
@@ -66,6 +68,7 @@ class Format:
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    rules_out: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
     stops: tuple[Mapping[str, str], ...] = ()
     until: str = ""
@@ -127,6 +130,7 @@ def _format(kind: str) -> Format:
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
         stops=tuple(table.get("stops", ())),
+        rules_out=dict(table.get("rules_out", {})),
         until=table.get("until", ""),
         **merged,
     )
@@ -150,6 +154,18 @@ def several() -> frozenset[str]:
     return frozenset(data_table(f"{FOLDER}/order.toml")["several"])
 
 
+@functools.cache
+def device_programs() -> frozenset[str]:
+    """Return the programs whose own launcher is told of devices by variables."""
+    return frozenset(data_table(f"{FOLDER}/order.toml")["device_programs"])
+
+
+@functools.cache
+def device_variables() -> Mapping[str, str]:
+    """Return those variables, with the launcher's option that each stands for."""
+    return dict(data_table(f"{FOLDER}/order.toml")["device_variables"])
+
+
 def format_named(kind: str) -> Format:
     """Return a format by its key.
 
@@ -163,18 +179,6 @@ def format_named(kind: str) -> Format:
 def kept_calls() -> frozenset[str]:
     """Return the functions of Python recipes whose arguments say all."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["kept_calls"])
-
-
-@functools.cache
-def cuts_micro_batches() -> Mapping[str, str]:
-    """Return the formats whose software cuts a micro-batch down to a rank's batch, with where."""
-    return dict(data_table(f"{FOLDER}/order.toml")["cuts_micro_batches"])
-
-
-@functools.cache
-def starting_calls() -> frozenset[str]:
-    """Return the calls that start a recipe and change nothing of it, as programs write them."""
-    return frozenset(data_table(f"{FOLDER}/order.toml")["starting_calls"])
 
 
 @functools.cache

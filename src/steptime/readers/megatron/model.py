@@ -12,6 +12,7 @@ from steptime.readers.common.activations import activation_traits, is_gated
 from steptime.readers.common.patterns import layer_pattern
 from steptime.readers.keys.entries import LARGEST, Entries
 from steptime.readers.keys.reading import COMMAND_LINE
+from steptime.readers.keys.safe import shown
 from steptime.readers.megatron.experts import experts, latent
 
 SHAPE = ("num_layers", "hidden_size", "num_attention_heads")
@@ -159,7 +160,9 @@ def _of_tokenizer(entries: Entries) -> int | None:
         entries.put("should_pad_vocab", False, "the tokenizer's entries and the extra ones")
     entries.word("library")
     found = [entries.entry(name) for name in (*_TOKENIZERS, "tokenizer_type", "vocab_file")]
-    text = " ".join(str(one.value).lower() for one in found if one is not None and one.known)
+    words = [str(one.value).lower() for one in found if one is not None and one.known]
+    # The name of such a class says nothing of the file that it reads.
+    text = " ".join(one for one in words if one not in table["any_file"])
     # A class of tokenizers, such as Llama2Tokenizer, reads the vocabulary that the path names.
     paths = " ".join(str(one.value).lower() for one in found[:-2] if one is not None and one.known)
     named = [size for name, size in table["names"].items() if name in paths]
@@ -173,6 +176,10 @@ def _of_tokenizer(entries: Entries) -> int | None:
     if named:
         entries.reading.assume("vocab_size", named[0], f"the tokenizer {text[-60:]}")
         return int(named[0])
+    own = entries.entry("vocab_file")
+    if own is not None and own.known and (kind or "gpt2bpetokenizer") in table["any_file"]:
+        entries.ask("vocab_size", f"{shown(str(own.value)[-60:])} may be any vocabulary")
+        return None
     if kind in table["types"] or (not kind and entries.entry("merge_file")):
         size = int(table["types"].get(kind, table["names"]["gpt2"]))
         entries.reading.assume("vocab_size", size, f"the {kind or 'GPT-2'} vocabulary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from steptime.inputs.errors import ConfigError
-from steptime.readers.shell.condition import holds, waits_for
+from steptime.readers.shell.condition import finds, holds, waits_for
 from steptime.readers.shell.launchers import nodes_of
 from steptime.readers.shell.marks import is_known
 from steptime.readers.shell.script import Command, before_redirection, filled
@@ -19,6 +19,7 @@ _OUTPUT = re.compile(r"\$\((?!\()|`")
 _BRACKETS = ("[", "[[", "]", "]]")
 _TELLING = ("echo", "printf")
 _TRUTHS = {"true": True, ":": True, "false": False}
+_QUIET = ("-q", "-qE", "-Eq", "-qF", "-Fq", "-E", "-F", "-e", "--", "--quiet")
 _JUMPS = ("break", "continue", "return")
 _DEEPEST = 4
 """How many times the text of one command may hold another: eval, bash -c."""
@@ -95,7 +96,9 @@ class Commands(Setting):
 
     def _wait_for(self, *words: str) -> None:
         """Keep the arguments of the script that a condition depends on."""
-        asks = [] if self.unsure else waits_for(list(words))
+        found = waits_for(list(words))
+        self.waits = bool(found)
+        asks = [] if self.unsure else found
         self.script.asks += [name for name in asks if name not in self.script.asks]
 
     def _is_cut_off(self, first: Token) -> bool:
@@ -123,7 +126,10 @@ class Commands(Setting):
             self.ended(self.truth, presumed=True)
             return
         self.undecided(words)
-        self.ended(_TRUTHS.get(name), presumed=name not in _TRUTHS)
+        self.waits = False
+        self.printed = " ".join(words[1:]) if name == "echo" else None
+        truth = self._finds(words, rest) if name == "grep" else _TRUTHS.get(name)
+        self.ended(truth, presumed=truth is None)
         if self.sets(words, rest):
             return
         if name in _JUMPS:
@@ -138,6 +144,16 @@ class Commands(Setting):
             self._started(line, words, place)
         elif name not in _TELLING:
             self._reached(line, words)
+
+    def _finds(self, words: list[str], rest: list[Token]) -> bool | None:
+        """Return whether ``grep`` finds a plain pattern in a text that the script itself gives."""
+        text = self.piped if self.piped is not None else self.taken_in(rest)
+        plain = [word for word in words[1:] if word[:1] != "-"]
+        behind = words[words.index("--") + 1 :] if "--" in words else plain
+        if text is None or len(behind) != 1 or not is_known(text + behind[0]):
+            return None
+        quiet = all(word in _QUIET for word in words[1:] if word[:1] == "-" and word != behind[0])
+        return finds(text, behind[0]) if quiet else None
 
     def _jump(self, words: list[str]) -> None:
         """Leave a loop or a function, or go on with a loop's next round."""

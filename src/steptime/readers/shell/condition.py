@@ -8,6 +8,7 @@ import re
 from steptime.readers.shell.marks import CLOSE, UNSET, is_known
 
 _MOST_WORDS = 200
+_PLAIN = re.compile(r"[\w =:,/-]{1,100}")
 _REPEATED = re.compile(r"(?<!\\)[*+{]")
 _NESTED = re.compile(r"\)[*+{?]|\[\[|\(\?|\\[1-9]")
 """A group that repeats, and what other shells' expressions read otherwise."""
@@ -71,6 +72,18 @@ def _plain(words: list[str]) -> bool | None:
     if len(words) == 3 and words[1] in _COMPARE:
         return _compared(*words)
     return None
+
+
+def finds(text: str, pattern: str) -> bool | None:
+    """Return whether a line of a text has a word or two as they are; None for what else they mean.
+
+    Args:
+        text: Some lines.
+        pattern: What is looked for.
+    """
+    if _PLAIN.fullmatch(pattern) is None:
+        return None
+    return any(pattern in line for line in text.splitlines())
 
 
 def _fits(text: str, pattern: str) -> bool | None:

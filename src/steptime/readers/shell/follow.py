@@ -10,12 +10,14 @@ import fnmatch
 from collections.abc import Mapping
 
 from steptime.readers.shell.blocks import ENDS, branch_end, closing, is_mark, statement_end
+from steptime.readers.shell.condition import waits_for
 from steptime.readers.shell.loops import Loops
 from steptime.readers.shell.marks import is_known, readable
 from steptime.readers.shell.script import Script
 from steptime.readers.shell.setting import ASSIGNMENT
 from steptime.readers.shell.source import SourceOf
 from steptime.readers.shell.state import Block
+from steptime.readers.shell.undecided import settle
 from steptime.readers.shell.words import CUT, Lexer, Token
 
 
@@ -99,9 +101,11 @@ class _Runner(Loops):
             self.note(line, f"what stands behind {join} was not followed")
         if found[0].text not in _STARTS_NOTHING:
             condition, presumed = self.condition, self.presumed
-            former = self.perhaps(line, condition)
+            waits, former = self.waits, self.perhaps(line, condition)
             self.apart(found, line)
-            self.surely(former)
+            others = self.surely(former)
+            settle(self.expander.scalars, {} if waits else others)
+            self.waits = waits
             self.leaving, self.left, self.truth, self.negated = "", 0, None, False
             self.condition, self.presumed = condition, presumed
         return end
@@ -132,6 +136,7 @@ class _Runner(Loops):
             self.on = False
         if token.words == CUT:
             self.cut_at = token.line
+        self.piped, self.printed = (self.printed if token.text == "|" else None), None
         # A line may end behind what joins two commands.
         if token.text != "\n" or not self.join:
             self.join = token.text if token.text in ("&&", "||") else ""
@@ -187,12 +192,14 @@ class _Runner(Loops):
             if self.truth is None and self.on:
                 self.note(block.line, "a branch was not followed")
                 block.former = self.perhaps(block.line, self.condition)
+                block.waits = self.waits
             else:
                 self.on = is_taken
             block.taken = block.taken or is_taken
         elif word == "else":
             self.on = block.outer and not block.taken
         elif word in ("fi", "esac"):
+            self.leave(block)
             self.on = self.blocks.pop().outer
         return at + 1
 
@@ -211,6 +218,7 @@ class _Runner(Loops):
             return at + 1
         if block.outer and not block.taken and not is_known(block.subject):
             block.former = self.perhaps(block.line, readable(block.subject)[:60])
+            block.waits = bool(waits_for([block.subject]))
             self.on = True
             return at + 1
         return branch_end(tokens, at)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.keys.entries import Entry
-from steptime.readers.keys.formats import several
+from steptime.readers.keys.formats import device_programs, device_variables, several
 from steptime.readers.keys.reading import COMMAND_LINE
 from steptime.readers.shell.launchers import NODE_VARIABLES, launch_options, launcher_flags
 from steptime.readers.shell.marks import is_known, readable
-from steptime.readers.shell.script import Script
+from steptime.readers.shell.script import Command, Script
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
 PAIR = re.compile(r"[+~]{0,2}([A-Za-z_][\w.-]*)=(.*)\Z", re.DOTALL)
@@ -92,6 +92,17 @@ def launcher(script: Script, rivals: frozenset[int] = frozenset()) -> Iterator[E
         if place not in rivals:
             for name, flag, value in launch_options(command.words):
                 yield Entry(name, readable(value), command.line, flag, is_known(value))
+            yield from _of_variables(command, script.variables)
+
+
+def _of_variables(command: Command, variables: Mapping[str, str]) -> Iterator[Entry]:
+    """Yield devices that a program's own launcher is told of by variables."""
+    program = " ".join(word.rpartition("/")[2] for word in command.words[:2])
+    if program in device_programs():
+        for variable, name in device_variables().items():
+            value = variables.get(variable, "")
+            if value.isdigit():
+                yield Entry(name, value, command.line, variable)
 
 
 _VARIABLES = {

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_TO_FILL_IN = re.compile(r"<(?=[^<>\n]{0,120}[ A-Z])([A-Za-z][^<>\n&|;$]{0,120}[A-Za-z0-9.])>")
-"""<PATH TO gpt-vocab.json>: what a user puts in its place; a redirection has a blank first."""
+_TO_FILL_IN = re.compile(
+    r"<(?=[^<>\n]{0,120}[ A-Z]|path/)([A-Za-z][^<>\n&|;$]{0,120}[A-Za-z0-9.])>"
+)
+"""<PATH TO vocab>, <path/to/vocab>: what a user puts in; a redirection has a blank first."""
 _COUNTED = re.compile(r"`[^`\n]{0,200}<<<[^`\n]{0,200}`")
 """A sum that another program does."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.shell.expand import Expander
 from steptime.readers.shell.marks import readable
 from steptime.readers.shell.script import Script
 from steptime.readers.shell.source import SourceOf
+from steptime.readers.shell.undecided import changed, settle
 from steptime.readers.shell.words import Token
 
 MOST_STEPS = 60_000
@@ -36,6 +37,8 @@ class Block:
         subject: What a case asks for.
         line: Where it starts.
         former: What to go back to behind a branch of which nobody knows whether it is taken.
+        waits: Whether it depends on arguments, whose defaults count until they are given.
+        others: What such branches set.
     """
 
     kind: str
@@ -44,6 +47,8 @@ class Block:
     subject: str = ""
     line: int = 0
     former: Former | None = None
+    waits: bool = False
+    others: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,10 @@ class State:
         self.depth = self.texts = self.files = self.steps = self.nested = self.loops = self.left = 0
         # What decides, where nobody knows it, whether this part runs; the last such condition.
         self.unsure: list[str] = []
-        self.condition = ""
+        self.condition, self.waits = "", False
+        # What a command prints, and what the next one is given of it; None where it is not known.
+        self.printed: str | None = None
+        self.piped: str | None = None
         self.cut_at, self.copied, self.option = 0, 0, (1, 1)
         self.source_of = source_of
         # Lines that a loop reads; None where they are not known.
@@ -150,21 +158,28 @@ class State:
         self.unsure.append(condition or "what stands before it")
         return former
 
-    def surely(self, former: Former) -> None:
-        """End what may run or not: what it has set is as it was before.
+    def surely(self, former: Former) -> dict[str, str]:
+        """End what may run or not: what it has set is as it was before; return that.
 
         Args:
             former: What to go back to.
         """
         self.unsure.pop()
         kept, self.expander.closed, self.option = former
+        others = changed(self.expander.scalars, kept[0], self.given)
         self.go_back(kept)
+        return others
 
     def close(self, block: Block) -> None:
         """End the branch of a block of which nobody knows whether it is taken, if it is one."""
         if block.former is not None:
-            self.surely(block.former)
+            others = self.surely(block.former)
+            block.others |= {} if block.waits else others
             block.former = None
+
+    def leave(self, block: Block) -> None:
+        """Go on behind a block: what its branches may have set is open."""
+        settle(self.expander.scalars, block.others)
 
     def stays(self) -> bool:
         """Stay where a jump stands in a branch that may not be taken; return whether it is so."""

@@ -139,5 +139,6 @@ _PREPARE = {
     "llama-factory-1": own_defaults.llama_factory,
     "litgpt": own_defaults.litgpt,
     "trainer": _trainer,
+    "ms-swift": own_defaults.ms_swift,
     "axolotl": _trainer,
 }

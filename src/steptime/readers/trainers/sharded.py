@@ -120,6 +120,11 @@ def _words(entries: Entries) -> list[str]:
 def _word_of(entries: Entries, words: list[str]) -> object:
     """Return the strategy among the words of a trainer's ``fsdp``."""
     plain = [one.strip("'\",]") for one in words]
+    if "offload" in plain:
+        raise ConfigError(
+            f"{entries.reading.at(entries.line('sharding_words'))}: fsdp = "
+            f"{shown(' '.join(words))}: states are kept on the host, which is not modelled"
+        )
     word = next((one for one in plain if one in (*_STAGES, *_HYBRID)), "")
     if not word and entries.entry("reshard") is None and plain[0] not in ("true", "auto_wrap"):
         raise ConfigError(
