@@ -67,6 +67,7 @@ ROOTS = (
     "steptime.formulas.schedule_rules:schedule_rule",
     *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
+    "steptime.formulas.memory.states:unshared_bytes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
 )

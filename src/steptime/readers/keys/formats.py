@@ -182,12 +182,6 @@ def kept_calls() -> frozenset[str]:
 
 
 @functools.cache
-def starting_calls() -> frozenset[str]:
-    """Return the calls that start a recipe and change nothing of it, as programs write them."""
-    return frozenset(data_table(f"{FOLDER}/order.toml")["starting_calls"])
-
-
-@functools.cache
 def recipe_calls() -> frozenset[str]:
     """Return the names under which a library keeps its own recipe of each model."""
     return frozenset(data_table(f"{FOLDER}/order.toml")["recipe_calls"])

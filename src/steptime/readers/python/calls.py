@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steptime.readers.keys.formats import kept_calls, recipe_calls, starting_calls
+from steptime.readers.keys.formats import kept_calls, recipe_calls
+from steptime.readers.keys.habits import starting_calls
 from steptime.readers.python.module import Module
 from steptime.readers.python.records import OPEN, Record, Scoped, Unknown, is_number, shown
 
