@@ -67,7 +67,7 @@ def test_the_baselines_memory_is_of_the_layout_that_it_timed(
 
 
 def test_both_answers_come_with_memory(steptime: Call) -> None:
-    _, out, _ = steptime(*words(), "--json")
+    _, out, _ = steptime(*words(stack="megatron"), "--json")
     answer = json.loads(out)
     assert answer["predictor"] == "roofline"
     assert answer["fits"] is answer["memory"]["fits"] is True

@@ -226,7 +226,7 @@ def test_a_configuration_file_is_a_model(
         (["--order", "llama3"], "not 'llama3'; use --predictor baseline for another order"),
         (["--choice", "99999999", "--emit", "megatron"], "choice must be <="),
         (["-m", "llama3-405b"], "GPUs works: the leanest layout needs"),
-        (["-m", "llama3-405b"], "with 256 GPUs the best fits"),
+        (["-m", "llama3-405b"], "with 128 GPUs the best fits"),
         (["--micro-batch-size", "7"], "with --global-batch-size"),
     ],
 )

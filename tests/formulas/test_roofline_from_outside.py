@@ -270,7 +270,7 @@ def test_chunks_that_land_in_buffers() -> None:
     # torch2026, _symmetric_memory: before a gather of 400 bytes each of four ranks copies its 100
     # twice, read and written, 400; after a scatter the 400 that landed are read and 100 written.
     # Two of either a pass, at 500 bytes a second.
-    one = small_job(tp=4.0)
+    one = small_job(tp=4.0, nvlink_domain=4.0, sequence_parallel=1.0)
     copied = time_facts(overlap_tp=1.0, tp_chunk_copies=1.0)
     wanted = {"gathers": 2 * 400 / 500, "scatters": 2 * 500 / 500}
     assert tensor.landed_s(one, copied, HALF, 400.0, 400.0) == wanted

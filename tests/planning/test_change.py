@@ -126,7 +126,7 @@ def test_fewer_copies_are_tried() -> None:
 def test_what_likely_does_not_fit_is_told_what_would_and_nothing_faster(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    line = ["-m", "gpt-oss-20b", "-a", "gaudi2", "-s", "8192", "-B", "1024", "--pp", "2"]
+    line = ["-m", "gpt-oss-20b", "-a", "gaudi2", "-s", "10240", "-B", "1024", "--pp", "2"]
     line += ["--gpus", "128", "--zero", "2"]
     assert run(["predict", *line]) == 0
     out = capsys.readouterr().out

@@ -14,6 +14,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Layout
 from steptime.inputs.presets import accelerator, model
 from steptime.inputs.said import Said
+from steptime.inputs.software_taken import KEPT_BY_DEFAULT
 from steptime.planning.asked import search_question
 from steptime.planning.candidate import Emission
 from steptime.planning.emit import SUFFIXES
@@ -39,6 +40,8 @@ FRAMEWORKS = ("megatron", "megatron-bridge", "nemo", "torchtitan", "nanotron", "
 STACKS = {"nemo": "nemo"}
 # Halfway between compiled and not: no word says that.
 NAMED = {"torchtitan": {"eager"}}
+
+ONE_QUEUE = "\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun "
 
 
 def found_for(name: str, **more: object) -> SearchResult:
@@ -182,11 +185,15 @@ def test_modules_computed_again_and_narrow_moments_are_written(tmp_path: Path) -
         "megatron", found_for("deepseek-v3", num_gpus=1024, global_batch_size=1024, pp=[8])
     )
     assert "--recompute-modules moe_act layernorm mla_up_proj \\" in found.text
-    # The loss of unknown software lies between what words stand for.
-    assert named(found) == {"loss_bytes": 32.0}
+    # The loss of unknown software lies between what words stand for. A gradient of its
+    # authors' own has 4 bytes, of which some software has fewer.
+    told = named(found)
+    assert told.pop("loss_bytes") == 32.0
+    assert set(told) <= set(KEPT_BY_DEFAULT)
+    assert told["gradient_bytes"] == 4.0
     path = tmp_path / "emitted.sh"
     path.write_text(found.text)
-    said = Said(stack="usual", facts=(("loss_bytes", 32.0),))
+    said = Said(stack="usual", facts=(("loss_bytes", 32.0), *told.items()))
     step = step_of(read_configuration(path), accelerator("h100"), {"num_gpus": 1024}, said)
     check_same(answer(Question(step=step)), found)
 
@@ -196,6 +203,41 @@ def test_nemo_is_told_the_overlap_that_the_time_assumed() -> None:
     text = emission("nemo", found).text
     assert "ub_tp_comm_overlap: false" in text
     assert "overlap_tp=" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("nemo", "ub_tp_comm_overlap: {}"),
+        ("megatron-bridge", "tp_comm_overlap: {}"),
+        ("torchtitan", "enable_async_tensor_parallel = {}"),
+    ],
+)
+def test_no_file_asks_for_overlap_that_leaves_a_domain(kind: str, key: str) -> None:
+    """Chunks land in memory of one NVLink domain: 8 GPUs of a server, 72 of a rack."""
+    for device, word in (("h100", "false"), ("gb200", "true")):
+        asked = {"tp": 16, "cp": 1, "facts": {"overlap_tp": 1.0}}
+        found = emitted_by_search(kind, "llama3-70b", device, **asked)
+        assert key.format(word) in found.text, device
+
+
+def test_what_no_key_says_is_told_once() -> None:
+    text = emitted_by_search("torchtitan", "llama3-8b").text
+    assert text.count("eager=0.5") == 1
+    assert "# no key of the file says as predicted: eager=0.5\n" in text
+
+
+def test_a_file_of_a_stated_month_asks_for_what_ran_then() -> None:
+    found = found_for("mixtral-8x7b", stack="megatron", date="2024-08", precision="fp16")
+    text = emission("megatron", found).text
+    assert "--expert-model-parallel-size 1 " in text
+    assert "--fp16 " in text
+
+
+@pytest.mark.parametrize(("device", "lines"), [("h100", 1), ("a100-80gb", 1), ("b200", 0)])
+def test_one_queue_of_work_is_set_before_blackwell(device: str, lines: int) -> None:
+    """megatronlm2026, arguments.py: validate_args ends a run without it."""
+    assert emitted_by_search("megatron", "llama3-70b", device, tp=8).text.count(ONE_QUEUE) == lines
 
 
 def test_no_file_is_written_for_a_tpu() -> None:

@@ -131,7 +131,8 @@ export function makeAnswer(data, formulas) {
     const narrow = job.fp8 > 0 && gpu.narrow?.[sharing];
     const stack = gpu.facts && { ...common.time, ...gpu.facts[sharing], ...mixture, ...narrow };
     const time = stack && { ...stack, ...known(own, common.time) };
-    const memory = { ...common.memory, ...gpu.held[sharing], ...known(own, common.memory) };
+    const kind = { ...(job.num_experts > 0 && common.experts), ...(job.fp8 > 0 && common.narrow) };
+    const memory = { ...common.memory, ...gpu.held[sharing], ...kind, ...known(own, common.memory) };
     const report = model?.trained ? `, with what ${model.name}'s own report says` : "";
     const unhidden = hidingNothing(time, model?.trained?.[precision.key], data);
     return { name: common.name, title: common.title + report, time, unhidden, memory };
@@ -149,7 +150,8 @@ export function makeAnswer(data, formulas) {
     const width = data.memory.widths[level];
     const chance = width ? formulas.fit_probability(width, total, job.hbm_bytes) : null;
     const outlook = data.memory.outlooks[formulas.fit_outlook(total, job.hbm_bytes, chance ?? 1)];
-    return { stages, worst, facts, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
+    const unshared = formulas.unshared_bytes(job, facts);
+    return { stages, worst, facts, unshared, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
   }
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */

@@ -47,11 +47,19 @@ def facts_of(device: Accelerator, model_shape: ModelShape, precision: str) -> li
 def common_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, Any]]:
     """Return the facts in 16 bits on a device: others differ in few.
 
+    What experts and products in 8 bits change of the memory is the same on all devices.
+
     Args:
         device: The first one.
         shape: A dense model without facts of its own.
     """
-    return facts_of(device, shape, PLAIN)
+    common = facts_of(device, shape, PLAIN)
+    experts = facts_of(device, replace(shape, experts=MIXTURE), PLAIN)
+    narrow = facts_of(device, shape, NARROW)
+    return [
+        {**one, "experts": _held(mixed, one), "narrow": _held(eight, one)}
+        for one, mixed, eight in zip(common, experts, narrow, strict=True)
+    ]
 
 
 def device_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]] | None:
@@ -73,10 +81,8 @@ def held_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]]
         shape: As in `common_facts`.
     """
     common = common_facts(accelerator(accelerator_names()[0]), shape)
-    return [
-        {name: value for name, value in one["memory"].items() if value != other["memory"][name]}
-        for one, other in zip(facts_of(device, shape, PLAIN), common, strict=True)
-    ]
+    found = facts_of(device, shape, PLAIN)
+    return [_held(one, other) for one, other in zip(found, common, strict=True)]
 
 
 def experts_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float]] | None:
@@ -98,6 +104,12 @@ def narrow_facts(device: Accelerator, shape: ModelShape) -> list[dict[str, float
         shape: As in `common_facts`.
     """
     return _changed(facts_of(device, shape, NARROW), facts_of(device, shape, PLAIN))
+
+
+def _held(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float]:
+    """Return the facts of the memory that differ."""
+    held = other["memory"]
+    return {name: value for name, value in one["memory"].items() if value != held[name]}
 
 
 def _changed(

@@ -20,6 +20,10 @@ from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED, family_stack
 WIDE = ("dense", "bf16", "16 bits")
 NARROW = ("dense", "fp8", "8 bits and below")
 """What is true of the steps that are meant: in 8 bits for what 8-bit training alone keeps."""
+BUILT_ON = ("megatron", "nemo")
+OF_THEIRS = ("experts", "8 bits and below")
+"""What runs in Megatron-Core and what is built on it, where weights stay whole: experts over ranks
+(nvidia2026moe), and products in 8 bits, by the layers of transformerengine2026."""
 
 
 def months_compared() -> tuple[str, ...]:
@@ -57,16 +61,16 @@ def kept(name: str, family: str, months: Sequence[str]) -> float | None:
     return math.fsum(found) / len(found) if found else None
 
 
-def facts_taken(sharded: bool) -> dict[str, float]:
+def facts_taken(families: Sequence[str]) -> dict[str, float]:
     """Return each fact of the memory alone that is no default, to four digits.
 
     Args:
-        sharded: Whether weights are shared out.
+        families: Of software, each of which counts alike.
     """
-    months, names = months_compared(), families_of(sharded)
+    months = months_compared()
     taken = {}
     for name, default in KEPT_BY_DEFAULT.items():
-        each = [kept(name, family, months) for family in names]
+        each = [kept(name, family, months) for family in families]
         known = [value for value in each if value is not None]
         mean = float(f"{math.fsum(known) / len(known):.4g}")
         if mean != default:
@@ -74,19 +78,34 @@ def facts_taken(sharded: bool) -> dict[str, float]:
     return taken
 
 
-def lines_of(sharded: bool) -> list[str]:
-    """Return the lines of ``data/stacks.toml``.
+def lines_of(sharded: bool) -> dict[str, list[str]]:
+    """Return the lines of ``data/stacks.toml`` for each fact: for all steps, then for `BUILT_ON`.
 
     Args:
         sharded: Whether weights are shared out.
     """
+    usual = facts_taken(families_of(sharded))
+    found = {name: [_line(usual[name], families_of(sharded))] for name in usual}
+    if sharded:
+        return found
+    own = facts_taken(BUILT_ON)
+    for name, value in usual.items():
+        other = own.get(name, KEPT_BY_DEFAULT[name])
+        if other != value:
+            found[name] += [_line(other, BUILT_ON, when) for when in OF_THEIRS]
+    return found
+
+
+def _line(value: float, families: Sequence[str], when: str = "") -> str:
     months = months_compared()
-    source = f"computed: mean of {', '.join(families_of(sharded))}, {months[0]} to {months[-1]}"
+    source = f"computed: mean of {', '.join(families)}, {months[0]} to {months[-1]}"
+    limit = f'when = "{when}", ' if when else ""
     rest = f'kind = "inferred", source = "{source} (steptime.evidence.memory_taken)"'
-    taken = facts_taken(sharded).items()
-    return [f"{name} = {{ value = {value}, {rest} }}" for name, value in taken]
+    return f"{{ value = {value}, {limit}{rest} }}"
 
 
 if __name__ == "__main__":
     for _stack, _sharded in ((USUAL_FAMILY, False), (USUAL_SHARDED, True)):
-        print(f"[{_stack}.facts]", *lines_of(_sharded), sep="\n")
+        print(f"[{_stack}.facts]")
+        for _name, _lines in lines_of(_sharded).items():
+            print(f"{_name} = [", *(f"    {_one}," for _one in _lines), "]", sep="\n")
