@@ -30,7 +30,7 @@ STEP: dict[str, Any] = {
         ({"recompute": ()}, "recompute is empty"),
         ({"tp": 2.5}, "tp must be one value or several to try, got 2.5"),
         ({"facts": [("overlap_dp", 0)]}, "facts must be values by name"),
-        ({"constants": "x"}, "constants must be what"),
+        ({"constants": "x"}, "constants must be a .toml file"),
     ],
 )
 def test_a_search_refuses_them(given: dict[str, Any], error: str) -> None:
@@ -46,8 +46,9 @@ def test_a_search_refuses_them(given: dict[str, Any], error: str) -> None:
         ({"facts": [("overlap_dp", 0)]}, "facts must be values by name"),
         ({"facts": "overlap_dp=0"}, "facts must be values by name"),
         ({"facts": {"overlap_dp": [0]}}, "fact overlap_dp must be a number, got [0]"),
-        ({"constants": "x"}, "constants must be what"),
-        ({"constants": {"launch_s": 1}}, "constants must be what"),
+        ({"constants": "x"}, "constants must be a .toml file"),
+        ({"constants": {"launch_s": 1}}, "constants must be a .toml file"),
+        ({"constants": "no_such.toml"}, "no_such.toml: no such file"),
     ],
 )
 @pytest.mark.parametrize("ask", [steptime.predict, steptime.memory])

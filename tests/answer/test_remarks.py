@@ -8,12 +8,15 @@ import pytest
 
 from steptime.answer import Prediction, predict
 from steptime.answer.remarks import over_the_peak
+from steptime.answer.unused import UNUSED
 from steptime.inputs.chance import chance_text
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.presets import accelerator
 
 DENSE: dict[str, Any] = {"model": "llama3-8b", "accelerator": "h100", "tp": 2, "seq_length": 4096}
 LONG: dict[str, Any] = {"accelerator": "h100", "cp": 8, "dp": 1, "seq_length": 2**17}
+
+UNUSED_HERE = f"overlap_tp: {UNUSED}"
 
 
 def said(found: Prediction, what: str) -> str:
@@ -53,6 +56,33 @@ def test_windows_on_a_ring_are_what_transformer_engine_refuses(
 def test_eight_heads_of_keys_leave_nothing_to_say() -> None:
     asked = {**LONG, "model": "llama3-8b", "global_batch_size": 1}
     assert said(predict(**asked, facts={"cp_comm_type": "a2a+p2p"}), "cp_comm_type") == ""
+
+
+def test_chunks_that_no_domain_holds_hide_nothing_and_it_says_so() -> None:
+    asked = {**DENSE, "global_batch_size": 64, "dp": 2, "facts": {"overlap_tp": 1.0}}
+    plain = {**asked, "facts": {"overlap_tp": 0.0}}
+    for tp, device, domain in ((16, "h100", 8), (16, "b200", 8), (16, "gb200", 0), (8, "h100", 0)):
+        cut = {"tp": tp, "accelerator": device, "sequence_parallel": True}
+        one, other = predict(**asked | cut), predict(**plain | cut)
+        line = said(one, "overlap_tp")
+        assert (f"over tp={tp}" in line and f"NVLink domain of {domain} map" in line) == bool(
+            domain
+        )
+        assert (one.step_time_s == other.step_time_s) == bool(domain)
+        assert said(other, "overlap_tp") == ("" if not domain else UNUSED_HERE)
+    whole = {"tp": 8, "sequence_parallel": False}
+    assert "an all-reduce is not cut" in said(predict(**asked | whole), "overlap_tp")
+
+
+@pytest.mark.parametrize("stack", ["nemo", "megatron-bridge", "torchtitan", "mindspeed"])
+def test_no_software_hides_messages_between_servers_but_what_sends_chunks(stack: str) -> None:
+    """torch2026 and transformerengine2026 map the memory of one NVLink domain."""
+    asked = {**DENSE, "global_batch_size": 64, "dp": 2, "tp": 16, "stack": stack}
+    times = {predict(**asked, facts={"overlap_tp": share}).step_time_s for share in (0.0, 1.0)}
+    assert len(times) == 1
+    assert predict(**asked | {"stack": "maxtext"}, facts={"overlap_tp": 1.0}).step_time_s < (
+        predict(**asked | {"stack": "maxtext"}, facts={"overlap_tp": 0.0}).step_time_s
+    )
 
 
 @pytest.mark.parametrize("mode", ["none", "selective"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 import steptime
 from steptime.cli.main import run
-from steptime.inputs.constants import read_constants
+from steptime.inputs.constants import published_constants, read_constants
+from steptime.inputs.plain import recorded
 
 ASKED: dict[str, Any] = {
     **{"model": "llama3-8b", "accelerator": "h100", "num_gpus": 16},
@@ -53,6 +55,17 @@ def test_search_makes_the_file_that_the_command_prints(
     assert steptime.search(**ASKED).emission is None
 
 
+def test_constants_of_a_cluster_come_back_from_json() -> None:
+    found = steptime.predict(**ASKED, constants=published_constants())
+    text = found.to_json()
+    assert steptime.Prediction.from_json(text) == found
+    for broken in ('"$pairs": 3', '"$pairs": [[1]]', '"$pairs": [[{"a": 1}, 2]]'):
+        with pytest.raises(steptime.ConfigError):
+            steptime.Prediction.from_json(f'{{"$record": "steptime.answer:X", {broken}}}')
+        with pytest.raises(steptime.ConfigError, match="list of names"):
+            recorded(json.loads(f"{{{broken}}}"))
+
+
 def test_a_stated_choice_is_the_layout_of_the_file() -> None:
     found = steptime.search(**ASKED, emit="megatron", choice=3)
     assert found.emission is not None
@@ -72,6 +85,7 @@ def test_validate_writes_the_constants_that_the_command_writes(
     # What is written answers as what was fitted does.
     again = steptime.validate(runs, constants=read_constants(ours))
     assert again.rows == result.rows
+    assert steptime.Validation.from_json(result.to_json()) == result
     before = steptime.validate(runs).summary.mean_abs_ln_error
     after = result.summary.mean_abs_ln_error
     assert before is not None

@@ -6,10 +6,12 @@ import json
 import subprocess
 from typing import Any
 
+import pytest
+
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_page import data_text, data_texts, modules
 from steptime.book.node import node_path
-from steptime.book.packed import packed_rows
+from steptime.book.packed import joined, packed_rows
 
 
 def unpacked(text: str, more: str = "") -> Any:
@@ -51,3 +53,10 @@ def test_a_value_that_many_records_share_stands_once() -> None:
     assert packed["columns"]["key"] == list("abcdef")
     assert packed["columns"]["source"] == {"of": ["one paper, Table 2"], "at": [0] * 6}
     assert json.dumps(packed).count("paper") == 1
+
+
+# --- refusal
+def test_texts_with_the_sign_that_parts_them_are_not_joined() -> None:
+    assert joined(["a b", "", "c"]) == "a b||c"
+    with pytest.raises(ValueError, match="parts texts"):
+        joined(["a|b"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from steptime.book.figures.bubble import idle_share
 from steptime.book.study.bubble import bubble_study
 from steptime.book.study.pipeline_trades import trades, uneven_stages
 from steptime.book.study.real_pipelines import run_bubbles, trimmed_layers
 from steptime.book.study.schedule_claims import claims
 from steptime.book.study.schedules import distances, schedule_rows
+from steptime.book.tables.bubble import grid_table
 from steptime.inputs.layout import SCHEDULES
 
 # ---- published
@@ -20,6 +22,19 @@ def test_the_grid_holds_the_chapters_numbers_and_no_difference() -> None:
     assert study.at("gpipe", 4, 8).simulated_fraction == 3 / 11
     assert study.at("interleaved-1f1b", 4, 8, 2).simulated_overhead == 0.1875
     assert study.at("interleaved-1f1b", 4, 8, 4).simulated_overhead == 0.09375
+
+
+def test_sizes_of_which_the_formula_says_nothing_are_left_out_and_told() -> None:
+    study = bubble_study([4, 16], [8, 32], [2], most_stages=2)
+    assert study.unequal == 0
+    kept = {(row.stages, row.micro_batches) for row in study.rows if row.chunks > 1}
+    assert kept == {(4, 8), (4, 32), (16, 32)}
+    told = grid_table(study).text
+    assert "where m < p, of which the formula says nothing: 16 stages and 8 micro" in told
+    assert "left out" not in grid_table(bubble_study([4], [8], [2], most_stages=2)).text
+    # A pipeline whose rows are all left out, or of one stage, has no line to draw.
+    for stages in (1, 16):
+        assert idle_share(bubble_study([stages, 4], [8], [2], most_stages=2)).axes
 
 
 def test_papers_formulas_hold_where_they_are_exact() -> None:

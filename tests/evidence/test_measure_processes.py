@@ -86,8 +86,8 @@ Told = Callable[..., dict[str, object]]
 @pytest.fixture
 def told(node: str, capsys: pytest.CaptureFixture[str]) -> Told:
     def predict(*more: str) -> dict[str, object]:
-        words = f"predict -m gpt-1.7b -a {node} -s 2048 -B 64 --tp 2 --dp 4 --json".split()
-        assert run([*words, *more]) == 0
+        words = "predict -m gpt-1.7b -s 2048 -B 64 --tp 2 --dp 4 --json".split()
+        assert run([*words, "-a", node, *more]) == 0
         answer: dict[str, object] = json.loads(capsys.readouterr().out)
         return answer
 

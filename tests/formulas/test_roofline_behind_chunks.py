@@ -48,7 +48,8 @@ def test_micro_batches_that_pass_a_chunk_in_a_row(schedule: str, run: float) -> 
 
 def test_without_a_pipeline_there_are_no_chunks_to_hide_behind() -> None:
     # 10 s behind one pass of 4 s, whatever number of chunks is named.
-    alone = small_job(micro_batch_size=1.0, global_batch_size=8.0, vpp=4.0)
+    looped = float(SCHEDULES.index("looped-bfs"))
+    alone = small_job(micro_batch_size=1.0, global_batch_size=8.0, vpp=4.0, schedule=looped)
     assert behind_chunks_s(alone, 10.0, 4.0) == 6.0
 
 

@@ -30,7 +30,7 @@ from steptime.formulas.roofline import (
     stages,
     tensor,
 )
-from steptime.formulas.roofline.step import roofline_step
+from steptime.formulas.roofline.step import layer_parts, roofline_step
 from steptime.formulas.schedule import SCHEDULES
 from steptime.inputs.constants import published_constants
 
@@ -258,6 +258,9 @@ def test_what_a_stage_does_waits_for_its_longest_chunk() -> None:
     )
     names = ("compute", "recompute", "tensor_parallel", "context_parallel", "expert_parallel")
     assert min(one[name] for name in names) > 0.0  # type: ignore[literal-required]
+    # 64 sequences over two copies: 32 micro-batches of 5 layers.
+    again = layer_parts(whole, found.software.time, hopper, 32.0)["recompute"]
+    assert one["recompute"] == pytest.approx(32.0 * 5.0 * again, rel=1e-12)
     longer = {name: 1.2 for name in names} | {"bubble": 0.6, "data_parallel": 1.0}
     for name, factor in longer.items():
         assert two[name] == pytest.approx(factor * one[name], rel=1e-12), name  # type: ignore[literal-required]
@@ -267,7 +270,7 @@ def test_chunks_that_land_in_buffers() -> None:
     # torch2026, _symmetric_memory: before a gather of 400 bytes each of four ranks copies its 100
     # twice, read and written, 400; after a scatter the 400 that landed are read and 100 written.
     # Two of either a pass, at 500 bytes a second.
-    one = small_job(tp=4.0)
+    one = small_job(tp=4.0, nvlink_domain=4.0, sequence_parallel=1.0)
     copied = time_facts(overlap_tp=1.0, tp_chunk_copies=1.0)
     wanted = {"gathers": 2 * 400 / 500, "scatters": 2 * 500 / 500}
     assert tensor.landed_s(one, copied, HALF, 400.0, 400.0) == wanted

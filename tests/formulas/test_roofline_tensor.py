@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from steptime.formulas.records import Job, Products, TimeFacts
-from steptime.formulas.roofline.tensor import tensor_s
+from steptime.formulas.roofline.tensor import chunk_share, tensor_s
 from steptime.inputs.constants import published_constants
 from steptime.inputs.training_step import training_step
 
@@ -74,6 +74,39 @@ def test_the_weights_product_hides_the_backward_messages_alone() -> None:
     assert (found["tensor"], found["tensor_back"]) == (plain, 0.0)
     half = tensor_s(one(), facts, FREE, TOKENS, lasting(1.0, plain))
     assert half["tensor_back"] == pytest.approx(0.5 * plain, rel=1e-12)
+
+
+CUT = TimeFacts(overlap_tp=0.5)
+
+
+def test_chunks_stay_in_one_domain_unless_they_are_sent() -> None:
+    """torch2026, CUDASymmetricMemory.cu: all ranks must be in the same NVLink domain."""
+    sent = replace(CUT, tp_chunks_sent=1.0)
+    # A server has 8, a rack 72.
+    rack = replace(one(16), nvlink_domain=72.0)
+    for job, landed, travelled in ((one(8), 0.5, 0.5), (one(16), 0.0, 0.5), (rack, 0.5, 0.5)):
+        assert (chunk_share(job, CUT), chunk_share(job, sent)) == (landed, travelled)
+    assert chunk_share(one(1), sent) == 0.0
+
+
+def test_beyond_a_domain_messages_show_as_if_they_were_not_cut() -> None:
+    copied = replace(CUT, tp_chunk_copies=1.0)
+    for facts in (CUT, copied):
+        assert tensor_s(one(16), facts, FREE, TOKENS, LONG) == tensor_s(
+            one(16), TimeFacts(), FREE, TOKENS, LONG
+        )
+    # What the weight's product hides is sent, and goes on anywhere.
+    back = TimeFacts(overlap_tp_backward=1.0)
+    assert tensor_s(one(16), back, FREE, TOKENS, LONG)["tensor_back"] == 0.0
+
+
+def test_an_all_reduce_is_not_cut() -> None:
+    """megatronlm2026, arguments.py: --tp-comm-overlap asks for --sequence-parallel."""
+    whole = replace(one(), sequence_parallel=0.0)
+    assert chunk_share(whole, replace(CUT, tp_chunks_sent=1.0)) == 0.0
+    assert tensor_s(whole, CUT, FREE, TOKENS, LONG) == tensor_s(
+        whole, TimeFacts(), FREE, TOKENS, LONG
+    )
 
 
 def test_one_rank_sends_nothing() -> None:

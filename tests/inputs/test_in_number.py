@@ -14,7 +14,7 @@ from steptime.inputs.in_number import counted, in_number
 ROOT = Path(__file__).parents[2]
 WORDS = {
     **{"GPUs": "GPU", "micro-batches": "micro-batch", "stages": "stage", "chunks": "chunk"},
-    **{"places": "place", "ranks": "rank", "sequences": "sequence", "": ""},
+    **{"places": "place", "ranks": "rank", "sequences": "sequence", "copies": "copy", "": ""},
 }
 
 

@@ -12,6 +12,7 @@ from steptime.pipeline.draw import _mark, drawing
 from steptime.pipeline.durations import crossing_rows, stage_ranks
 from steptime.pipeline.idle_causes import arrival_slot, critical_path, deadlock_cycle
 from steptime.pipeline.measure import phase_bounds
+from steptime.pipeline.optimum import Problem, shortest_step
 from steptime.pipeline.own_order import orders_from_text
 from steptime.pipeline.report import report
 from steptime.pipeline.schedules import MOST_ACTIONS, check_schedule, schedule_orders
@@ -202,3 +203,16 @@ def test_of_a_pair_the_forward_is_drawn_above_the_backward() -> None:
         *(("F", "64.00", "0", "10.00", "22"), ("F", "104.00", "0", "30.00", "11")),
         *(("B", "104.00", "11", "30.00", "11"), ("B", "164.00", "0", "20.00", "22")),
     ]
+
+
+def test_phases_of_the_first_of_two_ranks_by_code() -> None:
+    # Rows of two micro-batches: data 0, F of the stages 2 and 4, their backwards 6 and 8.
+    assert phase_bounds([2, 3, 6, 7], 2, 2) == [2, 1]
+    assert phase_bounds([2, 6, 3, 7], 2, 2) == [1, 2]
+    assert phase_bounds([4, 8, 5, 9], 2, 2) == [1, 2]
+
+
+def test_one_backward_gives_room_for_one_forward() -> None:
+    # One micro-batch at a time: F, F, I, I, W on the first of two ranks, five slots each.
+    problem = Problem(routes=((0, 1),), micro_batches=3, most_held=1)
+    assert shortest_step(problem, 15) == (15, True)

@@ -19,6 +19,7 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import RECOMPUTE, SCHEDULES, Batch, Layout
+from steptime.inputs.precision import PRECISIONS
 from steptime.inputs.said import Said
 from steptime.inputs.stack import families
 from steptime.planning.asked import search
@@ -50,11 +51,46 @@ def lines() -> list[tuple[str, dict[str, Any]]]:
     return [(family, line) for family, entry in table.items() for line in entry["limits"]]
 
 
+# --- published
+
+
+@pytest.mark.parametrize(
+    ("stack", "date", "precision", "runs"),
+    [
+        ("nanotron", None, "fp8", False),
+        ("nanotron", None, "bf16", True),
+        ("deepspeed", None, "fp8", False),
+        ("gpt-neox", "2024-06", "fp8", False),
+        ("gpt-neox", None, "fp8", True),
+        ("gpt-neox", None, "mxfp8", False),
+        ("megatron", "2023-06", "fp8", False),
+        ("megatron", "2024-08", "fp8", True),
+        ("megatron", "2024-08", "mxfp8", False),
+        ("torchtitan", None, "fp16", False),
+        ("torchtitan", "2025-01", "mxfp8", False),
+        ("torchtitan", "2025-06", "mxfp8", True),
+    ],
+)
+def test_precisions_that_software_lacks_are_said(
+    stack: str, date: str | None, precision: str, runs: bool
+) -> None:
+    """Flags and commits that the sources of abilities.toml name."""
+    found = not_had(Said(stack=stack, date=date), Layout(precision=precision), BATCH)
+    assert [one.value for one in found] == ([] if runs else [f"precision={precision}"])
+
+
+def test_an_answer_and_a_search_say_that_eight_bits_are_not_run() -> None:
+    given = ASKED | {"stack": "nanotron", "precision": "fp8"}
+    said = "not run: nanotron does not run precision=fp8; it runs fp16 or bf16"
+    assert said in map(str, predict(**given).assumed)
+    assert said in map(str, search(**given).answered().assumed)
+
+
 # --- the table
 
 
 def test_every_limit_is_of_a_family_and_a_field_and_can_be_broken() -> None:
-    words = {"schedule": SCHEDULES, "recompute": RECOMPUTE}
+    words = {"schedule": SCHEDULES, "recompute": RECOMPUTE, "precision": PRECISIONS}
     for family, line in lines():
         assert family in families()
         counts = line["of"] in COUNTED
@@ -107,6 +143,29 @@ def test_software_can_what_it_learnt_unless_its_age_is_stated() -> None:
     )
     for nobody in (Said(), Said(stack="usual"), Said(stack="usual-sharded")):
         assert ability_of(nobody) is EVERYTHING
+
+
+def test_megatron_refused_fp16_beside_expert_ranks_until_2025_12() -> None:
+    """megatronlm2026, arguments.py: from 9b0f86e0 to 4193f3aa."""
+    layout = Layout(dp=8, ep=8, precision="fp16")
+    old = not_had(Said(stack="megatron", date="2024-08"), layout, BATCH)
+    assert [one.value for one in old] == ["precision=fp16"]
+    assert "fp16 beside ep=8 before 2025-12" in old[0].why
+    for said, one in (
+        (Said(stack="megatron", date="2024-08"), Layout(dp=8, precision="fp16")),
+        (Said(stack="megatron", date="2024-08"), Layout(dp=8, ep=8)),
+        (Said(stack="megatron", date="2025-12"), layout),
+        (Said(stack="megatron"), layout),
+    ):
+        assert not_had(said, one, BATCH) == ()
+
+
+def test_nanotron_starts_no_context_ranks() -> None:
+    told = not_had(Said(stack="nanotron"), Layout(cp=4), BATCH)
+    assert [one.value for one in told] == ["cp=4"]
+    result = search(model="llama3-70b", accelerator="h100", num_gpus=256, seq_length=8192,
+        global_batch_size=512, stack="nanotron")  # fmt: skip
+    assert {one.layout.cp for one in result.best} == {1}
 
 
 def test_limits_hold_beside_the_size_that_they_name() -> None:

@@ -5,22 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from steptime.answer import Question, answer
+from steptime.evidence.trace_beside import Row
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.presets import model
 from steptime.inputs.training_step import TrainingStep, training_step
 from steptime.pipeline.build import fixed_chunks
 from steptime.planning.asked import search_question
-from steptime.planning.causes import MOST_SHARE, Asker, causes_known
+from steptime.planning.causes import MOST_SHARE, Asker, causes_known, wide_slowdown
 from steptime.planning.change import resized
 from steptime.planning.cuts import settings_lost
 from steptime.planning.emit import emitted
 from steptime.planning.faster import _pipeline, _sizes
+from steptime.planning.front import Kept
 from steptime.planning.measured import compared, measured
+from steptime.planning.part_causes import _part_s
 from steptime.planning.placement import in_use
 from steptime.planning.search import search
 
@@ -210,3 +214,37 @@ def test_what_the_file_itself_asks_for_gains_nothing_that_is_known() -> None:
     found = measured(f"{own.step_time_s}s", own)
     told = compared(found, own, asks_wide=True, software="megatron")
     assert (told.inside, told.change, told.gain_fraction) == (True, "--bf16", 0.0)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_of_layouts_alike_in_all_else_the_first_choice_of_each_switch_comes_first(
+    place: int,
+) -> None:
+    switches = np.zeros((2, 3), dtype=int)
+    switches[0, place] = 1
+    kept = Kept(np.ones(2), np.ones(2), np.ones((2, 10)), switches)
+    assert kept.order().tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "devices"),
+    [
+        # Who names devices is told how many a change takes, and only where it takes others.
+        ({"num_gpus": 8}, {"dp": 16}, 16),
+        ({"num_gpus": 8}, {"tp": 2, "dp": 4}, None),
+        ({"dp": 8}, {"dp": 16}, None),
+    ],
+)
+def test_devices_are_stated_anew_where_they_were_stated_and_change(
+    given: dict[str, int], sizes: dict[str, int], devices: int | None
+) -> None:
+    assert resized(step(**given), **sizes).stated.get("num_gpus") == devices
+
+
+def test_products_in_32_bits_slow_a_part_by_any_gap() -> None:
+    asker = Asker(own=answer(Question(step=step(dp=8))), software="megatron")
+    factor = wide_slowdown(asker.own)
+    assert factor is not None
+    for measured_s in (0.6, 3.0):
+        row = Row(part="compute", title="", measured_s=measured_s, predicted_s=0.5, hidden_s=0.0)
+        assert _part_s(row, asker, "fp32") == 0.5 * factor

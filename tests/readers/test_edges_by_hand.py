@@ -41,6 +41,14 @@ model:
 # --- by hand
 
 
+@pytest.mark.parametrize("kind", ["multihead_attention", "multiquery_attention"])
+def test_a_file_without_heads_is_asked_for_them_whatever_its_attention(
+    kind: str, tmp_path: Path
+) -> None:
+    text = FOUNDRY.format(kind).replace("  n_heads: 4\n", "")
+    assert "num_attention_heads" in read(tmp_path, "own.yaml", text).missing
+
+
 def test_a_file_is_read_up_to_a_million_bytes(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_bytes(b"x" * 1_000_000)

@@ -48,6 +48,39 @@ def test_a_loop_behind_a_condition_runs_where_bash_runs_it(before: str, entered:
     assert script.commands[-1].words == ["train", "--n", "-12." if entered else "-."]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        # Bash's arrays, lengths and names of names, of one letter too.
+        ("A=(1 2 3); A[1]=9\ntrain ${A[@]}\n", "1 9 3"),
+        ("A=(1 2 3); A[3]=4\ntrain ${A[@]}\n", "1 2 3 4"),
+        ("A=abc; B=A\ntrain ${#A} ${!B}\n", "3 abc"),
+        # An empty word beside `=`, and a sum that is none beside one that is.
+        ("A=; if [ x = $A ]; then T=1; else T=2; fi\ntrain $T\n", "2"),
+        ("A=x; if [ x = $A ]; then T=1; else T=2; fi\ntrain $T\n", "1"),
+        ("A=$((2 @ 3)); B=$((2 * 3))\ntrain $B\n", "6"),
+        ("NAME=abcd; OTHER=NAME\ntrain ${#NAME} ${!OTHER}\n", "4 abcd"),
+    ],
+)
+def test_values_are_those_that_bash_puts_in(text: str, words: str) -> None:
+    assert followed(text, "run.sh", {}).commands[-1].words == ["train", *words.split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "cuts"),
+    [
+        ("train --tp 2 \\\n  # --pp 4 \\\n  --zero\n", True),
+        # Another command behind the comment, no command before it, and no comment.
+        ("train --tp 2 \\\n  # --pp 4 \\\necho\n", False),
+        ("# --pp 4 \\\n--zero\ntrain --tp 2\n", False),
+        ("train --tp 2\n--zero\n", False),
+    ],
+)
+def test_a_comment_that_cuts_a_command_is_told_and_no_other(text: str, cuts: bool) -> None:
+    notes = followed(text, "run.sh", {}).notes
+    assert any("a comment ends the command there" in note for note in notes) is cuts
+
+
 @pytest.mark.parametrize(("last", "follows"), [(256, True), (257, False)])
 def test_a_loop_is_followed_over_as_many_numbers_as_are_taken(last: int, follows: bool) -> None:
     text = f"A=0; for n in $(seq {last}); do A=$n; done\ntrain --n $A\n"
@@ -133,7 +166,7 @@ def test_states_of_another_optimizer_are_said_to_be_taken_as_adams(
 
 @pytest.mark.parametrize(
     ("groups", "reach", "limit"),
-    [(4, 2, (4, 2)), (4, 4, (1, 0)), (4, 0, (1, 0)), (1, 1, (1, 0))],
+    [(4, 2, (4, 2)), (4, 1, (4, 1)), (4, 4, (1, 0)), (4, 0, (1, 0)), (1, 1, (1, 0))],
 )
 def test_groups_of_experts_bound_a_token_that_reaches_some_of_them(
     groups: int, reach: int, limit: tuple[int, int], tmp_path: Path
@@ -187,7 +220,7 @@ def test_ranks_that_were_cut_short_are_not_known() -> None:
     [
         # Ten layers on four ranks, as a file lists them.
         ("1,4,4,1", {"first_stage_layers": 1, "last_stage_layers": 1}),
-        # As is usual: evenly, or with both ends as a layer. Other layers, other ranks, a debt.
+        # As is usual, evenly or with both ends as a layer. Of other layers, other ranks, a debt.
         *((one, {}) for one in ("3,3,2,2", "2,3,3,2", "2,3,3,3", "2,3,2,2", "2,6,2", "2,3,3,1,1")),
         *(("-1,5,4,2", {}), ("0,4,4,2", {})),
     ],
@@ -198,3 +231,49 @@ def test_stages_that_a_file_lists_are_taken_where_they_can_be(
     reading = read(tmp_path, "run.args", SIZED)
     reading.state(CHUNKS, chunks, written="--stages")
     assert stage_ends(reading, 4, 1, "1f1b") == ends
+
+
+@pytest.mark.parametrize(
+    ("axes", "stage"),
+    [
+        # MaxText: weights are shared over the fsdp and the expert axes, not over data.
+        *(("fsdp: 1|data: -1", 0), ("fsdp: 1|expert: -1", 3), ("fsdp: 1|expert: 4", 3)),
+        *(("fsdp: -1", 3), ("fsdp: 8", 3)),
+    ],
+)
+def test_axes_over_which_weights_are_shared(axes: str, stage: int, tmp_path: Path) -> None:
+    named = [one.replace(":", "_parallelism:") for one in axes.split("|")]
+    text = "base_config: base.yml\nmodel_name: mixtral-8x7b\nper_device_batch_size: 2\n"
+    text += "".join(f"ici_{one}\n" for one in named)
+    assert read(tmp_path, "own.yml", text).value("zero_stage") == stage
+
+
+def test_a_text_part_of_a_kind_that_nobody_knows_is_not_read_as_the_usual_one(
+    tmp_path: Path,
+) -> None:
+    part = next(one["config"] for one in CONFIGS if one["name"] == "llama-3-8b")
+    wrapped = {"model_type": "llava", "text_config": part | {"model_type": "nobody"}}
+    with pytest.raises(ConfigError, match="'nobody' is not known"):
+        read(tmp_path, "config.json", json.dumps(wrapped))
+    del wrapped["text_config"]["model_type"]  # type: ignore[attr-defined]
+    shape = read(tmp_path, "config.json", json.dumps(wrapped)).model
+    assert shape is not None
+    assert shape.num_layers == 32
+
+
+@pytest.mark.parametrize(("every", "dense"), [(1, 0), (2, 3), (3, 4), (4, 4), (5, 4)])
+def test_of_five_layers_each_so_many_th_has_experts(every: int, dense: int, tmp_path: Path) -> None:
+    # transformers: layer i has experts where (i + 1) % decoder_sparse_step is 0.
+    sizes = {"num_hidden_layers": 5, "hidden_size": 64, "vocab_size": 1000, "num_experts": 8}
+    sizes |= {"intermediate_size": 128, "num_attention_heads": 4, "num_key_value_heads": 4}
+    sizes |= {"num_experts_per_tok": 2, "moe_intermediate_size": 32, "decoder_sparse_step": every}
+    text = json.dumps({"model_type": "qwen2_moe"} | sizes)
+    shape = read(tmp_path, "config.json", text).model
+    assert shape is not None
+    assert shape.experts is not None
+    assert shape.experts.num_dense_layers == dense
+
+
+def test_a_launcher_that_names_no_nodes_starts_one(tmp_path: Path) -> None:
+    reading = read(tmp_path, "run.sh", f"torchrun --nproc_per_node 8 pretrain_gpt.py {SIZED}\n")
+    assert (reading.value("num_nodes"), reading.value("num_gpus")) == (1, 8)

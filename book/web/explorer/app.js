@@ -1,4 +1,4 @@
-/** What follows the first answer, or makes it where an address asks for another: the whole explorer. */
+/** What follows the first answer, or makes it where an address asks for another: all but the form. */
 
 import { data } from "./data.js";
 import { mount } from "./explorer.js";
@@ -13,9 +13,9 @@ async function loadTexts() {
   return { makeFormulaDialog, texts };
 }
 
-/** The other presets, the map and the tables. */
+/** The other presets, the form, the map and the tables. */
 async function loadLater() {
-  await fetched("later.js");
+  await Promise.all(["later.js", "app.css"].map(fetched));
   return globalThis.stLater;
 }
 

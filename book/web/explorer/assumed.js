@@ -113,6 +113,13 @@ export function makeAssumed(named, data, formulas) {
     if (memory.recompute_layers > 0 && !job.recompute_full) {
       found.push(record("recompute_layers", 0, remarks.unused_layers, "--recompute full"));
     }
+    if (job.tp > 1 && time && time.overlap_tp && !formulas.chunk_share(job, time)) {
+      const apart = sentence(remarks.no_domain, { tp: job.tp, domain: job.nvlink_domain });
+      const [why, how] = job.sequence_parallel
+        ? [apart, "--fact overlap_tp=0"]
+        : [remarks.no_split, "--sequence-parallel"];
+      found.push(record(remarks.overlap, 0, why, how));
+    }
     if (job.cp > 1 && time && !time.cp_head_ranks && formulas.head_ranks(job, time) <= 1) {
       const heads = Math.trunc(formulas.key_heads(job) * job.tp);
       const ranks = Math.trunc(Math.max(Math.min(job.cp, job.nvlink_domain / job.tp), 1));

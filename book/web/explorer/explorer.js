@@ -4,11 +4,8 @@
  */
 
 import { makeAnswer, modelFields } from "./answer.js";
-import { makeBeside } from "./beside.js";
 import { filled } from "./unpack.js";
-import { makePanel } from "./panel.js";
 import { changeText, nearestFit, nearestLegal } from "./nearest.js";
-import { inLabels } from "./refused.js";
 import { DEFAULTS, Undo, fromQuery, saysHow, settled, toQuery } from "./state.js";
 import { pinState, storyOf, storyState } from "./stories.js";
 
@@ -25,8 +22,8 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
 
   const hasExperts = (one) => modelFields(one, data).num_experts > 0;
   const actions = { takePublished, change, choose, take, back, reset, pin, writeAddress, more, software, given };
-  const panel = makePanel(element, data, actions);
-  const beside = makeBeside(element, view, data, machine, panel, actions, loadTexts);
+  let beside = null;
+  let inLabels = null;
 
   let tables = false;
   let later = null;
@@ -41,7 +38,12 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
     later ??= loadLater().then(
       (parts) => {
         filled(data, parts.rest);
-        beside.complete(parts);
+        inLabels = parts.inLabels;
+        beside = parts.makeBeside(element, view, data, machine, actions, loadTexts);
+        beside.update(state, null, hasExperts(state));
+        view.complete(beside);
+        const { answer, way } = view.now() ?? {};
+        requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
         return parts;
       },
       (error) => {
@@ -64,10 +66,10 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
       ([parts]) => {
         named = parts.makeNamed(parts.tables, data, formulas);
         machine.learn(named);
-        panel.learn(parts.makeHow, named, machine.softwareNow);
+        beside.learn(parts.makeHow, named, machine.softwareNow);
         const assumed = parts.makeAssumed(named, data, formulas);
         const ranked = parts.makeRanked(named, machine);
-        beside.tell(parts.makeTold({ assumed, ranked, state: panel.open }));
+        beside.tell(parts.makeTold({ assumed, ranked, state: beside.openPlace }));
         return parts;
       },
       (error) => {
@@ -181,7 +183,7 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
     if (!good && way) good = machine.answer(way.to);
     const why = answer.refused && inLabels(answer.refused.text, data);
     view.show({ answer, why, good, before, pinned, story, bad, way, canUndo: !undo.empty });
-    panel.update(state, null, hasExperts(state));
+    beside?.update(state, null, hasExperts(state));
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => setTimeout(showMore, 0, answer, way));
   }
@@ -193,10 +195,10 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
 
   /** What may come a frame later: the address, marks on every choice, and the map. */
   function showMore(answer, way) {
-    if (answer.state !== state) return;
+    if (answer?.state !== state) return;
     writeAddress();
-    panel.update(state, check, hasExperts(state));
-    beside.showMap(answer);
+    beside?.update(state, check, hasExperts(state));
+    beside?.showMap(answer);
     const lost = answer.memory?.verdict === "over" && !way;
     if (lost) view.showWay(wayToFit(true));
   }
@@ -259,12 +261,14 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
   }
 
   window.addEventListener("popstate", read);
-  view.complete(beside);
   start();
-  setTimeout(() => more().catch(beside.failed));
+  // What failed to come is asked for again by the first change that needs it.
+  const formless = () => view.note("The form could not be loaded; reload to try again.");
+  setTimeout(() => more().catch(formless));
   /** Whether all is here that the answer of the state reads. */
   const ready = () => !wordless(state) && !unknown(state) && !awaits(state) && !unnamed(state);
   const answer = () => machine.answer(state);
   const goTo = (values, key) => take({ ...state, ...values }, key);
-  return { state: () => state, ready, answer, take: goTo, change, open: beside.open };
+  const open = (...given) => more().then(() => beside.open(...given), formless);
+  return { state: () => state, ready, answer, take: goTo, change, open };
 }

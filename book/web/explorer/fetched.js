@@ -3,13 +3,20 @@
 import { h } from "../shared/dom.js";
 import { script } from "../shared/script.js";
 
-/** Fetch a script or a style that lies beside this one. */
+const files = {};
+
+/** Fetch a script or a style that lies beside this one, once; scripts run in the order asked. */
 export function fetched(name) {
-  return new Promise((done, failed) => {
+  files[name] ??= new Promise((done, failed) => {
     const href = new URL(name, script).href;
     const tag = name.endsWith(".js") ? h("script", { src: href }) : h("link", { rel: "stylesheet", href });
-    tag.onerror = failed;
+    tag.async = false;
     tag.onload = done;
+    tag.onerror = (error) => {
+      delete files[name];
+      failed(error);
+    };
     document.head.append(tag);
   });
+  return files[name];
 }

@@ -19,7 +19,7 @@ function start(element) {
 
   /** Fetch the whole explorer, once. */
   function whole() {
-    coming ??= Promise.all(["app.js", "app.css"].map(fetched)).then(
+    coming ??= fetched("app.js").then(
       () => {
         app = globalThis.stApp(element, view());
         window.stExplorer = app;
@@ -43,8 +43,11 @@ function start(element) {
     const answer = { ...first.answer, chosen: steps[chosen] };
     view().show({ answer, way, good: answer, before: null, pinned: null });
     performance.mark("explorer-ready");
-    // The answer is painted first.
-    setTimeout(whole);
+    // The answer is painted first; what follows comes side by side.
+    setTimeout(() => {
+      whole();
+      for (const name of ["later.js", "app.css"]) fetched(name).catch(() => {});
+    });
   } else whole().then(() => performance.mark("explorer-ready"));
 }
 

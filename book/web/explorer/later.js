@@ -1,8 +1,7 @@
-/** What follows the first answer: the other presets, the map and the tables. */
+/** What follows the first answer: the other presets, and all that stands beside and below it. */
 
-import { makeMap } from "./map.js";
-import { makePlace } from "./place.js";
+import { makeBeside } from "./beside.js";
+import { inLabels } from "./refused.js";
 import { rest } from "./rest.js";
-import { makeTables } from "./tables.js";
 
-globalThis.stLater = { makeMap, makePlace, makeTables, rest };
+globalThis.stLater = { inLabels, makeBeside, rest };

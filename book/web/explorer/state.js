@@ -125,6 +125,8 @@ export function ownShape(own) {
   if (parts.length !== names.length || !parts.every(whole)) return null;
   const given = Object.fromEntries(names.map((name, index) => [name, parts[index]]));
   const shape = names === OWN_FIELDS ? usual(given) : given;
+  // Latent attention has widths of its own, as in inputs/model.py.
+  if (shape.v_head_dim) shape.head_dim = shape.v_head_dim;
   const needed = [...OWN_FIELDS.slice(0, 6), "head_dim"];
   const good =
     needed.every((name) => Number.isInteger(shape[name]) && shape[name] >= 1) &&

@@ -42,6 +42,7 @@ export function makeView(root, actions) {
     box.append(made.side, made.below);
     placeNumbers();
     root.classList.remove("early");
+    if (current) show({ ...current, before: null });
   }
 
   /** Print the numbers of what is shown wherever they are asked for. */

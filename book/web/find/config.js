@@ -66,8 +66,13 @@ function unwrapped(kind, keys, notes, tables) {
     return [found, { tie_word_embeddings: keys.tie_word_embeddings, ...inner }];
   }
   const bare = kind in tables.wrappers && !(kind in tables.families);
-  return bare ? fail(`${FILE}: ${kind} without a text_config`) : [kind, keys];
+  if (bare) fail(`${FILE}: ${kind} without a text_config`);
+  if (tables.towers.some((name) => isFull(keys[name]))) notes.push(`only the language model of this ${kind} is read`);
+  return [kind, keys];
 }
+
+/** Whether a key says anything, as Python takes it. */
+const isFull = (value) => Boolean(value) && (typeof value !== "object" || Object.keys(value).length > 0);
 
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
@@ -82,7 +87,7 @@ function architecture(text, whole, notes, tables) {
   const [kind, keys] = unwrapped(outer, whole, notes, tables);
   const line = lineOf(text, "model_type");
   if (Object.hasOwn(tables.refused_families, kind)) {
-    fail(`${FILE}:${line}: architecture ${shown(kind)}: ${tables.sentences[tables.refused_families[kind]]}`);
+    fail(`${FILE}:${line}: architecture ${shown(kind)}: ${tables.sentences[tables.refused_families[kind]]}; ${tables.instead}`);
   }
   if (!Object.hasOwn(tables.families, kind)) {
     fail(`${FILE}:${line}: architecture ${shown(kind)} is not known here; choose a model, or give the sizes in the explorer`);
@@ -95,8 +100,13 @@ function refuseParts(text, keys, tables) {
     const value = keys[key];
     const empty = Array.isArray(value) && !value.length;
     if (value && !empty) {
-      fail(`${FILE}:${lineOf(text, key)}: ${key} = ${shown(value)}: ${tables.sentences[why]}`);
+      fail(`${FILE}:${lineOf(text, key)}: ${key} = ${shown(value)}: ${tables.sentences[why]}; ${tables.instead}`);
     }
+  }
+  const width = keys.word_embed_proj_dim ?? null;
+  if (width !== null && width !== keys.hidden_size) {
+    const line = lineOf(text, "word_embed_proj_dim");
+    fail(`${FILE}:${line}: word_embed_proj_dim = ${shown(width)}: an embedding of another width than the layers' is not modelled; ${tables.instead}`);
   }
 }
 
@@ -227,7 +237,7 @@ function shapeOf(source, kind, family) {
   const latent = latentOf(source, family);
   const further = source.keys.use_mtp === false ? 0 : source.count(["num_nextn_predict_layers", "num_mtp_modules"], 0);
   if (further) source.note("layers that predict further tokens are not counted");
-  if (!given && hidden_size % num_attention_heads) {
+  if (!given && !latent.v_head_dim && hidden_size % num_attention_heads) {
     fail(`${FILE}: hidden_size=${hidden_size} does not divide into num_attention_heads=${num_attention_heads}; give head_dim`);
   }
   if (num_attention_heads % num_query_groups) {
@@ -236,7 +246,7 @@ function shapeOf(source, kind, family) {
   return {
     ...{ num_layers, hidden_size, ffn_hidden_size, num_attention_heads, num_query_groups, vocab_size },
     ...{ gated: Number(Boolean(gated)), tied: Number(tied), window_size, windowed_layers },
-    head_dim: given || hidden_size / num_attention_heads,
+    head_dim: latent.v_head_dim || given || hidden_size / num_attention_heads,
     learned_positions: positions + (positions > 0 ? family.extra_positions : 0),
     ...experts,
     ...latent,

@@ -35,6 +35,8 @@ export function mount(element, worker) {
   const usual = element.querySelector("[name=fits] [selected]").value;
   const client = makeClient(worker, show);
   const open = makeOpen(client.open);
+  // What is refused has none of these: those of the question before would pass for its own.
+  const ofAnswer = [table.element, fallen.element, told];
   let result = null;
   let chosen = null;
   let waiting = 0;
@@ -63,6 +65,7 @@ export function mount(element, worker) {
     head.replaceChildren(why);
     live.say(why);
     for (const one of [ties, detail]) one.replaceChildren();
+    for (const one of ofAnswer) one.hidden = true;
     plot.show(null);
     open.start(null);
   }
@@ -91,6 +94,7 @@ export function mount(element, worker) {
     plot.show(message);
     table.show(message);
     fallen.show(message);
+    for (const one of ofAnswer) one.hidden = false;
     open.start(message);
     if (message.best.length) describe(message.best[0], "The fastest");
     else detail.replaceChildren();

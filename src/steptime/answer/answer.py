@@ -111,6 +111,12 @@ class Prediction(Shown):
         return float(self._means["model_flop_per_s"]) / 1e12
 
     @property
+    def peak_said(self) -> str:
+        """Return the peak that shares are of, in words: a processor may have none of 16 bits."""
+        rates_in = self.step.accelerator.rates_in
+        return f"best rate measured ({rates_in})" if rates_in else "16-bit peak"
+
+    @property
     def mfu_fraction(self) -> float:
         """Return the same as a share of the 16-bit peak."""
         return float(self._means["mfu_fraction"])
@@ -226,6 +232,7 @@ class Prediction(Shown):
         # What cannot be run comes first: it may make the rest of no use.
         told = (
             *not_had(step.said, step.layout, step.batch),
+            *step.model.remarks,
             *step.assumed,
             *self.known.assumed,
             *uses,

@@ -7,6 +7,7 @@ from typing import Unpack
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.peak import Memory
 from steptime.answer.question import Question
+from steptime.inputs.constants import constants_named
 from steptime.inputs.face import PredictInputs
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import step_asked
@@ -35,7 +36,7 @@ def predict(**inputs: Unpack[PredictInputs]) -> Prediction:
     """
     # Names are checked and all of them are there: no need to do that twice.
     step = step_asked(inputs)
-    predictor, constants = inputs["predictor"], inputs["constants"]
+    predictor, constants = inputs["predictor"], constants_named(inputs["constants"])
     return answer(Question(step=step, predictor=predictor, constants=constants))
 
 

@@ -187,7 +187,9 @@ def _share_assumed(device: Accelerator, bits: int, share: Share) -> tuple[Assume
 def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     found = []
     if predictor is None and not knows(device):
-        why = f"nobody measured matrix products of {device.name}"
+        measured = device.matmul_flop_per_s > 0.0
+        lacks = "compared runs on the kin of" if measured else "measured matrix products of"
+        why = f"nobody {lacks} {device.name}"
         found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
     if device.caution:
         found.append(taken("accelerator", device.name, device.caution))

@@ -25,6 +25,7 @@ UNSEEN_CELL = "no run of {cell} on its generation was compared"
 MORE_DEVICES = "no run on more than {most:,} devices of its generation was compared"
 MORE_PARAMETERS = "no model of over {most:,.0f}B parameters on its generation was compared"
 NO_GENERATION = "no run on a device of generation {generation} was compared"
+NO_KIN = "no run on this device was compared, nor on any of its kin"
 LONGER = "no run of sequences over {most:,} tokens was compared"
 MOSTLY_ATTENTION = (
     "its kernel alone can change the step twofold, and no such run counts in the interval"
@@ -167,8 +168,9 @@ def beyond(
     """
     reach = reaches().get(generation)
     if reach is None:
-        why = NO_GENERATION.format(generation=generation)
-        found = [_record(generation, why)]
+        # A device that somebody measured may say no generation.
+        why = NO_GENERATION.format(generation=generation) if generation else NO_KIN
+        found = [_record(generation or "this device", why)]
     else:
         found = _unseen(reach, matmul_flop_per_s, cell, record)
     longest = longest_seen()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from steptime.formulas.flops import causal_flop_per_token, num_devices, tokens_per_step
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.ranks import stage_shared
+from steptime.formulas.records import TimeFacts
 from steptime.formulas.roofline.context import head_ranks, key_heads
+from steptime.formulas.roofline.tensor import chunk_share
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.context_kind import CONTEXT_KIND, windows_refused
@@ -27,6 +29,13 @@ ONE_RANK = (
     "heads are exchanged over 1 rank here, so all goes round the ring as with p2p: heads of keys "
     "and values number {heads} over tp={tp}, context ranks in an NVLink domain {ranks}"
 )
+OVERLAP = "overlap_tp"
+"""The fact that says how much of the tensor-parallel messages products hide."""
+NO_DOMAIN = (
+    "hides nothing over tp={tp}: chunks land in memory that ranks of one NVLink domain of {domain} "
+    "map; software that is told to all the same does not start"
+)
+NO_SPLIT = "hides nothing without sequence parallelism: an all-reduce is not cut into chunks"
 NO_WINDOWS = (
     "{layers} layers have a sliding window, and Transformer Engine refuses those on a ring; the "
     "answer is for a ring that takes them"
@@ -63,6 +72,8 @@ def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:
         name = "recompute_layers"
         found.append(Assumed(what=name, value="0", why=UNUSED_LAYERS, how="--recompute full"))
     facts = one.time
+    if facts is not None:
+        found += _not_hidden(record, facts)
     if facts is not None and facts.cp_head_ranks == 0.0 and record.cp > 1.0:
         found += _one_rank(record, int(head_ranks(record, facts)))
     if record.cp > 1.0 and record.windowed_layers > 0.0 and windows_refused(one.lines):
@@ -70,6 +81,16 @@ def facts_unused(record: Job, one: Software) -> tuple[Assumed, ...]:
         value, how = str(one.lines[CONTEXT_KIND].value), "--fact cp_comm_type=all_gather"
         found.append(Assumed(what=CONTEXT_KIND, value=value, why=why, how=how))
     return tuple(found)
+
+
+def _not_hidden(record: Job, facts: TimeFacts) -> list[Assumed]:
+    """Return a record of tensor-parallel messages that nothing can hide, though facts say so."""
+    if record.tp == 1.0 or facts.overlap_tp == 0.0 or chunk_share(record, facts) > 0.0:
+        return []
+    if record.sequence_parallel == 0.0:
+        return [Assumed(what=OVERLAP, value="0", why=NO_SPLIT, how="--sequence-parallel")]
+    why = NO_DOMAIN.format(tp=int(record.tp), domain=int(record.nvlink_domain))
+    return [Assumed(what=OVERLAP, value="0", why=why, how="--fact overlap_tp=0")]
 
 
 def _one_rank(record: Job, ranks: int) -> list[Assumed]:

@@ -173,7 +173,8 @@ def assumed_data(tables: Decisions) -> dict[str, Any]:
             name.lower(): _plain(getattr(remarks, name))
             for name in (
                 *("UNUSED_LAYERS", "ONE_RANK", "NO_WINDOWS", "TOO_LONG", "HOLDS_MORE"),
-                *("WHOLE_LAYER", "OTHER_SOFTWARE", "SHARDING", "SEQUENCE"),
+                *("WHOLE_LAYER", "OTHER_SOFTWARE", "SHARDING", "SEQUENCE", "OVERLAP"),
+                *("NO_DOMAIN", "NO_SPLIT"),
             )
         }
         | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how},

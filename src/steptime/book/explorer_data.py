@@ -233,11 +233,13 @@ def memory_error() -> dict[str, Any]:
 def explorer_data() -> dict[str, Any]:
     """Return what the page loads, ready to be JSON; nobody may change it."""
     shape, device = model(CHAPTER_MODELS[0]), accelerator(accelerator_names()[0])
-    blank = dict.fromkeys(JOB_FIELDS, 0.0)
+    # A model and a device are always known: the blank record has what neither says.
+    said = {*_MODEL_FIELDS, *_DEVICE_FIELDS}
+    blank = {name: value for name, value in flat(shape, device).items() if name not in said}
     return {
         "models": model_entries(),
         "accelerators": accelerator_entries(),
-        "blank_job": {**blank, **flat(shape, device)},
+        "blank_job": blank,
         "schedules": schedule_entries(),
         "software": common_facts(device, shape),
         "hiding": HIDING,

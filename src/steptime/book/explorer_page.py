@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from steptime.book.explorer_named import named_data
 from steptime.book.explorer_state import asked_fields
 from steptime.book.explorer_static import fragment
 from steptime.book.figure_page import WEB, style_text
-from steptime.book.formula_text import formula_texts, short_form
+from steptime.book.formula_short import short_bodies
+from steptime.book.formula_text import formula_texts
 from steptime.book.javascript import bundle
 from steptime.book.minify import small_script, small_style
-from steptime.book.packed import packed_rows
+from steptime.book.packed import joined, packed_rows
 from steptime.inputs.counted import COUNTED
 
 OPENED = (
@@ -57,6 +59,7 @@ ROOTS = (
     "steptime.formulas.roofline.context:head_ranks",
     "steptime.formulas.roofline.context:heads_left_over",
     "steptime.formulas.roofline.context:key_heads",
+    "steptime.formulas.roofline.tensor:chunk_share",
     "steptime.formulas.ranks:stage_shared",
     "steptime.formulas.flops:attention_share",
     "steptime.formulas.flops:num_devices",
@@ -64,6 +67,7 @@ ROOTS = (
     "steptime.formulas.schedule_rules:schedule_rule",
     *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
+    "steptime.formulas.memory.states:unshared_bytes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
 )
@@ -71,10 +75,11 @@ ROOTS = (
 
 CHAIN = ("explorer/index.js", "explorer/app.js")
 """Modules whose scripts are fetched one after another: what draws the first answer, which is made
-with the page, and the whole explorer, which answers every state that is asked."""
+with the page, and what answers every state that is asked."""
 LATER = ("explorer/later.js", "explorer/opened.js", "explorer/software.js", "explorer/given.js")
-"""Modules that the page fetches: after its first answer, with the first formula opened, with the
-first software that somebody names, and with the first copy in another form."""
+"""Modules that the page fetches: after its first answer, the form first of all, with the first
+formula opened, with the first software that somebody names, and with the first copy in another
+form."""
 
 PAGE = AlonePage(
     name="explorer",
@@ -164,9 +169,6 @@ def data_texts() -> tuple[str, str]:
     rest["words"] = {name: data.pop(name) for name in WORDS}
     first = {kind: packed_rows(part(data[kind][:1], named=False)) for kind in KINDS}
     names = {kind: part(data[kind], named=True) for kind in KINDS}
-    # A model and a device are always known: only what neither says is read of the blank one.
-    said = {name for kind in KINDS for name in data[kind][0]["fields"]}
-    data["blank_job"] = {k: v for k, v in data["blank_job"].items() if k not in said}
     return _data_module({**data, **names, "first": first}), module_text("rest", rest)
 
 
@@ -174,16 +176,15 @@ def texts_text() -> str:
     """Return the script of the formulas as data: what is alike stands together, and packs well."""
     texts = formula_texts(OPENED, TABLES)
     # File by file: neighbours in the source say alike things.
-    files: dict[str, list[int]] = {}
-    of = {name: one["file"].partition(":") for name, one in texts["functions"].items()}
-    for file, _, line in sorted(of.values(), key=lambda place: place[0]):
-        files.setdefault(file, []).append(int(line))
-    functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
-    columns = {name: [one[name] for one in functions.values()] for name in ("args", "says", "from")}
-    bodies = short_form([one["body"] for one in functions.values()])
+    functions = dict(sorted(texts["functions"].items(), key=lambda one: str(one[1]["file"])))
+    files = Counter(one["file"] for one in functions.values())
+    columns = {name: [one[name] for one in functions.values()] for name in ("says", "from")}
+    columns["args"] = [" ".join(one["args"]) for one in functions.values()]
+    bodies = short_bodies([one["body"] for one in functions.values()])
     other = {key: one["name"] for key, one in functions.items() if "name" in one}
-    names = {"functions": list(functions), "names": other}
-    packed = {**texts, **names, "columns": columns, "files": files, "bodies": bodies}
+    names = {"functions": joined(list(functions)), "names": other}
+    lists = {name: joined(values) for name, values in columns.items()}
+    packed = {**texts, **names, "columns": lists, "files": files, "bodies": bodies}
     return module_text("packed", packed).replace("export const packed", "globalThis.stFormulaTexts")
 
 

@@ -52,3 +52,17 @@ def _column(values: list[Any]) -> Any:
         return {"of": of, "at": at}
     entries = packed_rows(of) if _alike(of) else of
     return {"of": entries} if at == list(range(len(of))) else {"of": entries, "at": at}
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Return texts as one, which a page takes apart again.
+
+    Args:
+        texts: None of them holds the sign between them.
+
+    Raises:
+        ValueError: If one does.
+    """
+    if any("|" in one for one in texts):
+        raise ValueError("a text holds the sign that parts texts")
+    return "|".join(texts)

@@ -9,6 +9,7 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.answer.width import logit
 from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.inputs.fields import BY_NAME
+from steptime.inputs.no_shapes import INSTEAD_ON_PAGE
 from steptime.planning.cuts import RUN_FIELDS, SIZE_FIELDS
 from steptime.planning.evaluate import HEADS_LEFT, NO_ROUNDS, REASONS
 from steptime.planning.question import TRIED_SCHEDULES, TRIED_ZERO, Question
@@ -22,6 +23,7 @@ from steptime.readers.huggingface.family_names import (
     INNER,
     REFUSED_FAMILIES,
     REFUSED_KEYS,
+    TOWERS,
     WRAPPERS,
 )
 
@@ -75,8 +77,10 @@ def reader_tables() -> dict[str, Any]:
         "classes": CLASSES,
         "inner": INNER,
         "wrappers": WRAPPERS,
+        "towers": TOWERS,
         "sentences": sentences,
         "refused_families": {key: sentences.index(why) for key, why in REFUSED_FAMILIES.items()},
         "refused_keys": {key: sentences.index(why) for key, why in REFUSED_KEYS.items()},
+        "instead": INSTEAD_ON_PAGE,
         "largest": LARGEST_SIZE,
     }

@@ -20,6 +20,7 @@ from steptime.inputs.training_step import shape_named
 from steptime.readers import Reading, read_configuration
 from steptime.readers.common.precision import asks_wide
 from steptime.readers.completed import noted, way_of
+from steptime.readers.keys.predict_line import predict_line
 from steptime.readers.keys.reading import where
 from steptime.readers.other_model import take_model
 
@@ -134,11 +135,12 @@ def _fact_where(line: int) -> str:
     return "assumed" if line < 0 else _where(line)
 
 
-def no_model(reading: Reading) -> str:
+def no_model(reading: Reading, device: str) -> str:
     """Return why a file's model is not known, and the way out.
 
     Args:
-        reading: Without a model.
+        reading: Without a model; with what its user adds.
+        device: Name of the accelerator that was asked of.
     """
     # What the command line gives in any case comes after the model.
     later = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
@@ -153,7 +155,7 @@ def no_model(reading: Reading) -> str:
         )
     return (
         f"{reading.path}: the model is not known: {model or 'the file does not give its sizes'}; "
-        "name it with --model, such as --model llama3-8b"
+        f"name it with --model, such as --model llama3-8b, or ask: {predict_line(reading, device)}"
     )
 
 
@@ -253,18 +255,18 @@ def explain_command(
     reading = read_configuration(path, settings(set_ or []), arguments or ())
     if model is not None:
         take_model(reading, shape_named(model))
-    if reading.model is None:
-        raise ConfigError(no_model(reading))
     given = {
         "num_gpus": gpus,
         "global_batch_size": global_batch_size,
         "micro_batch_size": micro_batch_size,
         "seq_length": seq_length,
     }
+    stated = {name: value for name, value in given.items() if value is not None}
+    if reading.model is None:
+        raise ConfigError(no_model(noted(reading, stated), accelerator))
     # NumPy is needed from here on: the other commands do without.
     from steptime.planning.explain import explained, step_of
 
-    stated = {name: value for name, value in given.items() if value is not None}
     device = how.device(accelerator, nvlink_domain)
     step = step_of(reading, device, stated, how.said)
     wide = asks_wide(reading)

@@ -16,7 +16,7 @@ from steptime.inputs.fields import BY_NAME, SIZES
 from steptime.inputs.in_number import counted
 from steptime.inputs.presets import accelerator as accelerator_preset
 from steptime.planning.asked_place import placed_layout
-from steptime.planning.placement import Placement, in_use, place, rest_words
+from steptime.planning.placement import RACK, SERVER, Placement, in_use, place, rest_words
 from steptime.planning.racks import racks_svg
 
 EXAMPLES = """
@@ -192,7 +192,7 @@ def place_command(
     caution = f"{device.name}: {device.caution}" if device and device.caution else ""
     placements = [
         place(layout, domain_size=size, order=order, spares_per_domain=spares)
-        for size in domain or ([device.nvlink_domain] if device else [72, 8])
+        for size in domain or ([device.nvlink_domain] if device else [RACK, SERVER])
     ]
     found = steps(placements, sizes, rest, how, accelerator)
     if as_svg:

@@ -88,7 +88,7 @@ def as_dict(result: Prediction) -> dict[str, Any]:
         "breakdown_s": dict(result.breakdown_s),
         "tflops_per_gpu": result.tflops_per_gpu,
         "mfu_fraction": result.mfu_fraction,
-        "mfu_convention": "model FLOP, attention in full, of the 16-bit peak",
+        "mfu_convention": f"model FLOP, attention in full, of the {result.peak_said}",
         "mfu_remark": result.mfu_remark,
         "mfu_causal_fraction": result.mfu_causal_fraction,
         "hfu_fraction": result.hfu_fraction,
@@ -190,7 +190,7 @@ def print_verdict(result: Prediction) -> None:
     """
     out = console()
     out.print(
-        f"{result.tflops_per_gpu:.1f} TFLOP/s per GPU, {utilisation(result)}, "
+        f"{_tflops(result.tflops_per_gpu)} TFLOP/s per GPU, {utilisation(result)}, "
         f"{result.tokens_per_s:,.0f} tokens/s ({result.tokens_per_s_per_gpu:,.1f} per GPU), "
         f"{counted(result.num_microbatches, 'micro-batches')}"
     )
@@ -204,6 +204,11 @@ def print_verdict(result: Prediction) -> None:
     for one in result.beyond:
         out.print(str(one), markup=False)
     print_unstated(result.unstated)
+
+
+def _tflops(rate: float) -> str:
+    """Return a rate with its digits: a processor's is far below one."""
+    return f"{rate:.1f}" if rate >= 1.0 else f"{rate:.3g}"
 
 
 def print_unstated(unstated: Sequence[Unstated]) -> None:
@@ -231,7 +236,7 @@ def utilisation(result: Prediction) -> str:
     full, causal = percent(result.mfu_fraction), percent(result.mfu_causal_fraction)
     other = "" if full == causal else f" ({causal} causal)"
     remark = f" ({result.mfu_remark})" if result.mfu_remark else ""
-    return f"MFU {full} of the 16-bit peak with attention in full{other}{remark}"
+    return f"MFU {full} of the {result.peak_said} with attention in full{other}{remark}"
 
 
 def _way(way: Remedy, result: Prediction) -> str:

@@ -61,7 +61,7 @@ def trace_command(
     step: TrainingStep | None,
     layout: Layout | None,
     how: opt.How,
-    narrow: bool,
+    ruled_out: frozenset[str],
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -83,7 +83,7 @@ def trace_command(
     if kinds == {False}:
         if len(paths) > 1 or figure_file is not None:
             raise ConfigError("one log at a time, and without --figure: it has no parts to draw")
-        show_log(read_log(paths[0]), told, how.constants, as_json, narrow)
+        show_log(read_log(paths[0]), told, how.constants, as_json, ruled_out)
         return
     if kinds != {True}:
         raise ConfigError("give traces, or a log, not both at once")
@@ -95,7 +95,7 @@ def trace_command(
     rows = beside(measured.parts_s, measured.hidden_s, said)
     notes = () if told is None else contradictions(ranks, told)
     # The gap between two different runs has no cause to look for.
-    causes = {} if told is None or notes else part_causes(rows, _asker(told, how, narrow))
+    causes = {} if told is None or notes else part_causes(rows, _asker(told, how, ruled_out))
     if figure_file is not None:
         write(
             figure_file,
@@ -119,13 +119,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
                 )
 
 
-def _asker(told: Prediction, how: opt.How, narrow: bool) -> Asker:
+def _asker(told: Prediction, how: opt.How, ruled_out: frozenset[str]) -> Asker:
     """Return who asks the model what a gap could be, in the words of the software it runs on."""
     return Asker(
         own=told,
         software=told.software.stack.family,
         constants=how.constants,
-        asks_narrow=narrow,
+        ruled_out=ruled_out,
     )
 
 

@@ -18,7 +18,7 @@ def show_log(
     told: Prediction | None,
     constants: RooflineConstants | None,
     as_json: bool,
-    narrow: bool = False,
+    ruled_out: frozenset[str] = frozenset(),
 ) -> None:
     """Print a log's steps, beside the answer where there is one, and what a gap could be.
 
@@ -27,7 +27,7 @@ def show_log(
         told: The answer; None without one.
         constants: Of the roofline model; the published ones if None.
         as_json: Whether to print JSON.
-        narrow: Whether the launch file asks for 16 bits or fewer by name.
+        ruled_out: Causes that the launch file rules out.
     """
     logged, said = _numbers(log, told)
     step_s = logged["step_time_s"]
@@ -38,7 +38,7 @@ def show_log(
     # The gap between two different runs has no cause to look for.
     found = None
     if told is not None and step_s is not None and not other:
-        found = _compared(step_s, told, constants, narrow)
+        found = _compared(step_s, told, constants, ruled_out)
     if as_json:
         prediction = None if told is None else prediction_dict(told)
         about: dict[str, Any] = {"software": log.title, "lines": log.lines}
@@ -118,12 +118,12 @@ def _numbers(
 
 
 def _compared(
-    step_s: float, told: Prediction, constants: RooflineConstants | None, narrow: bool
+    step_s: float, told: Prediction, constants: RooflineConstants | None, ruled_out: frozenset[str]
 ) -> Comparison:
     return compared(
         measured(f"{step_s!r}s", told, "the log's"),
         told,
-        asks_narrow=narrow,
+        ruled_out=ruled_out,
         software=told.software.stack.family,
         constants=constants,
     )

@@ -15,7 +15,8 @@ from steptime.inputs.fields import BY_NAME
 from steptime.inputs.layout import Layout
 from steptime.inputs.training_step import TrainingStep, shape_named, training_step
 from steptime.readers import read_configuration
-from steptime.readers.common.precision import asks_narrow
+from steptime.readers.common.precision import ruled_out
+from steptime.readers.completed import noted
 from steptime.readers.other_model import take_model
 
 Launch = Annotated[
@@ -30,8 +31,8 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options of a training step, all of which may be left out.
 
     Args:
-        command: Takes the step or None, the layout or None, ``how``, and whether the launch file
-            asks for 16 bits or fewer by name; then options of its own.
+        command: Takes the step or None, the layout or None, ``how``, and the causes that
+            the launch file rules out; then options of its own.
     """
     shared = [
         one.replace(
@@ -45,7 +46,7 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
     own = [
         one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for one in inspect.signature(command, eval_str=True).parameters.values()
-        if one.name not in ("step", "layout", "how", "narrow")
+        if one.name not in ("step", "layout", "how", "ruled_out")
     ]
     launch = inspect.Parameter(
         "launch", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Launch
@@ -53,11 +54,13 @@ def takes_maybe_step(command: Callable[..., None]) -> Callable[..., None]:
 
     def asked(how: opt.How, launch: Path | None, **given: Any) -> None:
         sizes = {one.name: given.pop(one.name) for one in shared}
-        found: tuple[TrainingStep | None, bool]
-        found = (_step(sizes, how), False) if launch is None else _launched(sizes, launch, how)
-        step, narrow = found
+        found: tuple[TrainingStep | None, frozenset[str]]
+        found = (
+            (_step(sizes, how), frozenset()) if launch is None else _launched(sizes, launch, how)
+        )
+        step, ruled = found
         layout = _layout(sizes) if step is None else step.layout
-        command(step=step, layout=layout, how=how, narrow=narrow, **given)
+        command(step=step, layout=layout, how=how, ruled_out=ruled, **given)
 
     asked.__signature__ = inspect.Signature([*own, launch, *shared])  # type: ignore[attr-defined]
     asked.__doc__, asked.__name__ = command.__doc__, command.__name__
@@ -109,19 +112,21 @@ def _refuse_cut(sizes: Mapping[str, Any]) -> None:
             raise ConfigError(f"the file of --launch says how its step is cut; leave {flag} out")
 
 
-def _launched(sizes: Mapping[str, Any], launch: Path, how: opt.How) -> tuple[TrainingStep, bool]:
+def _launched(
+    sizes: Mapping[str, Any], launch: Path, how: opt.How
+) -> tuple[TrainingStep, frozenset[str]]:
     if sizes["accelerator"] is None:
         raise ConfigError("--launch needs --accelerator, which launch files do not name")
     _refuse_cut(sizes)
     reading = read_configuration(launch, {}, ())
     if sizes["model"] is not None:
         take_model(reading, shape_named(sizes["model"]))
+    stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     if reading.model is None:
         from steptime.cli.explain import no_model
 
-        raise ConfigError(no_model(reading))
+        raise ConfigError(no_model(noted(reading, stated), str(sizes["accelerator"])))
     from steptime.planning.explain import step_of
 
-    stated = {name: sizes[name] for name in _SIZES if sizes[name] is not None}
     device = how.device(sizes["accelerator"], sizes["nvlink_domain"])
-    return step_of(reading, device, stated, how.said), asks_narrow(reading)
+    return step_of(reading, device, stated, how.said), ruled_out(reading)

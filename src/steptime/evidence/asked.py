@@ -14,10 +14,10 @@ from steptime.evidence.judge import validation
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import Validation
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import RooflineConstants, constants_named
 from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.fact import Value
-from steptime.inputs.said import Said
+from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
 from steptime.inputs.written import output_path
 
@@ -31,7 +31,7 @@ def validate(
     date: str | None = None,
     facts: Mapping[str, Value] | None = None,
     predictor: str = DEFAULT,
-    constants: RooflineConstants | None = None,
+    constants: RooflineConstants | str | Path | None = None,
     fit: str | Path | None = None,
 ) -> Validation:
     """Return a model's error on each of your runs, or on the chapter's.
@@ -44,7 +44,7 @@ def validate(
         date: Month in which it was current, likewise.
         facts: Single facts of the software, by name.
         predictor: roofline, baseline or chapter.
-        constants: Of the roofline model; the published ones if None.
+        constants: Of the roofline model, or the .toml file with yours; the published ones if None.
         fit: Where constants of your cluster are written, fitted to these runs; they answer, and
             stand in the result's ``fit``. Where runs gain nothing by them, nothing is written and
             the published ones answer.
@@ -63,10 +63,10 @@ def validate(
     if file is not None and not isinstance(file, (str, Path)):
         raise ConfigError(f"file must be the path of a table of runs, got {file!r:.60}")
     given = OwnRows(tuple(chapter_rows()), (), ()) if file is None else own_rows(Path(file))
-    said = Said(stack=stack, date=date, facts=tuple((facts or {}).items()))
+    said = Said(stack=stack, date=date, facts=fact_pairs(facts))
     rows = [with_said(row, said, network_gbit) for row in given.rows]
     if fit is None:
-        result = validation(rows, predictor, constants)
+        result = validation(rows, predictor, constants_named(constants))
     else:
         check_fits("fit", predictor, "predictor='roofline'")
         result = _fitted(rows, output_path("fit", fit, file=file))

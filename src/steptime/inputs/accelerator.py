@@ -37,6 +37,7 @@ class Accelerator:
         product_scale: Rate of its products over the one measured, where that was another part's.
         caution: Why an answer for it is not to be trusted; empty where it may be.
         generation: A key of ``data/generations.toml``, or another word where there is none.
+        rates_in: Precision of the products that its rates are of, where those are not 16-bit.
         source: Key in ``references.bib`` and place in it.
     """
 
@@ -61,6 +62,7 @@ class Accelerator:
     product_scale: float = 1.0
     caution: str = ""
     generation: str = ""
+    rates_in: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:

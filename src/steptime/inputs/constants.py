@@ -222,9 +222,24 @@ def check_constants(value: object) -> None:
     """
     if value is not None and not isinstance(value, RooflineConstants):
         raise ConfigError(
-            f"constants must be what steptime.inputs.constants.read_constants(FILE) returns, "
-            f"got {value!r:.60}"
+            "constants must be a .toml file, as validate(fit=FILE) writes, or the constants that "
+            f"it holds, got {value!r:.60}"
         )
+
+
+def constants_named(value: object) -> RooflineConstants | None:
+    """Return the constants that somebody names: a file's, or those that are given; None for none.
+
+    Args:
+        value: As it came in.
+
+    Raises:
+        ConfigError: If it is neither, or the file cannot be read.
+    """
+    if isinstance(value, (str, Path)) and Path(value).suffix == ".toml":
+        return read_constants(Path(value))
+    check_constants(value)
+    return value if isinstance(value, RooflineConstants) else None
 
 
 def check_constant(name: str, value: object) -> float:

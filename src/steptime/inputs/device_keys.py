@@ -25,7 +25,7 @@ _KEYS: dict[str, type] = {
     **dict.fromkeys(("nvlink_domain", "node_size", "num_sms"), int),
     **dict.fromkeys(("name", "caution", "generation"), str),
     **{"matmul_inferred": bool, "aliases": list, "source": dict},
-    # What `measure` writes beside the rates, for its reader alone.
+    # What `measure` writes beside the rates: of it, only in which bits products were timed counts.
     "timings": list,
 }
 

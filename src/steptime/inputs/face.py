@@ -29,8 +29,10 @@ class AnswerInputs(TypedDict, total=False):
         Field(help="roofline, baseline or chapter; default: the better one that knows the device."),
     ]
     constants: Annotated[
-        RooflineConstants | None,
-        Field(help="Of the roofline model; default: the published ones."),
+        RooflineConstants | str | Path | None,
+        Field(
+            help="Of the roofline model, or the .toml file with yours; default: the published ones."
+        ),
     ]
 
 
@@ -164,7 +166,8 @@ class DomainInputs(TypedDict, total=False):
         str | Path | Accelerator | None, Field(help="Gives the size of a domain.")
     ]
     domain_size: Annotated[
-        int | None, Field(help="GPUs in one domain: 8 in a server, 72 in an NVL72 rack.")
+        int | None,
+        Field(help="GPUs in one domain: 8 in a server (where nothing says it), 72 in a rack."),
     ]
     spares_per_domain: Annotated[int, Field(help="GPUs to keep free in each domain.", default=0)]
 

@@ -167,7 +167,7 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
         bool | None,
         Field(
             flags=("--sequence-parallel/--no-sequence-parallel",),
-            help="Split norms over the tensor ranks; default: on where tp > 1.",
+            help="Split norms over tensor ranks; default: as usual with the software.",
             group="cut",
             label="SP",
             key="sp",
@@ -226,7 +226,8 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
         str,
         Field(
             flags=("--order",),
-            help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp.",
+            help="Rank order: megatron; with --predictor baseline also llama3, or axes from the "
+            "nearest, as tp-cp-dp-pp.",
             group="choice",
             label="order",
             default="megatron",

@@ -70,7 +70,7 @@ class HowInputs(TypedDict, total=False):
         Mapping[str, Value] | None,
         Field(
             flags=("--fact",),
-            help="One fact of the software, NAME=VALUE such as overlap_dp=0; repeat it.",
+            help="A fact of the software: overlap_dp=0; repeat it. {'overlap_dp': 0} in Python.",
             group="software",
             label="facts",
         ),

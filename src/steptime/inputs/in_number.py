@@ -12,6 +12,8 @@ def in_number(count: float, words: str) -> str:
     """
     if count != 1:
         return words
+    if words.endswith("ies"):
+        return f"{words.removesuffix('ies')}y"
     return words.removesuffix("es" if words.endswith("ches") else "s")
 
 

@@ -140,6 +140,7 @@ class Rule:
     short: str
 
 
+DENSE = "the model is dense"
 RULES = (
     Rule(
         field="global_batch_size",
@@ -173,7 +174,7 @@ RULES = (
     Rule(
         field="ep",
         sentence="ep={ep} needs experts, and {name} is dense; use ep={nearest}",
-        short="the model is dense",
+        short=DENSE,
     ),
     Rule(
         field="ep",
@@ -204,10 +205,19 @@ RULES = (
     Rule(
         field="etp",
         sentence="etp={etp} needs experts, and {name} is dense; use etp={nearest}",
-        short="the model is dense",
+        short=DENSE,
     ),
 )
 """Of each rule of `steptime.formulas.validity`, from rule 1 on. The layout page says the same."""
+
+
+def rule_of_dense(field: str) -> Rule | None:
+    """Return the rule that refuses a size above 1 of a model without experts; None for others.
+
+    Args:
+        field: Of a layout.
+    """
+    return next((rule for rule in RULES if (rule.field, rule.short) == (field, DENSE)), None)
 
 
 def num_microbatches(layout: Layout, batch: Batch) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from steptime.inputs.assumed import Assumed
 from steptime.inputs.errors import ConfigError, check_choice, check_count
 from steptime.inputs.fact import Fact
 from steptime.inputs.kinds import check_kinds
@@ -89,7 +90,8 @@ class ModelShape:
         ffn_hidden_size: Width inside the dense feed-forward network, f.
         num_attention_heads: Query heads.
         num_query_groups: Key and value heads; equal to the query heads without grouping.
-        head_dim: Width of one head; ``hidden_size / num_attention_heads`` if 0 is given.
+        head_dim: Width of one head; ``hidden_size / num_attention_heads`` if 0 is given. Latent
+            attention has widths of its own, and ``v_head_dim`` here.
         vocab_size: Entries of the embedding, V.
         gated: Whether the feed-forward network has a gate (SwiGLU): three matrices, not two.
         tied: Whether the embedding also serves as the output matrix.
@@ -112,6 +114,7 @@ class ModelShape:
         glu_offset: What is added to the part that the gate multiplies.
         sinks: Whether each head has a learned sink, which takes a share of the softmax.
         max_positions: Tokens of the longest sequence that it is stated for; 0 where nothing says.
+        remarks: How the file that it was read from was taken: what is not counted, or assumed.
     """
 
     name: str
@@ -143,23 +146,12 @@ class ModelShape:
     glu_offset: float = 0.0
     sinks: bool = False
     max_positions: int = 0
+    remarks: tuple[Assumed, ...] = field(default=(), compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        check_kinds(self)
-        check_choice("norm", self.norm, ("", *NORMS))
-        check_choice("activation", self.activation, ("", *ACTIVATIONS))
-        for field in (
-            "num_layers",
-            "hidden_size",
-            "ffn_hidden_size",
-            "num_attention_heads",
-            "num_query_groups",
-            "vocab_size",
-        ):
-            check_count(field, getattr(self, field), most=10**8)
-        counts = ("learned_positions", "window_size", "windowed_layers", "mtp_layers")
-        for field in (*counts, "max_positions"):
-            check_count(field, getattr(self, field), least=0, most=10**8)
+    def _set_head_dim(self) -> None:
+        if self.latent_attention is not None:
+            # Configurations leave the width out, or mean the part with positions by it.
+            object.__setattr__(self, "head_dim", self.latent_attention.v_head_dim)
         if self.head_dim == 0:
             if self.hidden_size % self.num_attention_heads:
                 raise ConfigError(
@@ -167,6 +159,24 @@ class ModelShape:
                     f"num_attention_heads={self.num_attention_heads}; give head_dim"
                 )
             object.__setattr__(self, "head_dim", self.hidden_size // self.num_attention_heads)
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        check_choice("norm", self.norm, ("", *NORMS))
+        check_choice("activation", self.activation, ("", *ACTIVATIONS))
+        for name in (
+            "num_layers",
+            "hidden_size",
+            "ffn_hidden_size",
+            "num_attention_heads",
+            "num_query_groups",
+            "vocab_size",
+        ):
+            check_count(name, getattr(self, name), most=10**8)
+        counts = ("learned_positions", "window_size", "windowed_layers", "mtp_layers")
+        for name in (*counts, "max_positions"):
+            check_count(name, getattr(self, name), least=0, most=10**8)
+        self._set_head_dim()
         check_count("head_dim", self.head_dim, most=10**6)
         if self.num_attention_heads % self.num_query_groups:
             raise ConfigError(

@@ -7,10 +7,9 @@ from fnmatch import fnmatchcase
 
 from steptime.inputs.datafiles import data_table
 
-INSTEAD = (
-    "what can be asked is a decoder of its sizes with plain attention in every layer: write them "
-    "into a TOML file, -m FILE.toml"
-)
+_ASKED = "what can be asked is a decoder of its sizes with plain attention in every layer: "
+INSTEAD = f"{_ASKED}write them into a TOML file, -m FILE.toml"
+INSTEAD_ON_PAGE = f"{_ASKED}give them in the explorer"
 _SIGNS = re.compile(r"[^a-z0-9]")
 
 

@@ -47,7 +47,8 @@ def _check_keys(
     given: tuple[str, ...] = (),
 ) -> None:
     """Refuse unknown keys, each with its line, and name all missing ones at once."""
-    known = [*(one.name for one in fields(kind)), *((TYPE,) if kind is ModelShape else ())]
+    stated = [one.name for one in fields(kind) if one.name != "remarks"]
+    known = [*stated, *((TYPE,) if kind is ModelShape else ())]
     needed = [one.name for one in fields(kind) if one.default is MISSING]
     for key in entry:
         if key not in known and key not in NOTES:

@@ -14,7 +14,7 @@ from typing import Any
 
 from steptime.inputs.errors import ConfigError
 
-RECORD, FLOAT, ENTRY = "$record", "$float", "$entry"
+RECORD, FLOAT, ENTRY, PAIRS = "$record", "$float", "$entry", "$pairs"
 
 
 def plain(value: Any) -> Any:
@@ -38,7 +38,10 @@ def plain(value: Any) -> Any:
         given = {one.name: plain(getattr(value, one.name)) for one in fields(value) if one.init}
         return {RECORD: f"{kind.__module__}:{kind.__qualname__}"} | given
     if isinstance(value, Mapping):
-        return {str(name): plain(one) for name, one in value.items()}
+        if all(isinstance(name, str) for name in value):
+            return {name: plain(one) for name, one in value.items()}
+        # JSON names with texts alone; a constant may be of a generation and its bits.
+        return {PAIRS: [[plain(name), plain(one)] for name, one in value.items()]}
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
     raise ConfigError(f"a {type(value).__name__} has no place in JSON")
@@ -72,6 +75,16 @@ def _entry(table: object, name: object) -> Any:
     return one
 
 
+def _pairs(value: Any) -> dict[Any, Any]:
+    """Return values by names that are no texts."""
+    try:
+        return {recorded(name): recorded(one) for name, one in value}
+    except ConfigError:
+        raise
+    except (TypeError, ValueError):
+        raise ConfigError(f"{PAIRS} must be a list of names with their values") from None
+
+
 def recorded(value: Any) -> Any:
     """Return what `plain` was given; lists come back as tuples, which is what records hold.
 
@@ -87,6 +100,8 @@ def recorded(value: Any) -> Any:
         return value
     if value.keys() == {FLOAT}:
         return float(value[FLOAT])
+    if value.keys() == {PAIRS}:
+        return _pairs(value[PAIRS])
     if ENTRY in value:
         return _entry(value[ENTRY], value.get("name"))
     if RECORD not in value:

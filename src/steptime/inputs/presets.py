@@ -100,6 +100,16 @@ def _matmul_tflop_per_s(entry: dict[str, Any]) -> float:
     return float(entry.get("matmul_tflop_per_s", 0))
 
 
+def _rates_in(entry: dict[str, Any]) -> str:
+    """Return the precision that all products of a measured device were timed in, if not 16-bit."""
+    timed = {str(one.get("precision", "")) for one in entry.get("timings", []) if _is_product(one)}
+    return timed.pop() if len(timed) == 1 and "bf16" not in timed else ""
+
+
+def _is_product(timing: object) -> bool:
+    return isinstance(timing, dict) and timing.get("kind") == "product"
+
+
 def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
     """Return the accelerator that one table of ``accelerators.toml`` describes.
 
@@ -134,6 +144,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         product_scale=float(entry.get("product_scale", 1)),
         caution=entry.get("caution", ""),
         generation=entry.get("generation", ""),
+        rates_in=_rates_in(entry),
         source=entry.get("source", {}).get("default", ""),
     )
 

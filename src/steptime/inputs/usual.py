@@ -48,7 +48,7 @@ def usual_layout(
     if found["etp"] is None:
         found["etp"] = usual_etp(shape, tp, assumed)
     if found["sequence_parallel"] is None:
-        found["sequence_parallel"] = tp > 1 and usual_stack(said).sequence_parallel
+        found["sequence_parallel"] = sequence_parallel_taken(tp, said, assumed)
     if found["recompute"] is None:
         found["recompute"] = recompute_taken(said, assumed)
     return found
@@ -113,6 +113,21 @@ def zero_stage_taken(
     stage, why = usual_zero_stage(said, shape, pp)
     assumed.append(taken("zero", str(stage), why, "--zero N"))
     return stage
+
+
+def sequence_parallel_taken(tp: int, said: Said, assumed: list[Assumed]) -> bool:
+    """Return whether tensor ranks share norms where nobody says it: as is usual.
+
+    Args:
+        tp: Tensor-parallel size.
+        said: Of the software, in its time.
+        assumed: Gets what is taken where it is off: on is what tensor ranks mostly have.
+    """
+    stack = usual_stack(said)
+    if tp > 1 and not stack.sequence_parallel:
+        why = f"usual with {stack.name}"
+        assumed.append(taken("sequence_parallel", "off", why, "--sequence-parallel"))
+    return tp > 1 and stack.sequence_parallel
 
 
 def recompute_taken(said: Said, assumed: list[Assumed]) -> str:

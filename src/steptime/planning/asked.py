@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from steptime.inputs.ability import ability_of
+from steptime.inputs.constants import constants_named
 from steptime.inputs.entries import entries
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
 from steptime.inputs.face import EmitInputs, SearchedAndEmitted, SearchInputs
@@ -91,7 +92,7 @@ def search_question(**inputs: Unpack[SearchInputs]) -> Question:
         last_stage_layers=inputs["last_stage_layers"],
         predictor=inputs["predictor"],
         said=said,
-        constants=inputs["constants"],
+        constants=constants_named(inputs["constants"]),
         hbm_share=inputs["memory_share"],
         fits_with=inputs["fits_with"],
         **{name: values for name, values in lists.items() if values},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from steptime.inputs.errors import ConfigError
 from steptime.inputs.face import PlaceInputs
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import Layout
 from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named
 from steptime.inputs.usual import dp_of
-from steptime.planning.placement import Placement
+from steptime.planning.placement import SERVER, Placement
 from steptime.planning.placement import place as place_layout
 
 
@@ -23,7 +22,7 @@ def place(**inputs: Unpack[PlaceInputs]) -> Placement:
         **inputs: As in `steptime.inputs.face.PlaceInputs`.
 
     Raises:
-        ConfigError: If the sizes do not fit, or nothing gives the size of a domain.
+        ConfigError: If the sizes do not fit.
 
     Example:
         >>> import steptime
@@ -32,9 +31,8 @@ def place(**inputs: Unpack[PlaceInputs]) -> Placement:
     """
     domain_size = inputs["domain_size"]
     if domain_size is None:
-        if inputs["accelerator"] is None:
-            raise ConfigError("place needs domain_size=… or accelerator=…")
-        domain_size = device_named(inputs["accelerator"]).nvlink_domain
+        device = inputs["accelerator"]
+        domain_size = SERVER if device is None else device_named(device).nvlink_domain
     return place_layout(
         placed_layout(**inputs),
         domain_size=domain_size,

@@ -15,9 +15,8 @@ from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.training_step import TrainingStep
+from steptime.planning.cause_flags import FILE, causes_known, flag_of
 from steptime.planning.change import may_run
-
-FILE = "causes.toml"
 
 CONVENTIONS = {
     "hardware": "the rate counts the recomputed forward pass too",
@@ -53,22 +52,6 @@ class Cause:
     flag: str
 
 
-def causes_known() -> dict[str, Mapping[str, Any]]:
-    """Return the causes of ``data/causes.toml``, by name."""
-    return {name: entry for name, entry in data_table(FILE).items() if "title" in entry}
-
-
-def flag_of(name: str, software: str) -> str:
-    """Return what mends a cause, in the words of a software.
-
-    Args:
-        name: Key of the cause.
-        software: A family, or a format of launch files.
-    """
-    flags = causes_known()[name]["flags"]
-    return str(flags.get(software, flags["default"]))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
     """Asks the model what each cause would change.
@@ -77,14 +60,14 @@ class Asker:
         own: The answer as the file has it.
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
-        asks_narrow: Whether 16 bits or fewer are asked for by name: then 32 are no cause.
+        ruled_out: Causes that the launch file rules out.
         asked_for: The cause that the file itself asks for; empty if none.
     """
 
     own: Prediction
     software: str
     constants: RooflineConstants | None = None
-    asks_narrow: bool = False
+    ruled_out: frozenset[str] = frozenset()
     asked_for: str = ""
 
     def causes(self, measured_s: float, *, is_rate: bool) -> Iterator[Cause]:
@@ -100,6 +83,8 @@ class Asker:
         if is_rate:
             yield from self._counts(measured_s, gap)
         for name, entry in causes_known().items():
+            if self.rules_out(name, entry):
+                continue
             # A faster run has the better side of a cause, where the answer does not.
             found = self.with_cause(entry) if gap > 0.0 else self.without_cause(entry)
             if found is None:
@@ -117,8 +102,32 @@ class Asker:
                 title=entry["title"] if gap > 0.0 else f"not so in the run: {entry['title']}",
                 step_time_s=time_s,
                 gap_fraction=share,
-                flag=flag_of(name, self.software) if gap > 0.0 else "",
+                flag=self.flag(name) if gap > 0.0 else "",
             )
+
+    def flag(self, name: str) -> str:
+        """Return what mends a cause here; empty where the run lacks what that asks for.
+
+        Args:
+            name: Key of the cause.
+        """
+        return flag_of(name, self.software, self.own)
+
+    def rules_out(self, name: str, entry: Mapping[str, Any]) -> bool:
+        """Return whether a cause contradicts what is stated, or what the software ever does.
+
+        Args:
+            name: Key of the cause.
+            entry: Of ``causes_known``.
+        """
+        step = self.own.step
+        stated = dict(step.said.facts)
+        if name in self.ruled_out or self.own.software.stack.family in entry.get("never", {}):
+            return True
+        if "recompute" in entry and "recompute" not in step.open:
+            return True
+        is_dated = entry.get("age", False) and step.said.date is not None
+        return is_dated or bool(entry.get("facts", {}).keys() & stated.keys())
 
     def _counts(self, measured_s: float, gap: float) -> Iterator[Cause]:
         """Yield the other ways to count FLOP that bring a rate nearer to the answer."""
@@ -146,7 +155,7 @@ class Asker:
         return self._again(replace(step, layout=replace(step.layout, recompute=word)))
 
     def with_cause(self, entry: Mapping[str, Any]) -> Prediction | float | None:
-        """Return the step with a cause; None where it does not apply, or is ruled out as stated.
+        """Return the step with a cause; None where it does not apply.
 
         Args:
             entry: Of ``causes_known``.
@@ -156,10 +165,9 @@ class Asker:
         """
         step = self.own.step
         if entry.get("wide"):
-            return None if self.asks_narrow else wide_time_s(self.own)
+            return wide_time_s(self.own)
         if "facts" in entry:
-            ruled_out = entry["facts"].keys() & dict(step.said.facts).keys()
-            return None if ruled_out else self._with_facts(entry["facts"])
+            return self._with_facts(entry["facts"])
         if "network" in entry:
             rate = step.accelerator.network_bytes_per_s * entry["network"]
             device = replace(step.accelerator, network_bytes_per_s=rate)
@@ -183,12 +191,15 @@ class Asker:
         """Return the one flag that saves most of the predicted step and fits, and that share."""
         best, gain = "", 0.0
         for name, entry in causes_known().items():
+            # What newer software mends is no flag of the file.
+            if entry.get("age") or not self.flag(name):
+                continue
             found = self.without_cause(entry)
             if found is None or not (may_run(found) or found.total_bytes <= self.own.total_bytes):
                 continue
             saved = 1.0 - found.step_time_s / self.own.step_time_s
             if saved > max(gain, _LEAST):
-                best, gain = flag_of(name, self.software), saved
+                best, gain = self.flag(name), saved
         return best, gain
 
 

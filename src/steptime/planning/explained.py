@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from steptime.answer.answer import Prediction
-from steptime.inputs.constants import RooflineConstants
+from steptime.inputs.constants import RooflineConstants, constants_named
 from steptime.inputs.face import ExplainInputs
 from steptime.inputs.said import Said, fact_pairs
 from steptime.inputs.signed import checked_names
@@ -15,7 +15,7 @@ from steptime.inputs.training_step import device_named, shape_named
 from steptime.planning.explain import Explanation, explained, step_of
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers import Reading, read_configuration
-from steptime.readers.common.precision import asks_narrow, asks_wide
+from steptime.readers.common.precision import asks_wide, ruled_out
 from steptime.readers.other_model import take_model
 
 LEFT_OUT = ("num_gpus", "global_batch_size", "micro_batch_size", "seq_length")
@@ -54,11 +54,12 @@ def explain(path: str | Path, **inputs: Unpack[ExplainInputs]) -> Explanation:
     device = device_named(inputs["accelerator"], inputs["nvlink_domain"], inputs["network_gbit"])
     step = step_of(reading, device, stated, said)
     wide = asks_wide(reading)
-    told = explained(step, inputs["predictor"], inputs["constants"], asks_wide=wide)
+    constants = constants_named(inputs["constants"])
+    told = explained(step, inputs["predictor"], constants, asks_wide=wide)
     text = inputs["measured"]
     if text is None:
         return told
-    beside = comparison(reading, told.own, str(text), inputs["constants"], "measured")
+    beside = comparison(reading, told.own, str(text), constants, "measured")
     return replace(told, beside=beside)
 
 
@@ -85,7 +86,7 @@ def comparison(
         measured(text, own, whose),
         own,
         asks_wide=asks_wide(reading),
-        asks_narrow=asks_narrow(reading),
+        ruled_out=ruled_out(reading),
         software=reading.software,
         constants=constants,
     )

@@ -11,7 +11,8 @@ from steptime.answer.remarks import past_the_peak
 from steptime.inputs.constants import RooflineConstants
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
-from steptime.planning.causes import CONVENTIONS, Asker, Cause, flag_of
+from steptime.planning.cause_flags import flag_of
+from steptime.planning.causes import CONVENTIONS, Asker, Cause
 from steptime.planning.change import may_run
 from steptime.planning.remedy import remedies
 
@@ -116,7 +117,7 @@ def compared(
     own: Prediction,
     *,
     asks_wide: bool = False,
-    asks_narrow: bool = False,
+    ruled_out: frozenset[str] = frozenset(),
     software: str = "",
     constants: RooflineConstants | None = None,
 ) -> Comparison:
@@ -126,7 +127,7 @@ def compared(
         found: What was measured.
         own: The answer.
         asks_wide: Whether the launch file asks for products in 32 bits.
-        asks_narrow: Whether it asks for fewer bits by name: then 32 are no cause.
+        ruled_out: Causes that it rules out.
         software: Family of the launch file's software.
         constants: Of the roofline model; the published ones if None.
     """
@@ -134,7 +135,7 @@ def compared(
         own=own,
         software=software,
         constants=constants,
-        asks_narrow=asks_narrow,
+        ruled_out=ruled_out,
         asked_for="fp32" if asks_wide else "",
     )
     low, high = own.step_time_low_s, own.step_time_high_s

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from steptime.evidence.trace_beside import Row, predicted_parts
 from steptime.inputs.datafiles import data_table
-from steptime.planning.causes import FILE, MOST_SHARE, Asker, causes_known, flag_of, wide_slowdown
+from steptime.planning.cause_flags import FILE, causes_known
+from steptime.planning.causes import MOST_SHARE, Asker, wide_slowdown
 
 _COMPUTE = "compute"
 _SPEAKS_FOR_COMPUTE = "products"
@@ -90,7 +91,7 @@ def _asked(row: Row, part: str, asker: Asker, least_s: float) -> tuple[Asked, ..
     """Return the causes that bring a part nearer to what was measured, the nearest first."""
     found = []
     for name, entry in causes_known().items():
-        if part not in entry["parts"]:
+        if part not in entry["parts"] or asker.rules_out(name, entry):
             continue
         part_s = _part_s(row, asker, name)
         # What leaves more of a gap than it closes explains nothing.
@@ -106,7 +107,7 @@ def _asked(row: Row, part: str, asker: Asker, least_s: float) -> tuple[Asked, ..
                 title=entry["title"] if slower else f"not so in the run: {entry['title']}",
                 part_s=part_s,
                 gap_fraction=share,
-                flag=flag_of(name, asker.software) if slower else "",
+                flag=asker.flag(name) if slower else "",
             )
         )
     return tuple(sorted(found, key=lambda one: abs(1.0 - one.gap_fraction)))

@@ -14,6 +14,8 @@ from steptime.inputs.shown import Row, Shown
 from steptime.planning.groups import expert_counts, group_counts, hop_counts
 
 MOST_DEVICES = 1_000_000
+RACK, SERVER = 72, 8
+"""GPUs in the NVLink domain of an NVL72 rack, and of a server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

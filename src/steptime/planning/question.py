@@ -21,6 +21,7 @@ from steptime.inputs.layout import (
     STAGE_FIELDS,
     Batch,
     Layout,
+    rule_of_dense,
 )
 from steptime.inputs.model import ModelShape
 from steptime.inputs.precision import check_precision
@@ -162,6 +163,10 @@ class Question:
             for size in sizes:
                 check_count(name, size, most=10**7)
             experts = self.model.experts.num_experts if self.model.experts else 1
+            rule = rule_of_dense(name) if self.model.experts is None else None
+            if rule is not None and min(sizes) > 1:
+                asked = {name: ", ".join(map(str, sizes)), "name": self.model.name, "nearest": 1}
+                raise ConfigError(rule.sentence.format(**asked))
             if name == "ep" and all(experts % size for size in sizes):
                 shown = ", ".join(map(str, sizes))
                 raise ConfigError(f"ep={shown} does not divide num_experts={experts}")

@@ -15,6 +15,7 @@ from steptime.inputs.usual import USUAL_SCHEDULE, usual_schedule
 from steptime.readers.common.framework_rules import check_framework
 from steptime.readers.common.shared_out import copies_of, experts_cut, experts_over_data
 from steptime.readers.common.stage_layers import counted_chunks, stage_ends
+from steptime.readers.keys.habits import cuts_micro_batches
 from steptime.readers.keys.reading import COMMAND_LINE, Fact, Reading, Value
 from steptime.readers.shell.program import ARGUMENTS
 
@@ -60,10 +61,23 @@ def completed(
     schedule = str(choices.get("schedule", USUAL_SCHEDULE))
     choices = stage_ends(reading, sizes["pp"], sizes["vpp"], schedule) | choices
     layout = Layout(**copies_of(sizes, choices.get("zero_stage")), dp=dp, **choices)  # type: ignore[arg-type]
+    micro = _cut_down(reading, micro, total, dp)
     length = whole.need("seq_length")
     batch = Batch(global_batch_size=total, micro_batch_size=micro, seq_length=length)
     check_framework(reading, layout, batch)
     return layout, batch
+
+
+def _cut_down(reading: Reading, micro: int, total: int, dp: int) -> int:
+    """Return the micro-batch, cut down to a rank's batch where the software does so itself."""
+    each = total // dp
+    if reading.kind not in cuts_micro_batches() or total % dp or not 0 < each < micro:
+        return micro
+    reading.notes.append(
+        f"a micro-batch of {micro} is more than a rank's batch of {each}: {reading.title} cuts it "
+        "down to that"
+    )
+    return each
 
 
 def _note_schedule(reading: Reading, sizes: Mapping[str, int], said: Said) -> None:

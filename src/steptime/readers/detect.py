@@ -136,7 +136,7 @@ def _python(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     reading, asked = launch_reading(source)
     if notes:
         # A helper of the recipe may write stages of other lengths.
-        reading.assume("uneven_stages", True, notes[0])
+        reading.assume("uneven_stages", True, f"stages need not be even: {notes[0]}")
     # What is set may be an option of the program too, such as args.gpu.
     options = set(_ATTRIBUTE.findall(text))
     check_settings(left, text, name, asked | set(form.keys) | options)

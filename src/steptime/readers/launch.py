@@ -11,6 +11,7 @@ from steptime.readers.common.batch import batch, devices
 from steptime.readers.common.class_names import class_model
 from steptime.readers.common.settings import set_entries
 from steptime.readers.common.software_facts import software_facts
+from steptime.readers.common.stops import check_stops
 from steptime.readers.frameworks import gpt_neox, maxtext, nanotron
 from steptime.readers.frameworks.nemo_recipe import library_recipe
 from steptime.readers.huggingface.named_model import named_model
@@ -23,7 +24,6 @@ from steptime.readers.keys.classes import (
 )
 from steptime.readers.keys.entries import Entries, Entry
 from steptime.readers.keys.formats import Format
-from steptime.readers.keys.predict_line import predict_line
 from steptime.readers.keys.reading import COMMAND_LINE, Reading
 from steptime.readers.megatron.kernels import kernels
 from steptime.readers.megatron.layout import SIZES, megatron_layout
@@ -91,6 +91,7 @@ def launch_reading(source: Source) -> tuple[Reading, set[str]]:
     refuse_by_name(entries, form)
     refuse_program(source.program, form, source.name)
     RULES.get(form.kind, _megatron)(entries, source.path.parent)
+    check_stops(entries, form)
     software_facts(entries, form)
     refuse_experts(entries)
     tell_unused(entries, form)
@@ -203,9 +204,6 @@ def _sharded(entries: Entries, folder: Path) -> None:
         entries.ask("model", why)
     sharded_layout(entries, folder)
     sixteen_bit_states(entries)
-    for place, gap in enumerate(reading.missing):
-        if gap.startswith("model: "):
-            reading.missing[place] = f"{gap}; or ask: {predict_line(reading)}"
 
 
 RULES: Mapping[str, Callable[[Entries, Path], None]] = {
@@ -214,6 +212,7 @@ RULES: Mapping[str, Callable[[Entries, Path], None]] = {
             "deepspeed",
             "accelerate",
             "trainer",
+            "ms-swift",
             "llama-factory",
             "llama-factory-1",
             "mindspeed-fsdp2",

@@ -20,7 +20,7 @@ from steptime.readers import completed, read_configuration
         ("--attention-backend unfused", {"kernel": "stored"}),
         ("--attention-backend flash", {"kernel": "flash-2"}),
         ("--cp-comm-type a2a", {"cp_comm_type": "a2a"}),
-        ("--tp-comm-overlap", {"overlap_tp": 1.0}),
+        ("--tp-comm-overlap --sequence-parallel", {"overlap_tp": 1.0}),
         ("--no-gradient-accumulation-fusion", {"fused_accumulation": 0.0}),
         ("--moe-token-dispatcher-type flex", {"plain_exchange": 0.0}),
         ("--grad-reduce-in-bf16", {"sent_gradient_bytes": 2.0, "gradient_bytes": 2.0}),

@@ -99,7 +99,26 @@ def test_fine_tuning_by_the_library_is_of_added_matrices(
 ) -> None:
     with pytest.raises(ConfigError, match=f"peft_scheme {shown}: small added .*=None trains"):
         script(tmp_path, f"llm.llama3_8b.finetune_recipe({scheme})")
-    found = script(tmp_path, "llm.llama3_8b.finetune_recipe(peft_scheme=None)")
+
+
+def test_fine_tuning_of_the_whole_model_by_the_library(tmp_path: Path) -> None:
+    found = script(tmp_path, "llm.llama3_70b.finetune_recipe(peft_scheme=None)")
+    assert found.model is not None
+    assert found.model.name == "Llama 3 70B"
+    # As github.com/NVIDIA-NeMo/NeMo has it: finetune_default.py and llama3_70b.py.
+    wanted = {"tp": 8, "pp": 4, "global_batch_size": 128, "seq_length": 2048, "num_gpus": 32}
+    assert {name: found.value(name) for name in wanted} == wanted
+    assert (found.value("zero_stage"), found.missing) == (1, [])
+    assert any("every sequence is taken as full" in note for note in found.notes)
+    start = "llm.llama3_8b.finetune_recipe(peft_scheme=None, seq_length=4096, num_nodes=2)"
+    longer = script(tmp_path, start)
+    told = {name: longer.value(name) for name in ("tp", "seq_length", "num_gpus")}
+    assert told == {"tp": 2, "seq_length": 4096, "num_gpus": 16}
+
+
+@pytest.mark.parametrize("more", ["packed_sequence=True", "performance_mode=True"])
+def test_fine_tuning_that_sets_more_asks_for_its_layout(more: str, tmp_path: Path) -> None:
+    found = script(tmp_path, f"llm.llama3_8b.finetune_recipe(peft_scheme=None, {more})")
     assert found.model is not None
     assert "tp: the recipe that this file changes may have its own" in found.missing
 

@@ -29,6 +29,8 @@ def idle_share(study: BubbleStudy) -> Figure:
                 for row in study.rows
                 if (row.stages, row.chunks) == (p, v) and row.schedule != "gpipe"
             ]
+            if not cells:
+                continue
             counts = [row.micro_batches for row in cells]
             least, most = min(counts), max(counts)
             line = [least * (most / least) ** (i / 60) for i in range(61)]

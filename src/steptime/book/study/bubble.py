@@ -50,10 +50,13 @@ class BubbleStudy:
     Attributes:
         rows: Shown in the table.
         checked: Every cell of the wider grid.
+        left_out: Stages and micro-batches of which no interleaved row is shown: the formula is of
+            at least one micro-batch a stage, fewer leave every chunk but the last waiting.
     """
 
     rows: tuple[BubbleRow, ...]
     checked: tuple[BubbleRow, ...]
+    left_out: tuple[tuple[int, int], ...] = ()
 
     @property
     def unequal(self) -> int:
@@ -115,7 +118,7 @@ def bubble_study(
 
     Args:
         num_stages: Pipeline ranks p of the table.
-        num_microbatches: Micro-batches m of the table, multiples of every p.
+        num_microbatches: Micro-batches m of the table.
         num_chunks: Chunks v of the table's interleaved rows.
         most_stages: The wider grid has p from 1 to this, v from 2 to 4 (1 at p = 1), m up to 4 p.
     """
@@ -126,7 +129,9 @@ def bubble_study(
             for p in num_stages
             for m in num_microbatches
             for name, v in _schedules(p, num_chunks)
+            if v == 1 or m >= p
         ),
+        left_out=tuple((p, m) for p in num_stages for m in num_microbatches if m < p),
         checked=tuple(
             bubble_row(name, p, p * rounds, v)
             for p in wide

@@ -10,7 +10,7 @@ from steptime.book.tables.markdown import fixed
 
 FIRST = ("index.js", "style.css")
 """What draws the answer that was made with the page."""
-MORE = ("app.js", "app.css")
+MORE = ("app.js",)
 """What makes any other answer, that of an address with a layout too."""
 
 

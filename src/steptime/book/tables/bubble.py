@@ -26,7 +26,14 @@ def grid_table(study: BubbleStudy) -> Markdown:
         "idle / step, simulated",
         "same to the last bit",
     ]
-    return Markdown(markdown_table(columns, _rows(study.rows)))
+    table = markdown_table(columns, _rows(study.rows))
+    if not study.left_out:
+        return Markdown(table)
+    sizes = ", ".join(f"{p} stages and {m} micro-batches" for p, m in study.left_out)
+    return Markdown(
+        f"{table}\n\nInterleaving is left out where m < p, of which the formula says nothing: "
+        f"{sizes}."
+    )
 
 
 def count_table(study: BubbleStudy) -> Markdown:

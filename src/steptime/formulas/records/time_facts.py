@@ -27,7 +27,10 @@ class TimeFacts:
         overlap_dp: Gradients travel during the backward pass.
         overlap_plain_dp: Gradients do so where nothing is sharded and there is one stage.
         overlap_tp: Share of tensor-parallel messages that are cut into chunks and overlap with
-            products: Transformer Engine's user buffers, torchtitan's asynchronous mode.
+            products: Transformer Engine's user buffers, torchtitan's asynchronous mode. With
+            sequence parallelism only, and inside one NVLink domain.
+        tp_chunks_sent: Such chunks are sent as messages, which leave an NVLink domain too; else
+            they land in memory that the ranks of one domain map.
         overlap_tp_backward: Share of those of the backward pass that the weight's product hides.
         tp_chunk_copies: Such chunks are copied to buffers that other ranks read, and what lands in
             buffers is added up at the end: torchtitan's asynchronous mode.
@@ -89,6 +92,7 @@ class TimeFacts:
     overlap_dp: Number = 1.0
     overlap_plain_dp: Number = 0.0
     overlap_tp: Number = 0.0
+    tp_chunks_sent: Number = 0.0
     overlap_tp_backward: Number = 0.0
     tp_chunk_copies: Number = 0.0
     cp_head_ranks: Number = 1.0

@@ -22,6 +22,27 @@ def across_wait_s(job: Job, stack: TimeFacts) -> Number:
     return where(job.tp > job.nvlink_domain, job.tp, 0.0) * stack.across_wait_s
 
 
+def chunk_share(job: Job, stack: TimeFacts) -> Number:
+    """Return the share of a layer's messages that are cut into chunks, which products hide.
+
+    Chunks land in memory that all ranks of the group map, which takes one NVLink domain; those
+    that are sent as messages of their own go further. Gathers and scatters are cut, an all-reduce
+    is not.
+
+    Args:
+        stack: ``overlap_tp``, and ``tp_chunks_sent``, 1 where chunks are sent.
+
+    References:
+        torch2026, csrc/distributed/c10d/symm_mem/CUDASymmetricMemory.cu (all ranks must be in the
+        same NVLink domain); transformerengine2026, common/comm_gemm_overlap/userbuffers/
+        userbuffers-host.cpp (handles of one server or NVLink fabric); megatronlm2026,
+        megatron/training/arguments.py (--tp-comm-overlap asks for sequence parallelism).
+    """
+    near = where(job.tp > job.nvlink_domain, stack.tp_chunks_sent, 1.0)
+    split = where(job.sequence_parallel > 0.0, near, 0.0)
+    return where(job.tp > 1.0, stack.overlap_tp * split, 0.0)
+
+
 def landed_s(
     job: Job, stack: TimeFacts, constants: Constants, gathered_bytes: Number, size: Number
 ) -> LandedChunks:
@@ -32,8 +53,7 @@ def landed_s(
     are read and their sum is written.
 
     Args:
-        stack: ``overlap_tp`` is the share of messages that are cut into chunks;
-            ``tp_chunk_copies`` is 1 where they are copied.
+        stack: ``tp_chunk_copies`` is 1 where chunks are copied; see `chunk_share`.
         constants: ``hbm_efficiency``.
         gathered_bytes: Of a gathered input.
         size: Of the output that is scattered.
@@ -46,7 +66,7 @@ def landed_s(
         fused_matmul_reduce_scatter).
     """
     bytes_per_s = job.hbm_bytes_per_s * constants.hbm_efficiency
-    cut = where(job.tp > 1.0, stack.overlap_tp * stack.tp_chunk_copies, 0.0)
+    cut = chunk_share(job, stack) * stack.tp_chunk_copies
     return {
         "gathers": cut * 2.0 * 4.0 * gathered_bytes / job.tp / bytes_per_s,
         "scatters": cut * 2.0 * (size + size / job.tp) / bytes_per_s,
@@ -64,9 +84,9 @@ def tensor_s(
     What chunks cost where they land shows, see `landed_s`.
 
     Args:
-        stack: ``overlap_tp`` is the share of messages that are cut so, ``overlap_tp_backward``
-            that of the backward pass alone, behind the weight's product; ``narrow_gathers`` is
-            1 where 8-bit products gather inputs that are cast already.
+        stack: `chunk_share` of the messages is cut so; ``overlap_tp_backward`` is the share of
+            the backward pass alone, behind the weight's product; ``narrow_gathers`` is 1 where
+            8-bit products gather inputs that are cast already.
         constants: ``contention`` of what is hidden shows all the same.
         tokens: Of a micro-batch on this device.
         products: Time of the layer's products.
@@ -88,7 +108,7 @@ def tensor_s(
     whole = reduce_s(job, constants, size, job.tp, inside)
     both = 2.0 * where(split > 0.0, scattered + gathered, whole)
     wait = 0.5 * across_wait_s(job, stack)
-    cut = stack.overlap_tp * (1.0 - 1.0 / job.tp)
+    cut = chunk_share(job, stack) * (1.0 - 1.0 / job.tp)
     ahead, grads = products["forward"], products["backward"]
     landed = landed_s(job, stack, constants, split * narrow * size, split * size)
     landed_both = landed["gathers"] + landed["scatters"]

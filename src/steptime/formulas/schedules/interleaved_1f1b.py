@@ -18,7 +18,7 @@ INTERLEAVED_1F1B = {
     "source": "narayanan2021, Sec. 2.2.2",
     "constraints": "any v; max(1, m // p) must divide m",
     "splits_backward": False,
-    "bubble": "(p - 1)(F + B) / v",
+    "bubble": "(p - 1)(F + B) / v, where m >= p",
     "activations": "p (1 + (p - 1) / (p v))",
     "idea": "Each GPU holds v smaller chunks: a v-th of the idle time, v times the messages.",
     "torchtitan": "Interleaved1F1B",

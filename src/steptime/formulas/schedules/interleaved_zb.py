@@ -17,7 +17,7 @@ INTERLEAVED_ZB = {
     "source": "qi2023, Sec. 2; ansel2024, torch.distributed.pipelining",
     "constraints": "any v; max(1, m // p) must divide m",
     "splits_backward": True,
-    "bubble": "(p - 1)(F + I - W) / v",
+    "bubble": "(p - 1)(F + I - W) / v, where m >= p",
     "activations": "p + (p - 1) / v",
     "idea": "Interleaved 1F1B, with the backward cut in two.",
     "torchtitan": "InterleavedZeroBubble",

@@ -16,7 +16,7 @@ LOOPED_BFS = {
     "source": "lamypoirier2023, its breadth-first schedule",
     "constraints": "any p, m, v",
     "splits_backward": False,
-    "bubble": "(p - 1)(F + B) / v",
+    "bubble": "(p - 1)(F + B) / v, where m >= p",
     "activations": "m",
     "idea": "All micro-batches pass one chunk, then the next: GPipe's idle time over v.",
     "torchtitan": "LoopedBFS",

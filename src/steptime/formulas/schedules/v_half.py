@@ -19,7 +19,9 @@ V_HALF = {
     "source": "qi2024, Fig. 4; zbpp2025, zbv_greedy.py",
     "constraints": "v = 2",
     "splits_backward": True,
-    "bubble": "(3p - 4) F of a chunk for odd p, (3p - 7) F for even p > 2, where F = I = W",
+    "bubble": (
+        "(3p - 4) F of a chunk for odd p, (3p - 7) F for even p > 2, where F = I = W and m >= 3p/2"
+    ),
     "activations": "floor((p + 2) / 2)",
     "idea": "A V spaced so that it needs half of the memory.",
     "torchtitan": "",

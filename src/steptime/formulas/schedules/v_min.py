@@ -19,7 +19,7 @@ V_MIN = {
     "source": "qi2024, Fig. 4; zbpp2025, zbv_greedy.py",
     "constraints": "v = 2",
     "splits_backward": True,
-    "bubble": "(4p - 5) F of a chunk, (4p - 7) F where 3 divides p, where F = I = W",
+    "bubble": "(4p - 5) F of a chunk, (4p - 7) F where 3 divides p, where F = I = W and m >= p",
     "activations": "floor((p + 4) / 3)",
     "idea": "A V spaced so that it needs a third of the memory.",
     "torchtitan": "",

@@ -17,7 +17,7 @@ ZB_H1 = {
     "source": "qi2023, Table 2",
     "constraints": "v = 1",
     "splits_backward": True,
-    "bubble": "(p - 1)(F + I - W)",
+    "bubble": "(p - 1)(F + I - W), where m >= p",
     "activations": "p",
     "idea": "The backward is cut in two; the half for weights fills idle time.",
     "torchtitan": "",

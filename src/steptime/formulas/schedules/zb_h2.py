@@ -17,7 +17,7 @@ ZB_H2 = {
     "source": "qi2023, Table 2",
     "constraints": "v = 1",
     "splits_backward": True,
-    "bubble": "(p - 1)(F + I - 2W) on each rank's own span",
+    "bubble": "(p - 1)(F + I - 2W) on each rank's own span, where m >= 2p - 2",
     "activations": "2p - 1",
     "idea": "Twice the micro-batches under way, so no GPU waits once it has begun.",
     "torchtitan": "",

@@ -16,7 +16,7 @@ ZB_V = {
     "source": "qi2023, Sec. 6",
     "constraints": "v = 2",
     "splits_backward": True,
-    "bubble": "0 on each rank's own span where F = I = W",
+    "bubble": "0 on each rank's own span where F = I = W and m >= 3p/2",
     "activations": "p",
     "idea": "Two chunks a GPU, folded into a V: no idle time in 1F1B's memory.",
     "torchtitan": "ZBVZeroBubble",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +26,11 @@ WRITERS: Mapping[str, tuple[str, str]] = {
 
 FORMATS = tuple(WRITERS)
 
+STARTED_BY = {"megatron": "torchrun "}
+"""How the launch starts in scripts of what asks something of its environment."""
+
+OVERLAP = "overlap_tp"
+
 USUAL_NODE = 8
 """GPUs of a server where no device says."""
 
@@ -43,6 +48,8 @@ def emitted(
     batch: Batch,
     facts: Mapping[str, Any] | None = None,
     node_size: int = USUAL_NODE,
+    told: Iterable[str] = (),
+    capability: int = 0,
 ) -> str:
     """Return the file that trains ``model`` with this layout.
 
@@ -56,11 +63,14 @@ def emitted(
         facts: What is said of the software, by name: the file asks for it, as far as the framework
             has words, and tells the rest. Those of the model count where nothing else is said.
         node_size: GPUs of a server.
+        told: Facts without a word, as ``name=value``, that are told elsewhere.
+        capability: Major number of the device's compute capability, 0 where nothing is known.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
     # All that reads files comes with these: a search that writes none does without.
+    from steptime.planning.emit.environment import environment_lines
     from steptime.planning.emit.names import headline
     from steptime.planning.emit.words import form_of, unsaid, words_for
 
@@ -70,10 +80,16 @@ def emitted(
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
+    if OVERLAP in wanted and (layout.tp == 1 or not layout.sequence_parallel):
+        # Frameworks stop at an overlap of messages that they do not cut.
+        wanted[OVERLAP] = 0.0
     text = writer(model, layout, batch, words_for(kind, wanted), node_size)
-    rest = unsaid(kind, wanted)
+    if kind in STARTED_BY:
+        before = "".join(f"{line}\n" for line in environment_lines(layout, capability))
+        text = text.replace(STARTED_BY[kind], before + STARTED_BY[kind], 1)
+    rest = [one for one in unsaid(kind, wanted) if one not in told]
     if not rest:
         return text
     start, _, more = text.partition(headline(model, layout) + "\n")
-    told = f"# no key of it says: {', '.join(rest)}\n"
-    return f"{start}{headline(model, layout)}\n{told}{more}"
+    line = f"# no key of it says: {', '.join(rest)}\n"
+    return f"{start}{headline(model, layout)}\n{line}{more}"

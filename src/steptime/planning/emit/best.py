@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
+from steptime.formulas.roofline.tensor import chunk_share
+from steptime.inputs.ability import ability_of, check_run
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.candidate import Emission
-from steptime.planning.emit import USUAL_NODE, emitted
+from steptime.planning.emit import OVERLAP, USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.read_back import said_otherwise, time_of
@@ -31,6 +33,16 @@ def node_size_of(device: Accelerator) -> int:
         device: The accelerator.
     """
     return device.node_size or min(device.nvlink_domain, USUAL_NODE)
+
+
+def capability_of(device: Accelerator) -> int:
+    """Return the major number of a device's compute capability, 0 where there is none.
+
+    Args:
+        device: The accelerator.
+    """
+    known = generations().get(device.generation)
+    return 0 if known is None else known.compute_capability
 
 
 def emission(
@@ -109,7 +121,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     """Return the file of the layout in a place."""
     question, one = result.question, result.best[place - 1]
     shape, node = question.model, node_size_of(question.accelerator)
-    # What the framework cannot run is refused before anything is computed.
+    # What the framework cannot run is refused before anything is computed, in its stated month too.
+    check_run(kind, ability_of(question.said), one.layout, one.batch)
     emitted(kind, shape, one.layout, one.batch, {}, node)
     own = answered(question, one)
     facts = _facts(kind, own)
@@ -118,8 +131,12 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     missed = _sayable(kind, own, differs)
     if missed:
         # What the file would leave to its framework, the time has otherwise: it says so.
-        text = emitted(kind, shape, one.layout, one.batch, missed | facts, node)
+        facts = missed | facts
+        text = emitted(kind, shape, one.layout, one.batch, facts, node)
         differs = said_otherwise(kind, text, own)
+    # What differs is told once, in the line that says so.
+    capability = capability_of(question.accelerator)
+    text = emitted(kind, shape, one.layout, one.batch, facts, node, differs, capability)
     stack = own.step.said.stack or own.software.stack.name
     when = f" --date {own.step.said.date}" if own.step.said.date else ""
     lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]
@@ -166,4 +183,8 @@ def _facts(kind: str, own: Prediction) -> dict[str, Any]:
         found["plain_exchange"] = software.time.plain_exchange
     if own.step.model.experts is None or "plain_exchange" not in spoken:
         found.pop("plain_exchange", None)
-    return found | dict(said.facts)
+    found |= dict(said.facts)
+    if software.time is not None and OVERLAP in spoken and own.record.tp > 1.0:
+        # What the layout leaves nothing to is not asked for: the run would not start.
+        found |= {} if chunk_share(own.record, software.time) else {OVERLAP: 0.0}
+    return found

@@ -156,7 +156,7 @@ def nemo_yaml(
                 "bias": model.linear_bias,
                 "transformer_engine": True,
                 # The time takes these for granted; NeMo 1 has them off.
-                "ub_tp_comm_overlap": layout.tp > 1 and model.experts is None,
+                "ub_tp_comm_overlap": names["sequence_parallel"] and model.experts is None,
                 "overlap_p2p_comm": True,
                 "gradient_accumulation_fusion": True,
                 **{_NEMO.get(name, name): word for name, word in only(words, _NEMO_MODEL).items()},

@@ -50,13 +50,15 @@ def asks_wide(reading: Reading) -> bool:
     return bool(reading.value("precision") == PLAIN_32)
 
 
-def asks_narrow(reading: Reading) -> bool:
-    """Return whether a file asks for 16 bits or fewer by name: then 32 are no cause of a gap.
+def ruled_out(reading: Reading) -> frozenset[str]:
+    """Return the causes of a gap, of ``data/causes.toml``, that a file rules out.
 
     Args:
         reading: Of the file.
     """
-    return "precision" in reading.facts and not asks_wide(reading)
+    # Who asks for 16 bits or fewer by name has no products in 32.
+    is_narrow = "precision" in reading.facts and not asks_wide(reading)
+    return frozenset((*reading.ruled_out, *(["fp32"] if is_narrow else [])))
 
 
 def precision(entries: Entries) -> None:

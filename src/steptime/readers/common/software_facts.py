@@ -45,6 +45,20 @@ def software_facts(entries: Entries, form: Format) -> None:
             _note(entries, Entry(key, form.unsaid[key], DEFAULT, why), words)
     if form.widths:
         _moments(entries, form.widths)
+    _rule_out(entries, form)
+
+
+def _rule_out(entries: Entries, form: Format) -> None:
+    """Note which causes of a gap a file rules out, without taking its keys for read."""
+    asked = set(entries.asked)
+    for key, words in form.rules_out.items():
+        entry = entries.entry(key)
+        if entry is not None and not entry.known:
+            continue
+        for word in ["unsaid"] if entry is None else _words(entry):
+            entries.reading.ruled_out.update(words.get(word, ()))
+    entries.asked.clear()
+    entries.asked.update(asked)
 
 
 def _note(entries: Entries, entry: Entry, words: Mapping[str, Any]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.readers.keys.entries import Entries
@@ -10,6 +13,7 @@ from steptime.readers.keys.safe import shown
 
 TABLE = "nemo_recipes.toml"
 TRAINS_ALL = "pretrain_recipe"
+TUNES = "finetune_recipe"
 MODEL = ("model_class", "model_kind")
 
 
@@ -31,6 +35,8 @@ def library_recipe(entries: Entries) -> None:
         _check_whole(entries, function)
     table = data_table(TABLE)
     known = table["recipes"].get(name)
+    if function == TUNES and known is not None and _tuned(entries, name, known):
+        return
     if known is None or function != TRAINS_ALL:
         # What else such a recipe sets is not known: its model is.
         entries.put("recipe_name", name, f"NeMo's recipe {name}")
@@ -47,6 +53,30 @@ def library_recipe(entries: Entries) -> None:
     for key, value in {**table["usual"], **known, **faster}.items():
         if key != "performance_mode" and not entries.by_key.get(key):
             entries.put(key, value, f"NeMo's recipe {name}")
+
+
+def _tuned(entries: Entries, name: str, known: Mapping[str, Any]) -> bool:
+    """Put in what a recipe of fine-tuning sets, and return whether that is known.
+
+    Sequences that are packed, and its faster mode, set more than the table has.
+    """
+    table = data_table(TABLE)["finetune"]
+    own = table["recipes"].get(name)
+    packed = entries.entry("packed_sequence")
+    is_packed = packed is not None and str(packed.value).lower() not in ("false", "none")
+    if own is None or is_packed or entries.flag("performance_mode"):
+        return False
+    length = entries.entry("recipe_seq_length")
+    if length is not None:
+        # The recipe hands it to its data too.
+        entries.put("data_seq_length", length.value, f"NeMo's recipe {name}", length.line)
+    entries.reading.notes.append(
+        f"NeMo's recipe {name}: every sequence is taken as full; those of its own data are shorter"
+    )
+    for key, value in {**table["usual"], **{one: known[one] for one in MODEL}, **own}.items():
+        if not entries.by_key.get(key):
+            entries.put(key, value, f"NeMo's recipe {name}")
+    return True
 
 
 def _check_whole(entries: Entries, function: str) -> None:

@@ -31,10 +31,7 @@ class ConfigKeys:
                 continue
             if isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_SIZE:
                 value = int(value)
-            try:
-                number = check_count(key, value, least=least, most=LARGEST_SIZE)
-            except ConfigError as error:
-                raise ConfigError(f"{self.at(key)}: {short(str(error), most=160)}") from None
+            number = self.checked(key, value, least=least)
             self.reading.state(name, number, line=line_of(self.text, key), written=key)
             return number
         return None
@@ -48,6 +45,13 @@ class ConfigKeys:
         if number is None:
             raise ConfigError(f"{self.reading.path} lacks {' or '.join(keys)}")
         return number
+
+    def checked(self, key: str, value: object, *, least: int = 1, most: int = LARGEST_SIZE) -> int:
+        """Return what a key says, a count; what is none is refused with the key's line."""
+        try:
+            return check_count(key, value, least=least, most=most)
+        except ConfigError as error:
+            raise ConfigError(f"{self.at(key)}: {short(str(error), most=160)}") from None
 
     def flag(self, key: str) -> bool | None:
         """Return a boolean key, or None where it is absent."""

@@ -20,6 +20,17 @@ WRAPPERS = {
     "idefics3": "llama",
 }
 
+TOWERS = (
+    "vision_config",
+    "audio_config",
+    "vision_tower",
+    "mm_vision_tower",
+    "visual",
+    "img_processor",
+    "audio_processor",
+)
+"""Keys by which a language model with no part of its own has an encoder of images or sound."""
+
 _SEVERAL = "layers of several kinds (attention beside others) are not modelled"
 _STATES = "state-space layers are not modelled"
 _TWO = "an encoder and a decoder are not modelled"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from steptime.inputs.assumed import Assumed, taken
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import ModelShape
 from steptime.inputs.no_shapes import INSTEAD
@@ -17,6 +19,7 @@ from steptime.readers.huggingface.family_names import (
     INNER,
     REFUSED_FAMILIES,
     REFUSED_KEYS,
+    TOWERS,
     WRAPPERS,
 )
 from steptime.readers.huggingface.parts import (
@@ -29,6 +32,10 @@ from steptime.readers.huggingface.parts import (
 )
 from steptime.readers.keys.reading import Reading
 from steptime.readers.keys.safe import file_text, json_object, line_of, short, shown
+
+CONFIG = "config.json"
+NOT_COUNTED = "not counted"
+"""Name and value of the record of what a configuration has and the model leaves out."""
 
 
 def read_huggingface(path: str | Path) -> Reading:
@@ -66,15 +73,23 @@ def shape_reading(keys: dict[str, Any], text: str, name: str) -> Reading:
     _refuse_parts(reading, keys, text)
     source = ConfigKeys(reading, text, keys, dict(family.defaults))
     try:
-        reading.model = _shape(source, kind, family, _name(keys, name))
+        shape = _shape(source, kind, family, _name(keys, name))
     except ConfigError as error:
         message = str(error)
         raise ConfigError(message if message.startswith(name) else f"{name}: {message}") from None
-    if longest := _longest(source):
-        reading.notes.append(f"built for sequences of up to {longest} tokens")
     if family.told:
         reading.notes.append(family.told)
+    reading.model = replace(shape, remarks=_remarks(reading))
+    if longest := _longest(source):
+        reading.notes.append(f"built for sequences of up to {longest} tokens")
     return reading
+
+
+def _remarks(reading: Reading) -> tuple[Assumed, ...]:
+    """Return what every answer for the model says of how its file was read."""
+    noted = [Assumed(what=CONFIG, value=NOT_COUNTED, why=text) for text in reading.notes]
+    filled = [taken(one.name, str(one.value), one.why) for one in reading.assumptions]
+    return (*noted, *filled)
 
 
 def _head_dim(source: ConfigKeys, kind: str, family: Family) -> int:
@@ -224,6 +239,8 @@ def _unwrapped(
         return found, {"tie_word_embeddings": keys.get("tie_word_embeddings"), **inner}
     if isinstance(kind, str) and kind in WRAPPERS and kind not in FAMILIES:
         raise ConfigError(f"{reading.path}: {kind} without a text_config")
+    if any(keys.get(tower) not in (None, False, 0, [], "", {}) for tower in TOWERS):
+        reading.notes.append(f"only the language model of this {shown(kind)[1:-1]} is read")
     return kind, keys
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steptime.inputs.errors import ConfigError, check_count
+from steptime.inputs.errors import ConfigError
 from steptime.inputs.model import Experts, LatentAttention
 from steptime.readers.huggingface.config_keys import ConfigKeys
 from steptime.readers.huggingface.families import Family
@@ -20,7 +20,7 @@ def groups_of(source: ConfigKeys, kind: str, family: Family, heads: int) -> int:
         inner = attention.get("kv_n_heads") if isinstance(attention, dict) else None
         if isinstance(attention, dict) and attention.get("attn_type") == "multiquery_attention":
             return 1
-        return heads if inner is None else check_count("kv_n_heads", inner, most=heads)
+        return heads if inner is None else source.checked("kv_n_heads", inner, most=heads)
     is_falcon = kind in ("falcon", "RefinedWeb", "RefinedWebModel")
     newer = source.flag("new_decoder_architecture") or "n_head_kv" in source.keys
     if is_falcon and not newer:
@@ -96,7 +96,7 @@ def _dense_layers(source: ConfigKeys, family: Family, layers: int) -> int:
             rows = [int(one) for one in step if isinstance(one, int)]
             return _alternate(source, key, rows.count(0))
         if step not in (None, 1):
-            every = check_count(key, step, most=layers)
+            every = source.checked(key, step, most=layers)
             with_experts = sum(1 for layer in range(dense, layers) if (layer + 1) % every == 0)
             return _alternate(source, key, layers - with_experts)
     return dense

@@ -42,7 +42,11 @@ class Format:
         programs: Programs that train something else, and what.
         facts: By our name, what each of its words says of the software: facts by name.
         unsaid: The word of such a name that counts where the file is silent.
+        rules_out: By our name, what each of its words rules out of ``data/causes.toml``;
+            ``unsaid`` is the word for a file that is silent.
         widths: Bytes of a value, by the word for its type, of the optimizer's moments.
+        stops: What its software does not start with together, as `check_stops` reads it; a fork
+            or a library around it may start.
         until: The month in which its software last read such files; empty where it still does.
     """
 
@@ -64,7 +68,9 @@ class Format:
     programs: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unsaid: Mapping[str, str] = field(default_factory=dict)
+    rules_out: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
+    stops: tuple[Mapping[str, str], ...] = ()
     until: str = ""
 
     def our_name(self, parts: list[str]) -> str | None:
@@ -106,6 +112,8 @@ def _format(kind: str) -> Format:
         "tells",
     ):
         merged[name] = {**(getattr(base, name) if base else {}), **table.get(name, {})}
+    # What a library takes no notice of is not refused for its base: an empty reason says so.
+    merged["refused"] = {name: why for name, why in merged["refused"].items() if why}
     keys = dict(base.keys) if base else {}
     for ours, theirs in table.get("keys", {}).items():
         keys |= dict.fromkeys(_strings(theirs), ours)
@@ -121,6 +129,8 @@ def _format(kind: str) -> Format:
         keys=keys,
         # What one software does where nobody says it is not what its forks do.
         unsaid=dict(table.get("unsaid", {})),
+        stops=tuple(table.get("stops", ())),
+        rules_out=dict(table.get("rules_out", {})),
         until=table.get("until", ""),
         **merged,
     )

@@ -64,6 +64,7 @@ class Reading:
         title: What to call the format.
         software_facts: What it says of its software, by the names of `steptime facts`.
         held_back: Notes for who names the model that the file lacks.
+        ruled_out: Causes of a gap, of ``data/causes.toml``, that it rules out.
     """
 
     path: str
@@ -77,6 +78,7 @@ class Reading:
     title: str = ""
     software_facts: list[Fact] = field(default_factory=list)
     held_back: list[str] = field(default_factory=list)
+    ruled_out: set[str] = field(default_factory=set)
 
     def at(self, line: int) -> str:
         """Return where a line stands, for the head of a message."""

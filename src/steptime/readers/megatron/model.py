@@ -31,16 +31,6 @@ _POSITIONS = (
         "learned_relative rope3d"
     ).split(),
 )
-_NORMS = {
-    "rmsnorm": "rmsnorm",
-    "layernorm": "layernorm",
-    "layernorm1p": "layernorm",
-    "lowprecisionlayernorm": "layernorm",
-    "lowprecisionrmsnorm": "rmsnorm",
-    "terms": "rmsnorm",
-    "termsnorm": "rmsnorm",
-    "telayernorm": "layernorm",
-}
 MEGATRON_DEFAULTS = ("megatron", "megatron-deepspeed", "mindspeed", "nemo")
 """Formats whose software has layer norms and biases unless told otherwise."""
 
@@ -253,7 +243,7 @@ def _groups(entries: Entries, heads: int) -> int:
 
 def _traits(entries: Entries) -> dict[str, Any]:
     """Return norm, biases and normalized queries, as far as the file or its software says."""
-    norm = _NORMS.get(entries.word("normalization").replace("_", ""), "")
+    norm = entries.word("normalization")
     is_megatron = entries.reading.kind in MEGATRON_DEFAULTS
     bias = entries.entry("add_bias_linear", "bias")
     plain = entries.flag("disable_bias_linear") or not is_megatron

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from steptime.readers.keys.formats import kept_calls, recipe_calls
+from steptime.readers.keys.habits import starting_calls
 from steptime.readers.python.module import Module
 from steptime.readers.python.records import OPEN, Record, Scoped, Unknown, is_number, shown
 
@@ -103,6 +104,18 @@ def made(scope: Scoped, node: ast.Call, name: str, callee: tuple[Module, str] | 
         found.fields[str(place)] = (scope.value(arg), arg.lineno)
     _put(scope, found, node)
     return found
+
+
+def starts(scope: Scoped, called: ast.expr) -> bool:
+    """Return whether a call only starts what it is handed, as the makers' own function does.
+
+    Args:
+        scope: Where it stands; gives what its module imports.
+        called: What is called.
+    """
+    name = shown(called)
+    dotted, _, there = scope.module.imported.get(name, ("", 0, name))
+    return name in starting_calls() or f"{dotted}.{there}" in starting_calls()
 
 
 def _own(scope: Scoped, module: Module, name: str, seen: set[int]) -> dict[str, tuple[Any, int]]:

@@ -21,6 +21,7 @@ from steptime.readers.python.calls import (
     counted,
     defaults,
     made,
+    starts,
 )
 from steptime.readers.python.expressions import EXPRESSIONS
 from steptime.readers.python.module import Library, Module
@@ -146,7 +147,7 @@ class Scope:
             return
         if known and self.callee(node.func) is not None:
             self.value(node)
-        else:
+        elif not starts(self, node.func):
             self.budget.touched.append((node.lineno, shown(node)))
 
     def _either(self, node: ast.expr, *, known: bool) -> Any:

@@ -101,6 +101,11 @@ def _of_flavor(entries: Entries) -> Any:
         entries.ask("model", "the file names none, with model.name and model.flavor")
         return None
     table = data_table("torchtitan_flavors.toml")
+    names = {one.name for found in entries.by_key.values() for one in found}
+    older = sorted(names.intersection(table["older_keys"]))
+    if older and f"{family} {flavor}" in table["changed"]:
+        entries.ask("model", f"{family} {flavor} had other sizes when {older[0]} was a key")
+        return None
     # Variants of a flavor differ in how attention is computed, not in sizes.
     for ending in ("", *table["variants"]):
         known = table.get(family, {}).get(flavor.removesuffix(ending) if ending else flavor)
@@ -166,6 +171,8 @@ def _recompute(entries: Entries) -> None:
     line = entries.line("recompute_mode")
     if mode != "selective":
         _note(entries, "recompute", mode or "none", line)
+        # How layers would be chosen says nothing where none are.
+        entries.by_key.pop("recompute_option", None)
         return
     if option in ("op", "") or line < 0:
         _note(entries, "recompute", "selective", line)

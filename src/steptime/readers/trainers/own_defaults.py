@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.readers.common.shared_out import COPIES
 from steptime.readers.keys.entries import Entries
@@ -43,6 +44,26 @@ def litgpt(entries: Entries) -> None:
     entries.put("recompute", False, "LitGPT's pre-training computes nothing again")
     if nodes is not None and nodes > 1:
         entries.put(COPIES, nodes, "LitGPT's pre-training shards inside a server")
+
+
+def ms_swift(entries: Entries) -> None:
+    """Put in the stage that ms-swift's own word for DeepSpeed's settings stands for.
+
+    Args:
+        entries: The file's keys.
+    """
+    stages = data_table("formats/ms-swift.toml")["stages"]
+    for key, software in (("deepspeed_file", "deepspeed"), ("sharding_words", "fsdp")):
+        entry = entries.entry(key)
+        stage = None if entry is None else stages.get(str(entry.value).strip().lower())
+        if entry is not None and stage is not None:
+            entries.by_key.pop(key)
+            entries.put("zero_stage", stage, f"{entry.written} {entry.value}", entry.line)
+            entries.reading.software = software
+    steps = entries.entry("gradient_accumulation")
+    if steps is not None and steps.line == DEFAULT:
+        entries.by_key.pop("gradient_accumulation")
+        entries.ask("global_batch_size", "ms-swift takes as many steps as make it 16 or more")
 
 
 def word_pieces(entries: Entries) -> None:

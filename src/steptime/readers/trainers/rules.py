@@ -39,6 +39,9 @@ def _llm_foundry(entries: Entries) -> None:
 
 def _olmo(entries: Entries) -> None:
     _positions_of_flags(entries, learned=not entries.flag("rope") and not entries.flag("alibi"))
+    if entries.flag("alibi"):
+        # PyTorch's function gets a mask then, and takes another kernel.
+        entries.by_key.pop("flash_attention", None)
     if entries.flag("multi_query"):
         entries.put("num_query_groups", 1, "multi_query_attention")
     entry = entries.entry("mlp_hidden_size")
@@ -136,5 +139,6 @@ _PREPARE = {
     "llama-factory-1": own_defaults.llama_factory,
     "litgpt": own_defaults.litgpt,
     "trainer": _trainer,
+    "ms-swift": own_defaults.ms_swift,
     "axolotl": _trainer,
 }
