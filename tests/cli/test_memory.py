@@ -57,7 +57,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Does not fit" in shown
     assert "What would help" in shown
     # Of unknown software: 2 of the weight, 12 of the optimizer, 3.657 and 1.2 of gradients.
-    assert "18.857 bytes a parameter" in shown
+    assert "18.9 bytes a parameter" in shown
     assert "--pp 8" in shown
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from made import small_job, time_facts
+from made import constants, small_job, time_facts
 
 from steptime.formulas.roofline import stages
 from steptime.formulas.roofline.context import heads_left_over
+from steptime.formulas.roofline.sharing import gradients_s
 
 # --- by hand
 
@@ -44,3 +45,19 @@ def test_the_stage_with_the_most_layers_wherever_it_stands(
     # A head of 15 s, so that the slowest stage need not be the one with the most layers.
     found = stages.pace(record, time_facts(), 10.0, 0.0, 15.0, {"staged": 0.0, "host": 0.0})
     assert found["most"] == most
+
+
+@pytest.mark.parametrize(("pp", "hides"), [(1.0, True), (2.0, False)])
+def test_plain_gradients_hide_without_a_pipeline_alone(pp: float, hides: bool) -> None:
+    # torch2026, DDP: buckets go out while the one backward pass runs; a pipeline has many.
+    sizes = {"micro_batch_size": 1.0, "global_batch_size": 8.0, "seq_length": 20.0, "dp": 2.0}
+    waits, hidden = (
+        gradients_s(
+            small_job(pp=pp, **sizes),
+            time_facts(overlap_plain_dp=plain, sent_gradient_bytes=2.0, bucket_bytes=1e9),
+            *(constants(), 2.0, 100.0, 200.0),
+        )
+        for plain in (0.0, 1.0)
+    )
+    # Of two layers' messages, all but the last layer's.
+    assert hidden == (waits / 2.0 if hides else waits)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from steptime.formulas.memory import states
+from steptime.formulas.memory.states import unshared_bytes
 from steptime.formulas.records import MemoryFacts
 
 Facts = Callable[..., MemoryFacts]
@@ -47,6 +48,14 @@ def test_megatron_lm_distributed_optimizer_table(ranks: float) -> None:
     assert bytes_per_parameter(job(), MemoryFacts(), ranks) == 18.0
     sharded = bytes_per_parameter(job(zero_stage=1.0), MemoryFacts(), ranks)
     assert sharded == 6.0 + 12.0 / ranks
+
+
+@pytest.mark.parametrize("stage", [0.0, 1.0, 3.0])
+def test_before_sharding_megatron_lm_keeps_18_bytes(stage: float) -> None:
+    """megatronlm2026, dist_optimizer.md, whatever the ranks share; a narrow copy comes on top."""
+    assert unshared_bytes(job(zero_stage=stage, dp=8.0), MemoryFacts()) == 18.0
+    more = MemoryFacts(fp8_copy_bytes=2.0, extra_gradient_bytes=2.0, update_bytes=4.0)
+    assert unshared_bytes(job(fp8=1.0), more) == 26.0
 
 
 def test_megatron_lm_16_bit_gradients() -> None:

@@ -1,8 +1,10 @@
 import math
+from typing import Any
 
 import pytest
 
 from steptime.inputs.errors import ConfigError, check_choice, check_count, check_number
+from steptime.inputs.stack import FACT_NAMES, stacks
 
 # refusal
 
@@ -41,3 +43,9 @@ def test_messages_stay_short() -> None:
 def test_of_names_as_near_the_one_with_the_letters_is_offered(asked: str, meant: str) -> None:
     with pytest.raises(ConfigError, match=f"did you mean '{meant}'"):
         check_choice("schedule", asked, ("zb-h1", "zb-h2", "zb-1p", "zb-2p", "zb-v"))
+
+
+@pytest.mark.parametrize(("asked", "known"), [("foo", FACT_NAMES), ("foo", stacks())])
+def test_a_word_that_is_like_no_name_is_not_taken_for_one(asked: str, known: Any) -> None:
+    with pytest.raises(ConfigError, match=f"unknown thing '{asked}'; one of: "):
+        check_choice("thing", asked, known)

@@ -19,6 +19,7 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import RECOMPUTE, SCHEDULES, Batch, Layout
+from steptime.inputs.precision import PRECISIONS
 from steptime.inputs.said import Said
 from steptime.inputs.stack import families
 from steptime.planning.asked import search
@@ -54,7 +55,7 @@ def lines() -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_every_limit_is_of_a_family_and_a_field_and_can_be_broken() -> None:
-    words = {"schedule": SCHEDULES, "recompute": RECOMPUTE}
+    words = {"schedule": SCHEDULES, "recompute": RECOMPUTE, "precision": PRECISIONS}
     for family, line in lines():
         assert family in families()
         counts = line["of"] in COUNTED
@@ -107,6 +108,29 @@ def test_software_can_what_it_learnt_unless_its_age_is_stated() -> None:
     )
     for nobody in (Said(), Said(stack="usual"), Said(stack="usual-sharded")):
         assert ability_of(nobody) is EVERYTHING
+
+
+def test_megatron_refused_fp16_beside_expert_ranks_until_2025_12() -> None:
+    """megatronlm2026, arguments.py: from 9b0f86e0 to 4193f3aa."""
+    layout = Layout(dp=8, ep=8, precision="fp16")
+    old = not_had(Said(stack="megatron", date="2024-08"), layout, BATCH)
+    assert [one.value for one in old] == ["precision=fp16"]
+    assert "fp16 beside ep=8 before 2025-12" in old[0].why
+    for said, one in (
+        (Said(stack="megatron", date="2024-08"), Layout(dp=8, precision="fp16")),
+        (Said(stack="megatron", date="2024-08"), Layout(dp=8, ep=8)),
+        (Said(stack="megatron", date="2025-12"), layout),
+        (Said(stack="megatron"), layout),
+    ):
+        assert not_had(said, one, BATCH) == ()
+
+
+def test_nanotron_starts_no_context_ranks() -> None:
+    told = not_had(Said(stack="nanotron"), Layout(cp=4), BATCH)
+    assert [one.value for one in told] == ["cp=4"]
+    result = search(model="llama3-70b", accelerator="h100", num_gpus=256, seq_length=8192,
+        global_batch_size=512, stack="nanotron")  # fmt: skip
+    assert {one.layout.cp for one in result.best} == {1}
 
 
 def test_limits_hold_beside_the_size_that_they_name() -> None:

@@ -27,6 +27,7 @@ from steptime.planning.measured import compared, measured
 from steptime.planning.part_causes import _part_s
 from steptime.planning.placement import in_use
 from steptime.planning.search import search
+from steptime.planning.space import ROW_FIELDS, grids
 
 BATCH = Batch(global_batch_size=64, seq_length=8192)
 
@@ -248,3 +249,11 @@ def test_products_in_32_bits_slow_a_part_by_any_gap() -> None:
     for measured_s in (0.6, 3.0):
         row = Row(part="compute", title="", measured_s=measured_s, predicted_s=0.5, hidden_s=0.0)
         assert _part_s(row, asker, "fp32") == 0.5 * factor
+
+
+def test_as_many_stages_as_layers_are_searched_and_no_more() -> None:
+    # Llama 3 8B has 32 layers.
+    asked = {"model": "llama3-8b", "accelerator": "h100", "num_gpus": 64, "seq_length": 4096}
+    place = ROW_FIELDS.index("pp")
+    every = grids(search_question(**asked, global_batch_size=64), 10_000)
+    assert max(max(one.rows()[:, place]) for one in every) == 32

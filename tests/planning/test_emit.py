@@ -105,14 +105,17 @@ def suited(kind: str, layout: Layout, shape: ModelShape) -> tuple[Layout, ModelS
         shape = replace(shape, latent_attention=None)
     elif kind == "nanotron":
         shape = replace(llama, experts=None, qk_norm=False, head_dim=0)
-        shape = replace(shape, windowed_layers=shape.num_layers if shape.window_size else 0)
+        shape = replace(shape, window_size=0, windowed_layers=0)
         shape = replace(shape, head_dim=2048 // shape.num_attention_heads)
-        one = replace(layout, vpp=1, ep=1, etp=1, precision="bf16", recompute=whole)
+        one = replace(layout, cp=1, vpp=1, ep=1, etp=1, precision="bf16", recompute=whole)
         schedule = "1f1b" if layout.vpp > 1 else layout.schedule
         layout = replace(one, zero_stage=min(1, layout.zero_stage), schedule=schedule)
     elif kind == "deepspeed":
         experts = shape.experts and replace(shape.experts, num_shared_experts=0, num_dense_layers=0)
         shape = replace(llama, experts=experts, qk_norm=shape.qk_norm or experts is not None)
+        if experts or not (shape.qk_norm or shape.qkv_bias):
+            # Such have a window in every layer or in none, save for Gemma 2.
+            shape = replace(shape, windowed_layers=shape.num_layers if shape.window_size else 0)
         layout = Layout(
             dp=layout.dp,
             zero_stage=layout.zero_stage or 1,

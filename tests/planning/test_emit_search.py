@@ -41,6 +41,8 @@ STACKS = {"nemo": "nemo"}
 # Halfway between compiled and not: no word says that.
 NAMED = {"torchtitan": {"eager"}}
 
+ONE_QUEUE = "\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\ntorchrun "
+
 
 def found_for(name: str, **more: object) -> SearchResult:
     """Return the search of a model, on the usual devices where nothing else is said."""
@@ -223,6 +225,19 @@ def test_what_no_key_says_is_told_once() -> None:
     text = emitted_by_search("torchtitan", "llama3-8b").text
     assert text.count("eager=0.5") == 1
     assert "# no key of the file says as predicted: eager=0.5\n" in text
+
+
+def test_a_file_of_a_stated_month_asks_for_what_ran_then() -> None:
+    found = found_for("mixtral-8x7b", stack="megatron", date="2024-08", precision="fp16")
+    text = emission("megatron", found).text
+    assert "--expert-model-parallel-size 1 " in text
+    assert "--fp16 " in text
+
+
+@pytest.mark.parametrize(("device", "lines"), [("h100", 1), ("a100-80gb", 1), ("b200", 0)])
+def test_one_queue_of_work_is_set_before_blackwell(device: str, lines: int) -> None:
+    """megatronlm2026, arguments.py: validate_args ends a run without it."""
+    assert emitted_by_search("megatron", "llama3-70b", device, tp=8).text.count(ONE_QUEUE) == lines
 
 
 def test_no_file_is_written_for_a_tpu() -> None:

@@ -122,7 +122,12 @@ def test_what_is_said_of_the_software_is_written_and_read_back(
     shape = model("qwen3-30b-a3b" if moe else "llama3-8b")
     alone = kind in ("deepspeed", "nanotron")
     cp = 1 if alone else data.draw(st.sampled_from((1, 2)))
+    # Files ask for overlap of tensor-parallel messages only where there are such.
+    tp = 1 if alone else 2
     layout = Layout(
+        tp=tp,
+        etp=tp if moe else 1,
+        sequence_parallel=not alone,
         dp=4,
         cp=cp,
         dp_replicate=1

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from steptime.cli.search import refuse_without_layout
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import SIZES
 from steptime.inputs.layout import SCHEDULES
@@ -77,3 +78,18 @@ def test_every_schedule_can_be_asked_for() -> None:
 def test_a_size_that_cannot_be_is_refused(asked: dict[str, Any], told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         search(**(STEP | asked))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"pp": 1, "vpp": 2}, "with pp=1 and vpp=2: one stage makes no chunks; use vpp=1 or more"),
+        # What the software runs at most (cp=1 here) was asked for by nobody.
+        ({"pp": 1, "vpp": 2, "stack": "gpt-neox"}, "with pp=1 and vpp=2: one stage"),
+        ({"vpp": 64}, "with vpp=64; leave it open"),
+        ({"pp": 2, "vpp": 64}, "with pp=2 and vpp=64; leave one of them open"),
+    ],
+)
+def test_sizes_that_leave_nothing_to_try_are_named(asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        refuse_without_layout(search(**(STEP | {"model": "llama3-8b"} | asked)))

@@ -36,6 +36,12 @@ def test_numbers_are_those_that_seq_prints(words: str, printed: str) -> None:
     assert script.commands[-1].words == ["train", *printed.split()]
 
 
+@pytest.mark.parametrize("words", ["x", "", "1 x", "1 1 1 1"])
+def test_what_seq_refuses_is_not_known(words: str) -> None:
+    script = followed(f"for n in $(seq {words}); do A=$n; done\ntrain --tp 2\n", "run.sh", {})
+    assert script.commands[-1].words == ["train", "--tp", "2"]
+
+
 @pytest.mark.parametrize(
     ("before", "entered"),
     [

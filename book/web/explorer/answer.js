@@ -150,7 +150,8 @@ export function makeAnswer(data, formulas) {
     const width = data.memory.widths[level];
     const chance = width ? formulas.fit_probability(width, total, job.hbm_bytes) : null;
     const outlook = data.memory.outlooks[formulas.fit_outlook(total, job.hbm_bytes, chance ?? 1)];
-    return { stages, worst, facts, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
+    const unshared = formulas.unshared_bytes(job, facts);
+    return { stages, worst, facts, unshared, chance, outlook, ...verdict(total, job.hbm_bytes, formulas) };
   }
 
   /** The models that can tell the time of a step here, and what each takes besides the job. */

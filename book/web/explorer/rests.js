@@ -1,6 +1,6 @@
 /** What every number on the page rests on, in words. */
 
-import { percent } from "./format.js";
+import { digits, percent } from "./format.js";
 
 /** The words under an answer: what was assumed, how far it may be off, and where sizes were read. */
 export function restsOn(answer, data) {
@@ -10,10 +10,9 @@ export function restsOn(answer, data) {
 /** What every number rests on, in words. */
 function assumed(answer) {
   const { model } = answer.chosen;
-  const { facts } = answer.memory;
-  const narrow = answer.job.fp8 * facts.fp8_copy_bytes;
-  const state = narrow + facts.weight_bytes + facts.gradient_bytes + facts.master_bytes + facts.moment_bytes;
-  const held = `${facts.weight_bytes * 8}-bit weights, ${facts.gradient_bytes * 8}-bit gradients, Adam: ${state} bytes a parameter before sharding`;
+  const { facts, unshared } = answer.memory;
+  const [weights, gradients, all] = [facts.weight_bytes, facts.gradient_bytes, unshared].map(digits);
+  const held = `weights of ${weights} bytes, gradients of ${gradients}, with Adam's states ${all} bytes a parameter before sharding`;
   return (
     `An estimate, not a measurement. Assumed: ${answer.software.title}; ${held}; ${facts.flash ? "flash attention" : "stored scores"}; no stops. ` +
     `Step by the ${model.name.toLowerCase()} model: ${model.says}. ${errorWords(answer.chosen)}`

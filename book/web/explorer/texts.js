@@ -1,7 +1,7 @@
 /** The formulas as data, each again with what the file lists by column. */
 export function unpackedTexts({ functions, columns, files, names, bodies, ...others }) {
   const lists = nested(bodies).map(bodyOf);
-  const places = Object.entries(files).flatMap(([file, lines]) => lines.map((line) => `${file}:${line}`));
+  const places = Object.entries(files).flatMap(([file, count]) => Array(count).fill(file));
   const [says, from, args] = ["says", "from", "args"].map((name) => columns[name].split("|"));
   const entries = functions.split("|").map((key, at) => {
     const told = { args: args[at] ? args[at].split(" ") : [], says: says[at], from: from[at] };

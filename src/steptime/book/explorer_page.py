@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ ROOTS = (
     "steptime.formulas.schedule_rules:schedule_rule",
     *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
+    "steptime.formulas.memory.states:unshared_bytes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
 )
@@ -174,11 +176,8 @@ def texts_text() -> str:
     """Return the script of the formulas as data: what is alike stands together, and packs well."""
     texts = formula_texts(OPENED, TABLES)
     # File by file: neighbours in the source say alike things.
-    files: dict[str, list[int]] = {}
-    of = {name: one["file"].partition(":") for name, one in texts["functions"].items()}
-    for file, _, line in sorted(of.values(), key=lambda place: place[0]):
-        files.setdefault(file, []).append(int(line))
-    functions = dict(sorted(texts["functions"].items(), key=lambda one: of[one[0]][0]))
+    functions = dict(sorted(texts["functions"].items(), key=lambda one: str(one[1]["file"])))
+    files = Counter(one["file"] for one in functions.values())
     columns = {name: [one[name] for one in functions.values()] for name in ("says", "from")}
     columns["args"] = [" ".join(one["args"]) for one in functions.values()]
     bodies = short_bodies([one["body"] for one in functions.values()])

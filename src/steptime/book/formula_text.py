@@ -141,7 +141,7 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
         "args": [one.arg for one in node.args.args],
         "says": re.sub("^Return (whether )?", "", head).replace("`", ""),
         "from": with_names(references),
-        "file": f"{module}:{node.lineno}",
+        "file": module,
         "body": body,
     }
 

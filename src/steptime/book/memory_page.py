@@ -9,7 +9,7 @@ from typing import Any
 from steptime.answer import predict
 from steptime.book.alone_page import AlonePage
 from steptime.book.idea_page import command, data_module, round_top, write_idea
-from steptime.book.study.effects import LLAMA
+from steptime.book.study.effects import KEPT as LLAMA
 from steptime.formulas.memory.total import PARTS
 from steptime.inputs.chance import chance_text
 from steptime.inputs.presets import model

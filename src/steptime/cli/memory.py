@@ -16,10 +16,10 @@ from steptime.cli import options as opt
 from steptime.cli.asking import takes_step
 from steptime.cli.output import console, print_json, print_table
 from steptime.cli.predict import MOST_NAMED, assumptions, verdict
+from steptime.formulas.memory.states import unshared_bytes
 from steptime.formulas.memory.total import PARTS
-from steptime.formulas.records import MemoryFacts
+from steptime.formulas.records import Job, MemoryFacts
 from steptime.inputs.chance import chance_text
-from steptime.inputs.precision import precision_named
 from steptime.inputs.stack import MEMORY_FACTS
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.remedy import Remedy, remedies
@@ -156,7 +156,7 @@ def print_memory(found: Prediction, helps: tuple[Remedy, ...]) -> None:
     out.print(verdict(result))
     if helps:
         _print_helps(helps)
-    out.print(software(result.facts, step.layout.precision))
+    out.print(software(step.job(), result.facts))
     if found.assumed:
         out.print("assumed: " + "; ".join(map(str, found.assumed)), markup=False)
     _print_open(found.unstated_of_memory)
@@ -187,21 +187,19 @@ def _print_helps(helps: tuple[Remedy, ...]) -> None:
     print_table("What would help", list(zip(heads, sides, strict=True)), rows)
 
 
-def software(facts: MemoryFacts, precision: str) -> str:
+def software(job: Job, facts: MemoryFacts) -> str:
     """Return one line on what the software is taken to keep.
 
     Args:
-        facts: Of the stack.
-        precision: Of the step; below 16 bits, weights have narrower copies.
+        job: The flat record: below 16 bits, weights have narrower copies.
+        facts: Of the stack; those of software that nobody names are means, and have many digits.
     """
-    copies = facts.fp8_copy_bytes if precision_named(precision).fp8 else 0.0
-    states = copies + facts.weight_bytes + facts.gradient_bytes + facts.extra_gradient_bytes
-    states += facts.master_bytes + facts.moment_bytes + facts.update_bytes
+    states = unshared_bytes(job, facts)
     attention = "flash attention" if facts.flash else "attention scores in memory"
     return (
-        f"an estimate: {states:g} bytes a parameter before sharding, {attention}, "
-        f"{'dropout' if facts.dropout else 'no dropout'}, {facts.logit_bytes:g} bytes a logit, "
-        f"{facts.reserve_bytes / 1e9:g} GB reserved; --stack and --fact change it"
+        f"an estimate: {states:.3g} bytes a parameter before sharding, {attention}, "
+        f"{'dropout' if facts.dropout else 'no dropout'}, {facts.logit_bytes:.3g} bytes a logit, "
+        f"{facts.reserve_bytes / 1e9:.2g} GB reserved; --stack and --fact change it"
     )
 
 

@@ -66,7 +66,8 @@ class Ability:
     def beside(self) -> Iterator[Limit]:
         """Yield the limits that hold beside a size only, or of several together."""
         for limit in self.limits:
-            if (limit.where or limit.counts) and limit.of not in OF_STAGES:
+            # A search has one precision: what it asks of a layout is said of each answer.
+            if (limit.where or limit.counts) and limit.of not in (*OF_STAGES, "precision"):
                 yield limit
 
     def most(self) -> dict[str, int]:

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable
 
 LARGEST_COUNT = 10**12
-_GLANCE, _SURE, _GUESS = 12, 0.6, 0.4
-"""Names that are read at a glance, and how alike one is that is offered: among so many, or more."""
+_GLANCE, _SURE, _GUESS = 12, 0.6, 0.55
+"""Names that are read at a glance, and how alike one is that is offered: among so many, or more.
+
+Half alike is any short word to some of many: foo to bloom.
+"""
 _HELD = (tuple, dict, frozenset)
 
 

@@ -226,7 +226,8 @@ class ChoiceInputs(TypedDict, Generic[Open, Word], total=False):
         str,
         Field(
             flags=("--order",),
-            help="Rank order: megatron, llama3, or axes from the nearest, as tp-cp-dp-pp.",
+            help="Rank order: megatron; with --predictor baseline also llama3, or axes from the "
+            "nearest, as tp-cp-dp-pp.",
             group="choice",
             label="order",
             default="megatron",

@@ -21,9 +21,10 @@ from steptime.inputs.stack import (
 )
 
 MIXTURES = {
-    USUAL_FAMILY: "what keeps weights whole; ZeRO-3 is taken to run on other software",
-    USUAL_SHARDED: "what shares weights; ZeRO-0 to 2 are taken to run on other software, as is a "
-    "rank that shares with nobody",
+    USUAL_FAMILY: "what keeps weights whole, in memory the mean of its families; ZeRO-3 is taken "
+    "to run on other software",
+    USUAL_SHARDED: "what shares weights, in memory the mean of its families; ZeRO-0 to 2 are taken "
+    "to run on other software, as is a rank that shares with nobody",
 }
 """What is assumed where nobody names software: two layouts may so run on two mixtures."""
 KEPT_BY_DEFAULT = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from steptime.inputs.ability import ability_of
 from steptime.planning.cuts import divisors
 from steptime.planning.question import Question
 from steptime.planning.result import Candidate, SearchResult, answered
@@ -43,7 +44,7 @@ def nearest(result: SearchResult) -> Nearest:
     question, lean = result.question, result.leanest
     batch = None
     if lean is None:
-        nothing = "the sizes asked for leave nothing to try" if question.pinned else "no sizes"
+        nothing = _nothing(question) if question.pinned else "no sizes"
         top = next(iter(result.dropped), nothing)
         reason = f"no layout can be cut: {top}"
         batch = _nearest_batch(question)
@@ -56,6 +57,21 @@ def nearest(result: SearchResult) -> Nearest:
         )
     devices, found = _more_devices(question)
     return Nearest(reason=reason, leanest=lean, more_devices=devices, found=found, batch=batch)
+
+
+def _nothing(question: Question) -> str:
+    """Return which sizes leave nothing to try together, and the way out."""
+    most = ability_of(question.said).most()
+    asked = [
+        f"{name}={', '.join(map(str, sizes))}"
+        for name, sizes in question.pinned
+        # What the software runs at most was asked for by nobody.
+        if sizes != tuple(range(1, most.get(name, 0) + 1))
+    ]
+    told = f"nothing can be tried with {' and '.join(asked)}"
+    if question.sizes("vpp") and question.sizes("pp") == (1,):
+        return f"{told}: one stage makes no chunks; use vpp=1 or more stages"
+    return f"{told}; leave one of them open" if len(asked) > 1 else f"{told}; leave it open"
 
 
 def _more_devices(question: Question) -> tuple[int | None, Candidate | None]:

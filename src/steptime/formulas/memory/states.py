@@ -113,6 +113,16 @@ def optimizer_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:
     return held / where(job.zero_stage > 0.0, ranks, 1.0)
 
 
+def unshared_bytes(job: Job, facts: MemoryFacts) -> Number:
+    """Return bytes per parameter of weights, gradients and optimizer states that nobody shares.
+
+    References:
+        rajbhandari2020, Sec. 3.1 (16 bytes); megatronlm2026, dist_optimizer.md (18 bytes).
+    """
+    held = weight_bytes(job, facts, 1.0) + gradient_bytes(job, facts, 1.0)
+    return held + optimizer_bytes(job, facts, 1.0)
+
+
 def whole_terms(job: Job, facts: MemoryFacts) -> WholeTerms:
     """Return bytes per parameter of what ZeRO-2 and -3 hold whole for a moment, by kind.
 

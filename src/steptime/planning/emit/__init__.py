@@ -26,6 +26,11 @@ WRITERS: Mapping[str, tuple[str, str]] = {
 
 FORMATS = tuple(WRITERS)
 
+STARTED_BY = {"megatron": "torchrun "}
+"""How the launch starts in scripts of what asks something of its environment."""
+
+OVERLAP = "overlap_tp"
+
 USUAL_NODE = 8
 """GPUs of a server where no device says."""
 
@@ -44,6 +49,7 @@ def emitted(
     facts: Mapping[str, Any] | None = None,
     node_size: int = USUAL_NODE,
     told: Iterable[str] = (),
+    capability: int = 0,
 ) -> str:
     """Return the file that trains ``model`` with this layout.
 
@@ -58,11 +64,13 @@ def emitted(
             has words, and tells the rest. Those of the model count where nothing else is said.
         node_size: GPUs of a server.
         told: Facts without a word, as ``name=value``, that are told elsewhere.
+        capability: Major number of the device's compute capability, 0 where nothing is known.
 
     Raises:
         ConfigError: If the framework cannot run the layout, or has no such model.
     """
     # All that reads files comes with these: a search that writes none does without.
+    from steptime.planning.emit.environment import environment_lines
     from steptime.planning.emit.names import headline
     from steptime.planning.emit.words import form_of, unsaid, words_for
 
@@ -72,7 +80,13 @@ def emitted(
     module, name = WRITERS[kind]
     writer: Writer = getattr(import_module(f"{__name__}.{module}"), name)
     wanted = {fact.name: fact.value for fact in model.facts} | dict(facts or {})
+    if OVERLAP in wanted and (layout.tp == 1 or not layout.sequence_parallel):
+        # Frameworks stop at an overlap of messages that they do not cut.
+        wanted[OVERLAP] = 0.0
     text = writer(model, layout, batch, words_for(kind, wanted), node_size)
+    if kind in STARTED_BY:
+        before = "".join(f"{line}\n" for line in environment_lines(layout, capability))
+        text = text.replace(STARTED_BY[kind], before + STARTED_BY[kind], 1)
     rest = [one for one in unsaid(kind, wanted) if one not in told]
     if not rest:
         return text

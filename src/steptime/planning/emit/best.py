@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from steptime.answer.answer import Prediction
-from steptime.answer.remarks import OVERLAP
 from steptime.formulas.roofline.tensor import chunk_share
+from steptime.inputs.ability import ability_of, check_run
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.errors import ConfigError, check_count
 from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
 from steptime.planning.candidate import Emission
-from steptime.planning.emit import USUAL_NODE, emitted
+from steptime.planning.emit import OVERLAP, USUAL_NODE, emitted
 from steptime.planning.emit.length import steps_of, with_steps
 from steptime.planning.emit.names import headline
 from steptime.planning.emit.read_back import said_otherwise, time_of
@@ -33,6 +33,16 @@ def node_size_of(device: Accelerator) -> int:
         device: The accelerator.
     """
     return device.node_size or min(device.nvlink_domain, USUAL_NODE)
+
+
+def capability_of(device: Accelerator) -> int:
+    """Return the major number of a device's compute capability, 0 where there is none.
+
+    Args:
+        device: The accelerator.
+    """
+    known = generations().get(device.generation)
+    return 0 if known is None else known.compute_capability
 
 
 def emission(
@@ -111,7 +121,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
     """Return the file of the layout in a place."""
     question, one = result.question, result.best[place - 1]
     shape, node = question.model, node_size_of(question.accelerator)
-    # What the framework cannot run is refused before anything is computed.
+    # What the framework cannot run is refused before anything is computed, in its stated month too.
+    check_run(kind, ability_of(question.said), one.layout, one.batch)
     emitted(kind, shape, one.layout, one.batch, {}, node)
     own = answered(question, one)
     facts = _facts(kind, own)
@@ -124,7 +135,8 @@ def _of(kind: str, result: SearchResult, place: int) -> Emission:
         text = emitted(kind, shape, one.layout, one.batch, facts, node)
         differs = said_otherwise(kind, text, own)
     # What differs is told once, in the line that says so.
-    text = emitted(kind, shape, one.layout, one.batch, facts, node, differs)
+    capability = capability_of(question.accelerator)
+    text = emitted(kind, shape, one.layout, one.batch, facts, node, differs, capability)
     stack = own.step.said.stack or own.software.stack.name
     when = f" --date {own.step.said.date}" if own.step.said.date else ""
     lines = [f"# its time is predicted with --stack {stack}{when}: read it back with the same"]

@@ -9,10 +9,13 @@ from typing import Any
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.layout import Batch, Layout, num_microbatches
 from steptime.inputs.model import ModelShape
-from steptime.planning.emit.activations import HUGGING_FACE, check_usual, word_of
+from steptime.planning.emit.activations import HUGGING_FACE, check_usual, function_of, word_of
 from steptime.planning.emit.names import headline, servers
 
 _WORDS = {"attention_kernel": "attn_implementation", "compiled": "torch_compile"}
+_GATE = {"gemma2": "hidden_activation"}
+"""How a family names its activation, where it is not ``hidden_act``."""
+_SLIDING = "sliding_attention"
 _PRECISIONS = ("bf16", "fp16")
 
 
@@ -78,8 +81,9 @@ def _check(layout: Layout) -> None:
 
 def _config(model: ModelShape, batch: Batch) -> dict[str, Any]:
     """Return the keys of a ``config.json``, of the family that is built like the model."""
+    family = _family(model)
     keys: dict[str, Any] = {
-        "model_type": _family(model),
+        "model_type": family,
         "num_hidden_layers": model.num_layers,
         "hidden_size": model.hidden_size,
         "intermediate_size": model.ffn_hidden_size,
@@ -88,14 +92,14 @@ def _config(model: ModelShape, batch: Batch) -> dict[str, Any]:
         "head_dim": model.head_dim,
         "vocab_size": model.vocab_size,
         "tie_word_embeddings": model.tied,
-        "hidden_act": word_of("a trainer's model", HUGGING_FACE, model, "emit megatron-bridge"),
+        _GATE.get(family, "hidden_act"): word_of(
+            "a trainer's model", HUGGING_FACE, model, "emit megatron-bridge"
+        ),
         "max_position_embeddings": batch.seq_length,
         "torch_dtype": "bfloat16",
     }
-    if model.window_size:
-        kinds = ["sliding_attention"] * model.windowed_layers
-        kinds += ["full_attention"] * (model.num_layers - model.windowed_layers)
-        keys |= {"sliding_window": model.window_size, "layer_types": kinds}
+    if model.windowed_layers:
+        keys |= _window(model)
     if model.experts:
         keys |= {
             "num_experts": model.experts.num_experts,
@@ -119,7 +123,46 @@ def _family(model: ModelShape) -> str:
                 "of mixtures, only such without shared experts and dense layers, and with "
                 f"normalized queries, are emitted; {model.name} is another: emit megatron"
             )
+        if model.windowed_layers not in (0, model.num_layers):
+            raise ConfigError(
+                "a mixture has a window in every layer or in none under a trainer; emit megatron"
+            )
         return "qwen3_moe"
     if model.qk_norm:
         return "qwen3"
-    return "qwen2" if model.qkv_bias else "llama"
+    if model.qkv_bias:
+        return "qwen2"
+    return _windowed_family(model) if model.windowed_layers else "llama"
+
+
+def _windowed_family(model: ModelShape) -> str:
+    """Return the architecture that has a model's windows: a Llama has none.
+
+    References:
+        transformers2026, models/mistral and models/gemma2 at 008e5742 (every layer has one; every
+        other, and GELU).
+    """
+    if model.windowed_layers == model.num_layers:
+        return "mistral"
+    if function_of(model) == "gelu" and model.windowed_layers == -(-model.num_layers // 2):
+        return "gemma2"
+    raise ConfigError(
+        f"no architecture is known that has windows in {model.windowed_layers} of "
+        f"{model.num_layers} layers, as {model.name} has, under a trainer; emit megatron"
+    )
+
+
+def _window(model: ModelShape) -> dict[str, Any]:
+    """Return the keys of windows; layers that attend to all keys are the last of each few.
+
+    References:
+        transformers2026, models/qwen3/configuration_qwen3.py at 008e5742 (no window counts
+        without use_sliding_window), models/gemma2/configuration_gemma2.py (the order).
+    """
+    layers, whole = model.num_layers, model.num_layers - model.windowed_layers
+    kinds = [
+        "full_attention" if (at + 1) * whole // layers > at * whole // layers else _SLIDING
+        for at in range(layers)
+    ]
+    keys = {"sliding_window": model.window_size, "layer_types": kinds}
+    return keys | ({"use_sliding_window": True} if model.qk_norm or model.qkv_bias else {})

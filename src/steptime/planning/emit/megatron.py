@@ -154,5 +154,7 @@ def _states(layout: Layout) -> Names:
         names |= {
             "use_megatron_fsdp": True,
             "data_parallel_sharding_strategy": _SHARDING[layout.zero_stage],
+            # The only one that it starts with.
+            "ckpt_format": "fsdp_dtensor",
         }
     return names

@@ -37,7 +37,6 @@ def nanotron_yaml(
         ConfigError: If nanotron cannot run the layout, or has no such model.
     """
     _check(model, layout)
-    window = [f"    sliding_window_size: {model.window_size}"] if model.window_size else []
     lines = [
         f"# {headline(model, layout)}",
         started(layout, node_size),
@@ -55,7 +54,6 @@ def nanotron_yaml(
         f"    num_key_value_heads: {model.num_query_groups}",
         f"    tie_word_embeddings: {str(model.tied).lower()}",
         f"    vocab_size: {model.vocab_size}",
-        *window,
         "optimizer:",
         f"  zero_stage: {layout.zero_stage}",
         "  accumulate_grad_in_fp32: true",
@@ -88,8 +86,11 @@ def _check(model: ModelShape, layout: Layout) -> None:
         )
     if model.head_dim * model.num_attention_heads != model.hidden_size:
         raise ConfigError(f"nanotron's heads are hidden_size / heads wide, not {model.head_dim}")
-    if model.window_size and model.windowed_layers != model.num_layers:
-        raise ConfigError("nanotron has a window in every layer or in none; emit megatron")
+    if model.windowed_layers:
+        # tazi2025, src/nanotron/config/models_config.py at 2411b022: LlamaConfig has no such key.
+        raise ConfigError(
+            f"nanotron's Llama has no windows of attention, as {model.name} has; emit megatron"
+        )
     if layout.zero_stage > 1:
         raise ConfigError("nanotron shares no gradients or weights; choose --zero 0 or --zero 1")
     if layout.precision != "bf16":

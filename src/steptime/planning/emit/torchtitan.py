@@ -58,7 +58,7 @@ def torchtitan_toml(
         ConfigError: If torchtitan has no such architecture, schedule, sharding or precision.
     """
     named = _flavor_lines(model)
-    _check(layout)
+    _check(layout, words)
     _check_chunks(layout)
     _check_shared(model, layout)
     if layout.ep == 1:
@@ -105,8 +105,13 @@ def _said(words: Mapping[str, Any], *keys: str) -> list[str]:
     return lines
 
 
-def _check(layout: Layout) -> None:
-    """Refuse what torchtitan has no key for."""
+def _check(layout: Layout, words: Mapping[str, Any]) -> None:
+    """Refuse what torchtitan has no key for, or does not start with."""
+    if words.get("async_tp") and not words.get("compiled", True):
+        raise ConfigError(
+            "torchtitan cuts tensor-parallel messages only where it compiles; leave out "
+            "--fact eager=1 or --fact overlap_tp=1"
+        )
     if layout.zero_stage == 1 and layout.dp > 1:
         raise ConfigError(
             "torchtitan has no ZeRO-1, a sharded optimizer beside whole gradients and weights; "
