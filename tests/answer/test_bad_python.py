@@ -48,7 +48,7 @@ def test_a_search_refuses_them(given: dict[str, Any], error: str) -> None:
         ({"facts": {"overlap_dp": [0]}}, "fact overlap_dp must be a number, got [0]"),
         ({"constants": "x"}, "constants must be a .toml file"),
         ({"constants": {"launch_s": 1}}, "constants must be a .toml file"),
-        ({"constants": "no_such.toml"}, "no_such.toml: no such file"),
+        ({"constants": "no_such.toml"}, "cannot read no_such.toml: No such file"),
     ],
 )
 @pytest.mark.parametrize("ask", [steptime.predict, steptime.memory])

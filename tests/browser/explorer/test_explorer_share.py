@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from steptime.book.explorer_runs import published_layouts
 from steptime.cli.main import every_command
 
 pytestmark = pytest.mark.browser
@@ -173,8 +174,9 @@ def test_a_published_layout_is_one_click_away(open_explorer: Open) -> None:
     page.click('[data-tool="published"]')
     # The software is not named here: so full a layout is then likelier not to fit, though it ran.
     assert page.get_attribute(".verdict", "data-verdict") in ("fits", "tight", "unlikely")
-    assert page.inner_text('[data-out="gpus"]') == "8,192"
-    assert page.inner_text('[data-tool="published"]') == "As published: llama3-001"
-    assert "llama3-001 (Grattafiori et al. 2024)" in page.inner_text('[data-out="assumptions"]')
+    run = published_layouts()["llama3-405b"]
+    assert page.inner_text('[data-out="gpus"]') == f"{run['state']['n']:,}"
+    assert page.inner_text('[data-tool="published"]') == f"As published: {run['id']}"
+    assert f"{run['id']} ({run['source']})" in page.inner_text('[data-out="assumptions"]')
     page.click('[data-tool="undo"]')
     assert page.get_attribute(".verdict", "data-verdict") == "over"

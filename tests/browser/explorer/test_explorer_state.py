@@ -175,7 +175,7 @@ def test_an_impossible_choice_says_why_and_keeps_the_last_good_picture(open_expl
     [
         (
             "?l.n=1",
-            "1 GPU cannot be cut into t × c × p = 8 × 1 × 1; the nearest number that can is 8.",
+            "1 GPU cannot be cut into t × c × p = 8 × 1 × 1; the nearest that can is 8.",
         ),
         (
             "?l.n=2048&l.batch=4000&l.tp=2&l.pp=16",
