@@ -74,7 +74,7 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
       },
       (error) => {
         naming = null;
-        view.note("What is known of software could not be loaded; try again.");
+        view.note("Not all could be loaded: reload.");
         throw error;
       },
     );
@@ -104,7 +104,7 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
     const asked = state;
     Promise.all(needed).then(
       () => asked === state && then(),
-      () => view.note("What this layout needs could not be loaded; choose another one, or reload."),
+      () => view.note("Not all could be loaded: reload."),
     );
   }
 
@@ -263,7 +263,7 @@ export function mount(element, data, formulas, view, { loadTexts, loadTables, lo
   window.addEventListener("popstate", read);
   start();
   // What failed to come is asked for again by the first change that needs it.
-  const formless = () => view.note("The form could not be loaded; reload to try again.");
+  const formless = () => view.note("Not all could be loaded: reload.");
   setTimeout(() => more().catch(formless));
   /** Whether all is here that the answer of the state reads. */
   const ready = () => !wordless(state) && !unknown(state) && !awaits(state) && !unnamed(state);

@@ -6,8 +6,8 @@ import * as formulas from "./formulas.js";
 import { changeText, nearestFit } from "./nearest.js";
 import { DEFAULTS } from "./state.js";
 
-const MODEL = ["key", "name", "function", "total"];
-const JOB = ["tp", "cp", "pp", "dp", "ep", "etp", "vpp", "recompute_full"];
+const MODEL = ["key", "name"];
+const JOB = ["tp", "cp", "pp", "dp", "vpp", "recompute_full"];
 const LINKS = ["nvlink_domain", "nvlink_bytes_per_s", "network_bytes_per_s"];
 
 const STAGE = ["weights", "gradients", "optimizer", "activations", "logits", "buffers", "reserve", "in_flight", "total"];

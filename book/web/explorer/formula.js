@@ -99,7 +99,7 @@ export function makeFormulaDialog(texts, id) {
     title.textContent = `${name}${total}`;
     fill(
       body,
-      h("p", {}, formula.says.charAt(0).toUpperCase() + formula.says.slice(1)),
+      h("p", {}, `${formula.says.charAt(0).toUpperCase()}${formula.says.slice(1)}.`),
       neededLines(result, found, walker).map(([one, node, number, env]) => line(one, node, number, env)),
       entries
         ? entries.map(([one, node]) => line(one, node, value[one]))
@@ -128,10 +128,10 @@ function resultOf(formula, key, returned) {
 /** Where a result is from: its formula's source, those of the parts it needs, or of the whole. */
 function sourceWords(walker, func, args, key, from) {
   const own = walker.texts.functions[func].from;
-  if (own) return `Source: ${own}`;
-  const parts = [...partSources(walker, func, args, key)].map((one) => one.replace(/\.$/, ""));
+  if (own) return `Source: ${own}.`;
+  const parts = [...partSources(walker, func, args, key)];
   if (parts.length) return `Sources of its parts: ${parts.join("; ")}.`;
-  return from ? `Source of what it is part of: ${from}` : "Source: what the name means.";
+  return from ? `Source of what it is part of: ${from}.` : "Source: what the name means.";
 }
 
 function partSources(walker, func, args, key, found = new Set()) {

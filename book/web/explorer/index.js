@@ -23,12 +23,11 @@ function start(element) {
       () => {
         app = globalThis.stApp(element, view());
         window.stExplorer = app;
-        performance.mark("explorer-whole");
         return app;
       },
       () => {
         coming = null;
-        view().note("The page could not be loaded in full; choose again, or reload.");
+        view().note("Not all could be loaded: reload.");
       },
     );
     return coming;

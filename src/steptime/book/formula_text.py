@@ -139,8 +139,8 @@ def function_text(node: ast.FunctionDef, module: str) -> dict[str, Any]:
     ]
     return {
         "args": [one.arg for one in node.args.args],
-        "says": re.sub("^Return (whether )?", "", head).replace("`", ""),
-        "from": with_names(references),
+        "says": re.sub("^Return (whether )?", "", head).replace("`", "").removesuffix("."),
+        "from": with_names(references).removesuffix("."),
         "file": module,
         "body": body,
     }
