@@ -113,7 +113,13 @@ def test_a_written_file_names_flags_younger_than_its_month(
 
 
 @pytest.mark.parametrize(
-    ("more", "fused"), [("", False), ("--transformer-impl transformer_engine", True)]
+    ("more", "fused"),
+    # Megatron-LM takes Transformer Engine where a script does not say.
+    [
+        ("", True),
+        ("--transformer-impl local", False),
+        ("--transformer-impl transformer_engine", True),
+    ],
 )
 def test_what_a_launch_file_asks_for_is_no_cause(
     more: str, fused: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
