@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-
 import pytest
+from node_json import node_json
 
 from steptime.book.explorer_page import OPENED, TABLES, modules, texts_text, whole_numbers
 from steptime.book.formula_short import short_bodies, short_form
 from steptime.book.formula_text import formula_texts
-from steptime.book.node import node_path
 
 
 # --- invariant
 def test_the_page_reads_back_every_formula() -> None:
     script = modules()["explorer/texts.js"] + texts_text()
     script += "console.log(JSON.stringify(unpackedTexts(stFormulaTexts)));"
-    ran = subprocess.run(
-        [node_path(), "--input-type=module"],
-        input=script,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=20,
-    )
-    assert json.loads(ran.stdout) == whole_numbers(formula_texts(OPENED, TABLES))
+    assert node_json(script) == whole_numbers(formula_texts(OPENED, TABLES))
 
 
 def test_a_short_form_is_shorter_and_says_the_same() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
+from node_json import node_json
 
 from steptime.book.explorer_data import explorer_data
 from steptime.book.explorer_page import data_text, data_texts, modules
-from steptime.book.node import node_path
 from steptime.book.packed import joined, packed_rows
 
 
@@ -25,15 +24,7 @@ def unpacked(text: str, more: str = "") -> Any:
     body = "\n".join(text.replace("export ", "").splitlines()[1:])
     later = f"{more.replace('export ', '')}filled(data, rest);" if more else ""
     script = f"{unpack}\n{body}\n{later}\nconsole.log(JSON.stringify(data));"
-    ran = subprocess.run(
-        [node_path(), "--input-type=module", "-"],
-        input=script,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=20,
-    )
-    return json.loads(ran.stdout)
+    return node_json(script)
 
 
 def test_all_data_of_the_explorer_comes_out_as_it_went_in() -> None:

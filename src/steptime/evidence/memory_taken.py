@@ -20,6 +20,7 @@ from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED, family_stack
 WIDE = ("dense", "bf16", "16 bits")
 NARROW = ("dense", "fp8", "8 bits and below")
 """What is true of the steps that are meant: in 8 bits for what 8-bit training alone keeps."""
+KEPT_NARROW = ("fp8_copy_bytes", "fp8_input_bytes", "fp8_output_bytes", "fp8_activation_bytes")
 BUILT_ON = ("megatron", "nemo")
 OF_THEIRS = ("experts", "8 bits and below")
 """What runs in Megatron-Core and what is built on it, where weights stay whole: experts over ranks
@@ -51,7 +52,7 @@ def kept(name: str, family: str, months: Sequence[str]) -> float | None:
         family: Of software.
         months: All that count.
     """
-    conditions = NARROW if name.startswith("fp8") else WIDE
+    conditions = NARROW if name in KEPT_NARROW else WIDE
     found = []
     for month in months:
         stack = family_stack(family, month)
