@@ -83,6 +83,24 @@ def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:
     return reading, memory
 
 
+def check_within_device(found: RunQuestion, peak_bytes: float) -> None:
+    """Refuse a peak that no device of the row can have held: the row contradicts itself.
+
+    Args:
+        found: The row's question.
+        peak_bytes: What it prints.
+
+    Raises:
+        Incomplete: If the peak is larger than the device's memory.
+    """
+    device = found.run.accelerator
+    if peak_bytes > device.hbm_bytes:
+        raise Incomplete(
+            f"mem_gb {peak_bytes / 1e9:.1f} GB is more than a device has ({device.name}: "
+            f"{device.hbm_bytes / 1e9:.1f} GB); check mem_gb, mem_unit and gpu"
+        )
+
+
 def memory_row(row: PublishedRow) -> MemoryRow:
     """Return the comparison for one row.
 
@@ -90,12 +108,14 @@ def memory_row(row: PublishedRow) -> MemoryRow:
         row: A row with ``mem_gb``.
 
     Raises:
-        Incomplete: If the row prints no memory, or lacks what the model needs.
+        Incomplete: If the row prints no memory, more than its device has, or lacks what the
+            model needs.
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
     found = question_of_run(run_of(row))
     reading, memory = ran_in(found)
+    check_within_device(found, row.mem_gb * reading.unit_bytes)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(
         id=row.id,

@@ -29,6 +29,7 @@ from steptime.answer.width import logit
 from steptime.evidence.intervals import FEWEST_SOURCES, quantile
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.memory_reading import read_bytes, reading_of
+from steptime.evidence.memory_rows import check_within_device
 from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
@@ -61,6 +62,7 @@ class PeakMiss:
 def _excess(found: RunQuestion, row: PublishedRow) -> float:
     """Return measured over predicted less one, of the rank that the source reads."""
     reading = reading_of(found)
+    check_within_device(found, (row.mem_gb or 0.0) * reading.unit_bytes)
     memory = job_memory(found.job, found.software.memory)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     told = read_bytes(counted, reading.measures)
@@ -89,17 +91,13 @@ def peak_misses(rows: Iterable[PublishedRow]) -> tuple[PeakMiss, ...]:
             try:
                 asked = _asked(row, rung)
                 question = question_of_run(run_of(asked))
+                excess = _excess(question, row)
             except Incomplete:
                 continue
             if level == FAMILY and question.software.knowledge == NOTHING:
                 continue
-            found.append(
-                PeakMiss(
-                    source=row.id.rpartition("-")[0],
-                    knowledge=level,
-                    excess=_excess(question, row),
-                )
-            )
+            source = row.id.rpartition("-")[0]
+            found.append(PeakMiss(source=source, knowledge=level, excess=excess))
     return tuple(found)
 
 
