@@ -234,6 +234,24 @@ def test_json_has_all_and_what_lies_beyond(capsys: pytest.CaptureFixture[str]) -
     assert [one["value"] for one in told["beyond"]] == ["65,536 devices"]
 
 
+def test_layers_that_take_less_than_any_compared_run_are_told() -> None:
+    """Narayanan's 3.8-billion GPT over 32 tensor ranks has the shortest layers of all."""
+
+    def small(stack: str | None) -> Prediction:
+        asked = {"model": "gpt2", "accelerator": "a100", "stack": stack, "dp": 8}
+        return predict(**asked, seq_length=1024, global_batch_size=64)
+
+    (told,) = small(None).beyond
+    assert told.value.endswith(" ms a layer and micro-batch")
+    assert "no run under 4.4 ms" in told.why
+    # 12 layers, 8 micro-batches of one sequence: what is launched one by one takes its time.
+    assert small("megatron").step_time_s > 12 * 8 * 40 * 22e-6
+    assert small("fsdp").step_time_s > 12 * 8 * 200 * 22e-6
+    # XLA launches a step at once.
+    assert small("maxtext").software.time.host_layer_s == 0.0
+    assert predict(**DENSE).beyond == ()
+
+
 def test_ranking_waits_until_it_is_asked() -> None:
     found = predict(**DENSE)
     assert "unstated" not in vars(found)

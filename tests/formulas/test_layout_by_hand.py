@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from made import job, memory_facts
+from made import job, memory_facts, small_job
 
-from steptime.formulas import layout_terms, schedule_rules
-from steptime.formulas.baseline import num_microbatches
+from steptime.formulas import flops, layout_terms, schedule_rules
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.memory.activations import gathered_token_bytes, sequence_split
 from steptime.formulas.schedule import SCHEDULES
 from steptime.formulas.validity import ends_count
@@ -85,3 +85,14 @@ def test_gathered_inputs_that_stay() -> None:
 
 def test_micro_batches() -> None:
     assert num_microbatches(job(global_batch_size=24.0, dp=4.0, micro_batch_size=2.0)) == 3.0
+
+
+def test_the_pace_of_a_layer_by_hand() -> None:
+    """A rank of two has 4 of 8 layers, and 3 micro-batches of 2 in 12 over two copies."""
+    cut = {"num_layers": 8.0, "pp": 2.0, "dp": 2.0, "global_batch_size": 12.0}
+    asked = small_job(**cut, micro_batch_size=2.0, vocab_size=0.0)
+    assert flops.layer_pace_s(asked, 0.6) == pytest.approx(0.6 / (4 * 3))
+    # An output matrix with as many FLOP as all layers leaves them half of the step.
+    layers = flops.matrix_flop_per_token(asked) + flops.attention_flop_per_token(asked)
+    wide = small_job(**cut, micro_batch_size=2.0, vocab_size=layers / (2.0 * asked.hidden_size))
+    assert flops.layer_pace_s(wide, 0.6) == pytest.approx(0.3 / (4 * 3))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.memory import (
     activation_parts,
     memory_bytes,
@@ -18,7 +19,7 @@ from steptime.formulas.memory import (
     rank_memory_bytes,
     worst_rank,
 )
-from steptime.formulas.memory.in_flight import flight_line, in_flight, micro_batches
+from steptime.formulas.memory.in_flight import flight_line, in_flight
 from steptime.formulas.memory.total import PARTS, rank_totals
 from steptime.formulas.parameters import num_parameters
 from steptime.formulas.records import MemoryFacts
@@ -208,7 +209,7 @@ def test_micro_batches_in_flight_are_the_simulators(name: str) -> None:
         asked = record("llama2-7b", (m, 4096))
         place = float(SCHEDULES.index(name))
         asked = replace(asked, pp=float(p), vpp=float(chunks), schedule=place)
-        shared = flight_line(asked) | {"micro_batches": micro_batches(asked)}
+        shared = flight_line(asked) | {"micro_batches": num_microbatches(asked)}
         for rank, order in enumerate(build_orders(name, p, m, chunks)):
             # With one stage there is no pipeline to fill, whatever the schedule is called.
             peak = peak_in_flight(order, p * chunks, m) / chunks if p > 1 else 1.0

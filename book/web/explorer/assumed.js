@@ -75,7 +75,7 @@ export function makeAssumed(named, data, formulas) {
   }
 
   /** In what it goes beyond all published runs. */
-  function beyond({ state, job }) {
+  function beyond({ state, job, chosen }) {
     const { reach } = tables;
     const { generation } = tables.devices[state.gpu];
     const seen = reach.generations[generation];
@@ -87,6 +87,10 @@ export function makeAssumed(named, data, formulas) {
       add(name, sentence(reach.no_generation, { generation: name }));
     }
     if (state.seq > reach.longest) add(`${group(state.seq)} tokens`, reach.longer);
+    const pace = formulas.layer_pace_s(job, chosen.total);
+    if (pace < reach.shortest_s) {
+      add(`${(1e3 * pace).toFixed(1)} ms a layer and micro-batch`, reach.shorter, reach.how_shorter);
+    }
     if (formulas.attention_share(job) > reach.most_attention) {
       add("mostly attention", reach.mostly_attention, "--fact kernel=NAME");
     }

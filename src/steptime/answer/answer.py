@@ -19,8 +19,7 @@ from steptime.answer.remarks import (
     sharding_holds_more,
 )
 from steptime.answer.unused import unused_facts
-from steptime.formulas.baseline import num_microbatches
-from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token
+from steptime.formulas.flops import causal_flop_per_token, model_flop_per_token, num_microbatches
 from steptime.formulas.judgement import fit_verdict, interval_s
 from steptime.formulas.memory import memory_total_bytes
 from steptime.formulas.outcome import outcome
@@ -227,7 +226,7 @@ class Prediction(Shown):
             stated.pop(told_otherwise.what, None)
         unused = (*named, *unused_facts(stated, self.known, record, one))
         more = sharding_holds_more(record, self.known.plain, one, self.total_bytes)
-        past = _beyond(step, record)
+        past = _beyond(step, record, self.step_time_s)
         long = past_the_positions(step.model, step.batch.seq_length)
         # What cannot be run comes first: it may make the rest of no use.
         told = (
@@ -240,11 +239,11 @@ class Prediction(Shown):
         return (*told, *long, *past, *unused, *more, *left_out)
 
 
-def _beyond(step: TrainingStep, record: Job) -> tuple[Assumed, ...]:
+def _beyond(step: TrainingStep, record: Job, step_time_s: float) -> tuple[Assumed, ...]:
     """Return in what the step goes beyond all published runs, whichever model answers."""
     device, experts = step.accelerator, step.model.experts is not None
     cell = cell_of(experts, step.layout.precision)
-    return beyond(device.generation, device.matmul_flop_per_s, cell, record)
+    return beyond(device.generation, device.matmul_flop_per_s, cell, record, step_time_s)
 
 
 def answer(question: Question) -> Prediction:

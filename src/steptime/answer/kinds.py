@@ -6,7 +6,7 @@ from typing import Any
 
 from steptime.answer.answer import Prediction
 from steptime.answer.question import Question
-from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.records import Passes, Products
 from steptime.formulas.roofline.layer import (
     core_s,

@@ -6,7 +6,11 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from steptime.formulas.flops import attention_share, num_devices
+from steptime.formulas.flops import (
+    attention_share,
+    layer_pace_s,
+    num_devices,
+)
 from steptime.formulas.parameters import num_parameters
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.datafiles import data_table
@@ -30,7 +34,12 @@ LONGER = "no run of sequences over {most:,} tokens was compared"
 MOSTLY_ATTENTION = (
     "its kernel alone can change the step twofold, and no such run counts in the interval"
 )
+SHORTER = (
+    "no run under {least:.1f} ms a layer and micro-batch was compared: hosts may launch it more "
+    "slowly than devices work, and take several times as long"
+)
 """The layout page says the same sentences."""
+HOW_SHORTER = "--fact host_layer_s=SECONDS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +143,11 @@ def longest_seen() -> int:
     return int(data_table("reach.toml")["longest_sequence"])
 
 
+def shortest_seen_s() -> float:
+    """Return the least time of a step a layer and micro-batch of a rank, of all compared runs."""
+    return float(data_table("reach.toml")["shortest_layer_s"])
+
+
 def _record(value: str, why: str, how: str = "") -> Assumed:
     return Assumed(what=BEYOND, value=value, why=why, how=how)
 
@@ -156,7 +170,7 @@ def _unseen(reach: Reach, matmul_flop_per_s: float, cell: str, record: Job) -> l
 
 
 def beyond(
-    generation: str, matmul_flop_per_s: float, cell: str, record: Job
+    generation: str, matmul_flop_per_s: float, cell: str, record: Job, step_time_s: float
 ) -> tuple[Assumed, ...]:
     """Return a record of each thing in which a question goes beyond all published runs.
 
@@ -165,6 +179,7 @@ def beyond(
         matmul_flop_per_s: Its measured matrix rate, which tells it from its kin.
         cell: From `cell_of`.
         record: The step's flat record, of floats.
+        step_time_s: As predicted.
     """
     reach = reaches().get(generation)
     if reach is None:
@@ -177,6 +192,10 @@ def beyond(
     if record.seq_length > longest:
         why = LONGER.format(most=longest)
         found.append(_record(f"{record.seq_length:,.0f} tokens", why))
+    pace_s, least_s = float(layer_pace_s(record, step_time_s)), shortest_seen_s()
+    if pace_s < least_s:
+        told = f"{1e3 * pace_s:.1f} ms a layer and micro-batch"
+        found.append(_record(told, SHORTER.format(least=1e3 * least_s), HOW_SHORTER))
     if attention_share(record) > MOST_ATTENTION:
         found.append(_record("mostly attention", MOSTLY_ATTENTION, "--fact kernel=NAME"))
     return tuple(found)

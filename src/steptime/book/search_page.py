@@ -40,7 +40,7 @@ ROOTS = (
     "steptime.formulas.validity:layout_fault",
     "steptime.formulas.schedule_rules:schedule_rule",
     "steptime.formulas.schedule_rules:mended_sizes",
-    "steptime.formulas.baseline:num_microbatches",
+    "steptime.formulas.flops:num_microbatches",
     "steptime.formulas.judgement:fit_verdict",
     "steptime.formulas.baseline:baseline_step",
     "steptime.formulas.baseline:step_s",

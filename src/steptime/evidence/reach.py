@@ -11,6 +11,7 @@ from typing import Any
 from steptime.answer.reach import cell_of, cuts_of
 from steptime.evidence.row_network import network_gbit
 from steptime.evidence.samples import Sample, main_samples, scored
+from steptime.formulas.flops import layer_pace_s
 from steptime.formulas.parameters import num_parameters
 from steptime.inputs.datafiles import data_path, write_whole
 from steptime.inputs.generation import generations
@@ -86,15 +87,18 @@ def reach_text(runs: Sequence[Sample]) -> str:
     for sample in runs:
         by_generation.setdefault(sample.inputs.run.accelerator.generation, []).append(sample)
     longest = max(sample.inputs.run.batch.seq_length for sample in runs)
+    shortest = min(float(layer_pace_s(sample.inputs.job, sample.step_time_s)) for sample in runs)
     lines = [
         "# How far published runs reach: on each generation the most devices of one run, the",
         "# most parameters of one model, the 16-bit matrix rates of the devices, FLOP/s, and the",
         "# kinds of run; an answer beyond says so. What runs name of software and network, and the",
         "# first and last month, are what is tried where a question leaves them open; `families`",
-        "# has the sizes over 1 that runs of each had. Made from the compared runs by",
+        "# has the sizes over 1 that runs of each had; `shortest_layer_s` is the least that a step",
+        "# took a layer and micro-batch of a rank. Made from the compared runs by",
         "# `python -m steptime.evidence.reach`; a test compares.",
         'source = "computed: the runs that predictions are compared with, published_runs.csv"',
         f"longest_sequence = {longest}",
+        f"shortest_layer_s = {shortest:.6g}",
         f"schedules = {_seen(sample.inputs.run.layout.schedule for sample in runs)}",
     ]
     lines += ["", "[families]", *_families(runs)]

@@ -13,7 +13,12 @@ from steptime.formulas.collectives import (
     permute_s,
 )
 from steptime.formulas.experts import expert_ranks
-from steptime.formulas.flops import hardware_flop_per_token, num_devices, tokens_per_step
+from steptime.formulas.flops import (
+    hardware_flop_per_token,
+    num_devices,
+    num_microbatches,
+    tokens_per_step,
+)
 from steptime.formulas.layout_terms import key_value_width, sharding_rounds, stage_imbalance
 from steptime.formulas.number import Number, maximum, minimum, where
 from steptime.formulas.parameters import (
@@ -34,11 +39,6 @@ from steptime.formulas.traffic import (
     pipeline_messages_per_step,
     tensor_all_reduces_per_layer,
 )
-
-
-def num_microbatches(job: Job) -> Number:
-    """Return the micro-batches of a step: ``B / (d b)``."""
-    return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
 def compute_s(job: Job, constants: BaselineConstants) -> Number:

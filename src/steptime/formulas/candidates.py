@@ -3,7 +3,7 @@
 The command asks arrays of them, the page one after another: both count alike.
 """
 
-from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.ranks import expert_shard_ranks, shard_ranks
 from steptime.formulas.records import Job

@@ -127,6 +127,28 @@ def tokens_per_step(job: Job) -> Number:
     return job.global_batch_size * job.seq_length
 
 
+def num_microbatches(job: Job) -> Number:
+    """Return the micro-batches of a step: ``B / (d b)``."""
+    return job.global_batch_size / (job.dp * job.micro_batch_size)
+
+
 def num_devices(job: Job) -> Number:
     """Return the devices of the job: ``t c p d``."""
     return job.tp * job.cp * job.pp * job.dp
+
+
+def layer_pace_s(job: Job, step_time_s: Number) -> Number:
+    """Return what a step takes for each layer and micro-batch that a rank works through.
+
+    The layers' share of the FLOP is taken of the step, so all that it waits for is in it: a layer
+    takes no longer on the device.
+
+    Args:
+        step_time_s: Of the step.
+
+    References:
+        derived here, book/roofline.md.
+    """
+    logits = 3.0 * logit_flop_per_token(job) / model_flop_per_token(job)
+    layers = job.num_layers / job.pp * num_microbatches(job)
+    return (1.0 - logits) * step_time_s / layers

@@ -3,7 +3,7 @@
 `data/abilities.toml` names these, and says which software asks them and until when.
 """
 
-from steptime.formulas.baseline import num_microbatches
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.records import Job

@@ -8,8 +8,8 @@ from typing import Any
 
 from steptime.evidence.baseline import baseline_job, chapter_rows, fitted_constants
 from steptime.evidence.runs import Run, run_of
-from steptime.formulas.baseline import baseline_step, num_microbatches
-from steptime.formulas.flops import hardware_flop_per_token, logit_flop_per_token
+from steptime.formulas.baseline import baseline_step
+from steptime.formulas.flops import hardware_flop_per_token, logit_flop_per_token, num_microbatches
 from steptime.formulas.traffic import pipeline_message_bytes
 from steptime.pipeline.measure import bubble
 from steptime.pipeline.timeline import Work, simulate

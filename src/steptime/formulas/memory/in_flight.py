@@ -4,14 +4,10 @@ Counted in micro-batches of everything the rank holds, so a chunk counts 1/v. Th
 peaks that the simulator finds; the tests compare the two.
 """
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, minimum, where
 from steptime.formulas.records import FlightLine, Job, SharedTerms
 from steptime.formulas.schedule import held_line
-
-
-def micro_batches(job: Job) -> Number:
-    """Return the micro-batches of a step, m = B / (d b)."""
-    return job.global_batch_size / (job.dp * job.micro_batch_size)
 
 
 def flight_line(job: Job) -> FlightLine:
@@ -26,7 +22,7 @@ def flight_line(job: Job) -> FlightLine:
     References:
         derived here from `steptime.formulas.schedule.held_line`.
     """
-    line = held_line(job.schedule, job.pp, micro_batches(job), job.vpp)
+    line = held_line(job.schedule, job.pp, num_microbatches(job), job.vpp)
     staged = job.pp > 1.0
     return {
         "base": where(staged, line["base"] / job.vpp, 1.0),

@@ -1,5 +1,6 @@
 """What does not depend on the rank, so that it is computed once for all of them."""
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.memory.activations import token_bytes
 from steptime.formulas.memory.buffers import (
     dispatch_bytes,
@@ -8,7 +9,7 @@ from steptime.formulas.memory.buffers import (
     tokens,
     work_bytes,
 )
-from steptime.formulas.memory.in_flight import flight_line, micro_batches
+from steptime.formulas.memory.in_flight import flight_line
 from steptime.formulas.memory.parameters import (
     dense_layer_slice,
     embedding_slice,
@@ -47,7 +48,7 @@ def shared_terms(job: Job, facts: MemoryFacts) -> SharedTerms:
         "mixture_token": maximum(layer["experts"], layer["dense"]),
         "again_token": layer["again"],
         "tokens": tokens(job),
-        "micro_batches": micro_batches(job),
+        "micro_batches": num_microbatches(job),
         "dense_slice": dense_layer_slice(job),
         "mixture_slice": mixture_layer_slice(job),
         "expert_slice": expert_layer_slice(job),

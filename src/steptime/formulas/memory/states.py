@@ -1,5 +1,6 @@
 """Bytes of weights, gradients and optimizer states, and what ZeRO divides."""
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, where
 from steptime.formulas.ranks import data_ranks, expert_data_ranks, expert_shard_ranks, shard_ranks
 from steptime.formulas.records import Job, MemoryFacts, StateTerms, WholeTerms
@@ -45,8 +46,8 @@ def freed_gradients(job: Job, facts: MemoryFacts) -> Number:
     References:
         torch2026, optim/optimizer.py (zero_grad sets gradients to none).
     """
-    count = job.global_batch_size / (job.dp * job.micro_batch_size)
-    return facts.gradients_freed * where(count > 1.0, 0.0, scatters_gradients(job, facts))
+    again = num_microbatches(job)
+    return facts.gradients_freed * where(again > 1.0, 0.0, scatters_gradients(job, facts))
 
 
 def weight_bytes(job: Job, facts: MemoryFacts, ranks: Number) -> Number:

@@ -1,6 +1,7 @@
 """All-to-alls of a mixture layer: tokens on their way to experts and back."""
 
 from steptime.formulas.collectives import all_to_all_sent_bytes
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, anywhere, floor, maximum, minimum, where
 from steptime.formulas.records import Constants, Exchange, Job, LinkTimes, TimeFacts
 from steptime.formulas.roofline.experts import routed_rows
@@ -151,5 +152,4 @@ def exchange_s(job: Job, stack: TimeFacts, constants: Constants, tokens: Number)
 
 def pairs(job: Job) -> Number:
     """Return the share of a layer's passes that run beside another micro-batch's."""
-    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
-    return paired_share(job.schedule, job.pp, num_microbatches, job.vpp)
+    return paired_share(job.schedule, job.pp, num_microbatches(job), job.vpp)

@@ -1,5 +1,6 @@
 """What data parallelism and the optimizer add to a step, once."""
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, anywhere, maximum, where
 from steptime.formulas.ranks import (
     data_ranks,
@@ -111,8 +112,7 @@ def behind_chunks_s(job: Job, all_s: Number, passes_s: Number) -> Number:
         megatronlm2026, pipeline_parallel/schedules.py (grad_sync_func of each chunk); derived
         here.
     """
-    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
-    run = chunk_run(job.schedule, job.pp, num_microbatches)
+    run = chunk_run(job.schedule, job.pp, num_microbatches(job))
     chunks = where(job.pp > 1.0, job.vpp, 1.0)
     one_s = passes_s / chunks
     queued_s = all_s - ((chunks - 1.0) * run + 1.0) * one_s

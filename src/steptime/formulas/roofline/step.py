@@ -1,5 +1,6 @@
 """The whole step by the roofline model."""
 
+from steptime.formulas.flops import num_microbatches
 from steptime.formulas.number import Number, maximum, where
 from steptime.formulas.records import (
     Constants,
@@ -127,35 +128,35 @@ def roofline_step(job: Job, stack: TimeFacts, constants: Constants) -> StepParts
     References:
         derived here, book/roofline.md.
     """
-    num_microbatches = job.global_batch_size / (job.dp * job.micro_batch_size)
+    micro = num_microbatches(job)
     tokens = tokens_per_device(job)
-    layer = layer_parts(job, stack, constants, num_microbatches)
+    layer = layer_parts(job, stack, constants, micro)
     head = head_s(job, stack, constants, tokens)
     floors = floors_s(job, stack)
     ends = vocabulary_s(job, stack, constants, tokens)
     stage = pace(job, stack, layer["total"], ends["first"], head + ends["last"], floors)
     layers = stage["layers"]
-    each = num_microbatches * layers
+    each = micro * layers
     computing = layer["products"] + layer["attention"] + layer["elementwise"]
     shared = layer["weights_forward"] + layer["weights_backward"]
-    share = idle_share(job, layer, floors, num_microbatches)
+    share = idle_share(job, layer, floors, micro)
     most, longer = stage["most"], longer_chunks(job)
-    behind = backward_s(layer, floors, num_microbatches)
+    behind = backward_s(layer, floors, micro)
     waits = maximum(floors["host"] - layer["total"], 0.0)
     ahead = layer["forward"] + waits + (layer["backward"] - behind)
     gradients = tied_s(job, stack, constants) + gradients_s(
         job, stack, constants, most, most * ahead, most * behind
     )
     at_ends = stage["embeddings"] * ends["first"] + stage["heads"] * ends["last"]
-    compute = each * computing + num_microbatches * (stage["heads"] * head + stage["held_s"])
+    compute = each * computing + micro * (stage["heads"] * head + stage["held_s"])
     return {
         "compute": compute * longer,
         "recompute": each * layer["recompute"] * longer,
-        "tensor_parallel": (each * layer["tensor"] + num_microbatches * at_ends) * longer,
+        "tensor_parallel": (each * layer["tensor"] + micro * at_ends) * longer,
         "context_parallel": each * layer["context"] * longer,
         "expert_parallel": each * layer["expert"] * longer,
         "bubble": stage["others_s"] / job.vpp * share * longer,
-        "pipeline_sends": sends_s(job, stack, constants, tokens, num_microbatches),
+        "pipeline_sends": sends_s(job, stack, constants, tokens, micro),
         "data_parallel": gradients + each * shared,
         "optimizer": optimizer_s(job, stack, constants, most),
     }
