@@ -83,6 +83,11 @@ def test_a_domain_whose_link_is_slow_is_used_as_two() -> None:
     found = exchange_s(near, facts, replace(CONSTANTS, hop_s=0.0), 4096.0)
     assert found["shown"] + found["covered"] == pytest.approx(best * size, rel=1e-9)
     assert best < copies * 15 / 16
+    # On a network of half that, four parts wait for it, and two still send less over NVLink.
+    slow = replace(near, network_bytes_per_s=4e8)
+    assert halves / 2 / 0.4 < copies * 7 / 8 < reached(record, 4.0) * 3 / 4 / 0.4
+    found = exchange_s(slow, facts, replace(CONSTANTS, hop_s=0.0), 4096.0)
+    assert found["shown"] + found["covered"] == pytest.approx(copies * 7 / 8 * size, rel=1e-9)
     fast = replace(near, nvlink_bytes_per_s=1e11)
     found = exchange_s(fast, facts, replace(CONSTANTS, hop_s=0.0), 4096.0)
     assert found["shown"] + found["covered"] == pytest.approx(copies * 15 / 16 * size / 100)

@@ -1,7 +1,7 @@
 """Licences of all that the lock installs: ``python -m steptime.book.licences`` writes them.
 
-From the metadata that each package brings. One that this system does not install is named as
-such: the lock holds what other systems need too.
+From the metadata that each package brings. The lock holds what other systems and Pythons need
+too: of those the page keeps what it said, and names as such those that no system has told it of.
 """
 
 from __future__ import annotations
@@ -70,13 +70,23 @@ def _by_text(package: str) -> str:
     return ""
 
 
+def listed() -> dict[str, str]:
+    """Return the licence of each package as the page has it now."""
+    told = PAGE.read_text(encoding="utf-8") if PAGE.is_file() else ""
+    return dict(re.findall(r"^\| (\S+) \| (.+) \|$", told, re.MULTILINE))
+
+
 def page() -> str:
     """Return the table of all packages.
 
     Raises:
         ValueError: If one says nothing of its licence.
     """
+    before = listed()
     rows = {name: licence(name) for name in packages()}
+    rows = {
+        name: before.get(name, said) if said == ELSEWHERE else said for name, said in rows.items()
+    }
     silent = [name for name, said in rows.items() if not said]
     if silent:
         raise ValueError(f"no licence is stated by {', '.join(silent)}")
