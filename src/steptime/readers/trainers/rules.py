@@ -22,9 +22,7 @@ def prepare(entries: Entries) -> None:
 
 def _llm_foundry(entries: Entries) -> None:
     _positions_of_flags(entries, learned=entries.flag("learned_pos_emb"))
-    length = entries.entry("seq_length")
-    if length is not None and entries.entry("max_position_embeddings") is None:
-        entries.put("max_position_embeddings", length.value, "as long as the sequence")
+    _positions_of_length(entries)
     entries.put("add_bias_linear", not entries.flag("no_bias"), "no_bias")
     kind = entries.word("attention_kind")
     heads = entries.entry("num_attention_heads")
@@ -38,7 +36,8 @@ def _llm_foundry(entries: Entries) -> None:
 
 
 def _olmo(entries: Entries) -> None:
-    _positions_of_flags(entries, learned=not entries.flag("rope") and not entries.flag("alibi"))
+    _positions_of_flags(entries, learned=True)
+    _positions_of_length(entries)
     if entries.flag("alibi"):
         # PyTorch's function gets a mask then, and takes another kernel.
         entries.by_key.pop("flash_attention", None)
@@ -75,6 +74,13 @@ def _positions_of_flags(entries: Entries, *, learned: bool) -> None:
     other = entries.flag("alibi") or entries.flag("rope")
     kind = "learned_absolute" if learned and not other else "rope"
     entries.put("position_embedding_type", kind, "position flags")
+
+
+def _positions_of_length(entries: Entries) -> None:
+    """Put in as many positions as the sequence has, which a learned table has rows for."""
+    length = entries.entry("seq_length")
+    if length is not None and entries.entry("max_position_embeddings") is None:
+        entries.put("max_position_embeddings", length.value, "as long as the sequence")
 
 
 def _llama_factory(entries: Entries) -> None:
