@@ -149,7 +149,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="of files whose path holds this")
-    parser.add_argument("--write", action="store_true", help="the table into CONTRIBUTING.md")
+    parser.add_argument("--write", action="store_true", help="the table into book/built.md")
     options = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
     rooms = [name for name in ROOMS if (ROOT / "src" / "steptime" / name).is_dir()]
@@ -164,7 +164,8 @@ def main() -> int:
         verdicts = [pair for part in pool.map(share, range(options.jobs)) for pair in part]
     noticed, shown = table(verdicts)
     if options.write:
-        put(ROOT / "CONTRIBUTING.md", "mutants", shown)
+        caption = "Single tokens that were changed, and what became of them."
+        put(ROOT / "book" / "built.md", "mutants", f":::{{table}} {caption}\n\n{shown}\n:::")
     print(f"{len(verdicts)} mutants, {noticed:.1%} of those that matter noticed (aim {AIM:.0%})")
     return int(noticed < AIM)
 
