@@ -147,9 +147,15 @@ HOSTILE |= PYTHON
 def hostile(folder: Path, name: str) -> Iterator[Path]:
     """Write a file as large as it came, and cut to the largest size that is read at all."""
     path = folder / name
-    for most in (TEN_MB, LARGEST_LAUNCH_BYTES):
-        path.write_bytes(HOSTILE[name][:most])
+    for body in sizes(HOSTILE[name]):
+        path.write_bytes(body)
         yield path
+
+
+def sizes(body: bytes) -> list[bytes]:
+    """Return a body, and as much of it as is read at all where that is less."""
+    cut = body[:LARGEST_LAUNCH_BYTES]
+    return [body] if cut == body else [body, cut]
 
 
 ELSEWHERE = """
@@ -177,8 +183,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     """
     folder, paths = tmp_path_factory.mktemp("hostile"), []
     for name, body in HOSTILE.items():
-        for path, most in ((folder / name, TEN_MB), (folder / f"cut-{name}", LARGEST_LAUNCH_BYTES)):
-            path.write_bytes(body[:most])
+        for place, part in enumerate(sizes(body)):
+            path = folder / f"{'cut-' * place}{name}"
+            path.write_bytes(part)
             paths.append(str(path))
     before = [str(Path(__file__).parent), *sys.path]
     done = subprocess.run(
@@ -194,8 +201,8 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_file_is_read_or_refused(name: str, elsewhere: Elsewhere) -> None:
-    for file in (name, f"cut-{name}"):
-        well, said = elsewhere[1][file]
+    for place, _ in enumerate(sizes(HOSTILE[name])):
+        well, said = elsewhere[1][f"{'cut-' * place}{name}"]
         assert well, said
 
 

@@ -181,12 +181,11 @@ class State:
         """Go on behind a block: what its branches may have set is open."""
         settle(self.expander.scalars, block.others)
 
-    def stays(self) -> bool:
-        """Stay where a jump stands in a branch that may not be taken; return whether it is so."""
-        is_open = any(block.former is not None for block in self.blocks)
-        if is_open and self.leaving:
+    def stays(self) -> None:
+        """Stay where a jump stands in a branch that may not be taken."""
+        # Asked behind every command: only where one jumps are the blocks, which may be many, seen.
+        if self.leaving and any(block.former is not None for block in self.blocks):
             self.leaving, self.left = "", 0
-        return is_open
 
     def apart(self, tokens: list[Token], line: int) -> None:
         """Follow the tokens of a body, whose blocks are its own.
