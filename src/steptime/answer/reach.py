@@ -36,7 +36,7 @@ MOSTLY_ATTENTION = (
 )
 SHORTER = (
     "no run under {least:.1f} ms a layer and micro-batch was compared: hosts may launch it more "
-    "slowly than devices work, and take several times as long"
+    "slowly than devices work, and take several times as long; the interval leaves that out"
 )
 """The layout page says the same sentences."""
 HOW_SHORTER = "--fact host_layer_s=SECONDS"
