@@ -41,6 +41,8 @@ test: $(INSTALLED)
 unit: $(INSTALLED)
 	$(RUN) -m pytest -n 2 --dist worksteal -q -m "not browser" --ignore tests/browser
 
+# Runs the notebooks that have changed since they ran, by all that they can read; those of a fresh
+# clone all run. --force runs all of them anew.
 check: $(INSTALLED)
 	$(RUN) -m steptime.book.results --check
 	$(RUN) -m steptime.book.readme --check

@@ -202,3 +202,18 @@ def test_difference_names_the_lines(tmp_path: Path) -> None:
     old.write_text("a\nb\n")
     assert command.difference(old, "a\nb\n") == ""
     assert "-b\n+c\n" in command.difference(old, "a\nc\n")
+
+
+@pytest.mark.parametrize(("before", "status"), [("new\n", 0), ("old\n", 1)])
+def test_a_check_writes_nothing_and_fails_where_results_differ(
+    before: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "results.md"
+    made.write_text(before, encoding="utf-8")
+    monkeypatch.setattr(command, "OUTPUT", tmp_path)
+    monkeypatch.setattr(command, "all_notebooks", list)
+    monkeypatch.setattr(command, "assemble", lambda _: "new\n")
+    assert command.main(["--check", "--out", str(made)]) == status
+    assert made.read_text(encoding="utf-8") == before
+    assert command.main(["--out", str(made)]) == 0
+    assert made.read_text(encoding="utf-8") == "new\n"

@@ -26,7 +26,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(prog="python -m steptime.book.results", description=__doc__)
     parser.add_argument(
-        "--check", action="store_true", help="run all anew; fail if results.md differs"
+        "--check", action="store_true", help="write nothing; fail if results.md differs"
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="NN", help="section, repeatable"
@@ -105,7 +105,7 @@ def answer(options: argparse.Namespace) -> int:
     try:
         every = all_notebooks()
         stamps = {one.name: cache.key(one) for one in every}
-        problems = refresh(select(every, options.only), stamps, options.force or options.check)
+        problems = refresh(select(every, options.only), stamps, options.force)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             print(f"{options.out.name} is as it was.", file=sys.stderr)
