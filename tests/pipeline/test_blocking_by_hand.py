@@ -59,3 +59,18 @@ def test_who_sends_waits_until_it_is_sent() -> None:
         {"fill": 2, "drain": 1, "send": 3, "imbalance": 0},
         {"fill": 1, "drain": 3, "send": 2, "imbalance": 0},
     ]
+
+
+def test_who_sends_waits_before_what_needs_no_message() -> None:
+    """F, I and W of 1. Rank 1 ends I1 at 7, sends it until 8 and then runs both W.
+
+    Rank 0 waits 1 for its own F1 to go; 2 for the first gradients, of which 1 on their way; and 1
+    for the second ones. Rank 1 waits 1 for F0 of 2, and 1 each for its own I0 and I1 to go.
+    """
+    work = Work(
+        **{"forward": 1, "backward_input": 1, "backward_weight": 1},
+        **{"send_transfer": 1, "blocking_sends": True},
+    )
+    found = report(simulate("zb-h1", 2, 2, 1, work))
+    assert found["starts"] == [[0, 2, 5, 6, 8, 9], [2, 3, 5, 6, 8, 9]]
+    assert found["idle_by_cause"] == [{"fill": 1, "drain": 0, "send": 3, "imbalance": 0}] * 2

@@ -129,3 +129,5 @@ def test_days_and_cost_grow_by_what_failures_take(question: Question) -> None:
 def test_a_number_out_of_range_is_refused(name: str, question: Question) -> None:
     with pytest.raises(ConfigError, match=f"{name} must be a number > 0"):
         goodput(question, Failures(**{name: 0.0}))
+    with pytest.raises(ConfigError, match=f"{name} must be a number > 0"):
+        goodput(question, Failures(**{name: 1e12 + 1.0}))

@@ -15,6 +15,7 @@ from steptime.inputs.presets import model
 from steptime.readers.common.base_model import _of_heads
 from steptime.readers.common.patterns import MOST_LAYERS, layer_pattern
 from steptime.readers.common.shared_out import experts_cut
+from steptime.readers.keys.leaves import plain_name
 from steptime.readers.keys.resolve import Resolver
 from steptime.readers.keys.safe import LARGEST_LAUNCH_BYTES, _check_depth
 from steptime.readers.keys.yaml_lines import _plain
@@ -172,6 +173,11 @@ def test_brackets_may_follow_each_other_and_not_stand_in_each_other(signs: str) 
 )
 def test_words_of_yaml(word: str, value: object) -> None:
     assert _plain(word) == value
+
+
+def test_long_names_end_as_they_end() -> None:
+    assert plain_name(("a" * 120, "b" * 120)) == f"{'a' * 79}.{'b' * 120}"
+    assert plain_name(("--Own-Name", "n")) == "own_name.n"
 
 
 def test_patterns_have_as_many_layers_as_told() -> None:

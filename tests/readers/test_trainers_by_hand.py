@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,14 +78,21 @@ def test_layers_of_a_stage_make_two_ranks_too(tmp_path: Path) -> None:
 
 
 def test_written_stages_fit_the_ranks(tmp_path: Path) -> None:
-    ends = [["tok_embeddings", *(f"layers.{n}" for n in range(16))]]
-    ends += [[*(f"layers.{n}" for n in range(16, 32)), "norm", "output"]]
-    text = f"module_fqns_per_model_part = {json.dumps(ends)}\n"
-    # Two stages fit two ranks, and not the one rank of a file without a pipeline.
-    assert read(tmp_path, "own.toml", TITAN.format(pp=2) + text).value("pp") == 2
-    alone = TITAN.replace("pipeline_parallel_degree = {pp}\n", "") + text
-    found = read(tmp_path, "own.toml", alone)
-    assert found.value("pp", 1) == 1
+    def written(pp: str, cuts: list[int]) -> str:
+        """Return a file whose model is cut before some layers."""
+        edges = pairwise([0, *cuts, 32])
+        parts = [[f"layers.{n}" for n in range(*ends)] for ends in edges]
+        parts[0].insert(0, "tok_embeddings")
+        parts[-1] += ["norm", "output"]
+        head = TITAN.replace("pipeline_parallel_degree = {pp}\n", pp)
+        return f"{head}module_fqns_per_model_part = {json.dumps(parts)}\n"
+
+    two = "pipeline_parallel_degree = 2\n"
+    assert read(tmp_path, "own.toml", written(two, [16])).value("pp") == 2
+    with pytest.raises(ConfigError, match="makes 3 stages, which do not fit pp = 2 ranks"):
+        completed(read(tmp_path, "own.toml", written(two, [11, 22])), {"num_gpus": 8})
+    # A file without a pipeline has one rank, which any number of stages fits.
+    assert read(tmp_path, "own.toml", written("", [11, 22])).value("pp", 1) == 1
 
 
 def test_windows_of_a_family_that_has_none_are_none(tmp_path: Path) -> None:
