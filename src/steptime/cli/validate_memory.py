@@ -18,6 +18,7 @@ from steptime.evidence.own_rows import OwnRows, own_rows, with_said
 from steptime.evidence.schema import published_rows
 from steptime.evidence.validate import source_of
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.in_number import counted
 
 EXAMPLES = """
 Examples:
@@ -168,7 +169,7 @@ def validate_memory(
     if summary is None:
         return
     out.print(
-        f"{summary.rows} rows: mean error {percent(summary.mean_fraction)}, median "
+        f"{counted(summary.rows, 'rows')}: mean error {percent(summary.mean_fraction)}, median "
         f"{percent(summary.median_fraction)}, bias {percent(summary.bias_fraction)}, largest "
         f"{percent(summary.largest_fraction)} (error: predicted over published, less one)"
     )

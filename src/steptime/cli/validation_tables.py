@@ -12,6 +12,7 @@ from steptime.evidence.diagnose import Diagnosis
 from steptime.evidence.open_rows import OpenRow
 from steptime.evidence.validate import NO_SOURCE, RowResult, Summary, Validation
 from steptime.inputs.assumed import Assumed
+from steptime.inputs.in_number import counted
 from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED
 
 if TYPE_CHECKING:
@@ -187,15 +188,16 @@ def print_validation(result: Validation) -> None:
         return
     shown = "undefined" if summary.correlation is None else f"{summary.correlation:.3f}"
     out.print(
-        f"{summary.rows} predictions: mean error {percent(summary.mean_abs_error_fraction)}, "
+        f"{counted(summary.rows, 'predictions')}: mean error "
+        f"{percent(summary.mean_abs_error_fraction)}, "
         f"median {percent(summary.median_abs_error_fraction)}, largest "
         f"{percent(summary.max_abs_error_fraction)}, bias {percent(summary.mean_error_fraction)}, "
         f"correlation of TFLOP/s {shown} (error: predicted over published throughput, less one)"
     )
     if summary.covered_fraction is not None:
         out.print(
-            f"{percent(summary.covered_fraction, 0)} of {summary.intervals} rows lie within their "
-            "90 % interval; ! marks one that does not"
+            f"within their 90 % interval: {percent(summary.covered_fraction, 0)} of "
+            f"{counted(summary.intervals, 'rows')}; ! marks one that is not"
         )
     for sentence in _one_sided(result):
         out.print(sentence, markup=False)
