@@ -89,7 +89,7 @@ export function makeAssumed(named, data, formulas) {
     if (state.seq > reach.longest) add(`${group(state.seq)} tokens`, reach.longer);
     const pace = formulas.layer_pace_s(job, chosen.total);
     if (pace < reach.shortest_s) {
-      add(`${(1e3 * pace).toFixed(1)} ms a layer and micro-batch`, reach.shorter, reach.how_shorter);
+      add(`${(1e3 * pace).toFixed(2)} ms a layer and micro-batch`, reach.shorter, reach.how_shorter);
     }
     if (formulas.attention_share(job) > reach.most_attention) {
       add("mostly attention", reach.mostly_attention, "--fact kernel=NAME");

@@ -35,7 +35,7 @@ MOSTLY_ATTENTION = (
     "its kernel alone can change the step twofold, and no such run counts in the interval"
 )
 SHORTER = (
-    "no run under {least:.1f} ms a layer and micro-batch was compared: hosts may launch it more "
+    "no run under {least:.2f} ms a layer and micro-batch was compared: hosts may launch it more "
     "slowly than devices work, and take several times as long; the interval leaves that out"
 )
 """The layout page says the same sentences."""
@@ -194,7 +194,7 @@ def beyond(
         found.append(_record(f"{record.seq_length:,.0f} tokens", why))
     pace_s, least_s = float(layer_pace_s(record, step_time_s)), shortest_seen_s()
     if pace_s < least_s:
-        told = f"{1e3 * pace_s:.1f} ms a layer and micro-batch"
+        told = f"{1e3 * pace_s:.2f} ms a layer and micro-batch"
         found.append(_record(told, SHORTER.format(least=1e3 * least_s), HOW_SHORTER))
     if attention_share(record) > MOST_ATTENTION:
         found.append(_record("mostly attention", MOSTLY_ATTENTION, "--fact kernel=NAME"))
