@@ -62,3 +62,11 @@ def test_numbers_of_a_pipeline_that_stay_open_are_nothing_without_one(tmp_path: 
     )
     layout, _ = completed(read_configuration(path), {"num_gpus": 8})
     assert (layout.pp, layout.vpp, layout.dp) == (1, 1, 8)
+
+
+def test_parts_of_a_pipeline_cut_no_batch_without_one(tmp_path: Path) -> None:
+    """Four tensor ranks share 4 sequences each: 16 at once."""
+    path = tmp_path / "own.yml"
+    text = _FILE.replace("ici_pipeline_parallelism: 2\n", "num_pipeline_microbatches: 4\n")
+    path.write_text(text)
+    assert read_configuration(path).value("micro_batch_size") == 16
