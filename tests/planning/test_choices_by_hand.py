@@ -88,7 +88,10 @@ def test_deepspeeds_file_is_written_two_spaces_in() -> None:
 @pytest.mark.parametrize(
     ("cp", "tp", "sizes"),
     # The inner ranks share heads inside a server of 8, beside tensor ranks; the rest is a ring.
-    [(8, 1, [8, 1]), (16, 1, [8, 2]), (8, 2, [4, 2]), (4, 1, [4, 1]), (12, 1, [4, 3])],
+    [
+        *((8, 1, [8, 1]), (16, 1, [8, 2]), (8, 2, [4, 2]), (4, 1, [4, 1]), (12, 1, [4, 3])),
+        *((3, 1, [1, 3]), (4, 8, [1, 4]), (4, 16, [1, 4])),
+    ],
 )
 def test_both_levels_of_context_ranks(cp: int, tp: int, sizes: list[int]) -> None:
     layout = Layout(cp=cp, tp=tp, sequence_parallel=tp > 1)
@@ -174,3 +177,8 @@ def test_a_heavy_head_lightens_the_last_of_two_stages() -> None:
     )
     ends = [(one.layout.first_stage_layers, one.layout.last_stage_layers) for one in found.best[:9]]
     assert any(0 < last < first for first, last in ends), ends
+    # What splits that were not tried would have to save is more than nothing, and less than all.
+    assert 0.0 < (found.splits.to_win or 0.0) < 1.0
+    # Ties are those that the model cannot tell from the first.
+    near = found.best[0].step_time_s * (1.0 + found.tie_fraction)
+    assert found.num_ties == sum(one.step_time_s <= near for one in found.best) > 1

@@ -74,6 +74,14 @@ def test_one_word_for_rotary_positions_is_enough(tmp_path: Path) -> None:
     assert megatron(tmp_path, "").model.learned_positions == 512
 
 
+def test_ends_that_hold_all_layers_leave_none_between(tmp_path: Path) -> None:
+    ends = "--decoder-first-pipeline-num-layers 5 --decoder-last-pipeline-num-layers 7"
+    found = megatron(tmp_path, f"--pipeline-model-parallel-size 2 {ends}")
+    assert (found.value("first_stage_layers"), found.value("last_stage_layers")) == (5, 7)
+    with pytest.raises(ConfigError, match="-2 of num_layers = 12 are left"):
+        megatron(tmp_path, f"--pipeline-model-parallel-size 2 {ends.replace('5', '7')}")
+
+
 @pytest.mark.parametrize("cut", ["Et*6|Lt*6L", "Et*6|t*6Lm", "Et*6L|t*6"])
 def test_a_cut_into_stages_has_its_loss_once_and_last(cut: str, tmp_path: Path) -> None:
     flags = f"--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout '{cut}'"

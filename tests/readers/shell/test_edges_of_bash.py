@@ -76,6 +76,12 @@ def test_a_condition_that_nobody_decides_may_stand_on_a_line_of_its_own() -> Non
     assert (["train", "--n", "1"], True) in two
 
 
+@pytest.mark.parametrize("words", ["a -own b", "1 -lt 2 -own", "1 -lt"])
+def test_what_no_test_of_a_shell_is_stays_open(words: str) -> None:
+    script = followed(f"if [ {words} ]; then train --n 1; fi\n", "run.sh", {})
+    assert [bool(one.unsure) for one in script.commands if one.words[0] == "train"] == [True]
+
+
 LOOP = "cat > sizes <<E\n7\n13\nE\nwhile read n; do {} ; done < sizes\n"
 
 
