@@ -247,6 +247,10 @@ def test_layers_that_take_less_than_any_compared_run_are_told() -> None:
     # 12 layers, 8 micro-batches of one sequence: what is launched one by one takes its time.
     assert small("megatron").step_time_s > 12 * 8 * 40 * 22e-6
     assert small("fsdp").step_time_s > 12 * 8 * 200 * 22e-6
+    # What runs again is launched again.
+    asked = {"model": "gpt2", "accelerator": "a100", "stack": "fsdp", "dp": 8}
+    again = predict(**asked, seq_length=1024, global_batch_size=64, recompute="full")
+    assert again.step_time_s > 12 * 8 * 200 * 22e-6 * 4 / 3
     # XLA launches a step at once.
     assert small("maxtext").software.time.host_layer_s == 0.0
     assert predict(**DENSE).beyond == ()

@@ -145,10 +145,10 @@ def test_a_head_hides_what_the_host_would_hold_up() -> None:
 
 def test_only_a_pipeline_over_servers_with_tensor_parallelism_waits_for_its_stages() -> None:
     stack = TimeFacts(host_layer_s=0.004, stage_wait_s=0.002, across_wait_s=0.001)
-    inside, _ = step(tp=2, pp=4, vpp=1, dp=1)
-    apart, _ = step(tp=2, pp=4, vpp=1, dp=2)
-    alone, _ = step(tp=1, pp=4, vpp=1, dp=4)
-    wide, _ = step(tp=16, pp=1, vpp=1, dp=1)
+    inside, _ = step(tp=2, pp=4, vpp=1, dp=1, recompute="none")
+    apart, _ = step(tp=2, pp=4, vpp=1, dp=2, recompute="none")
+    alone, _ = step(tp=1, pp=4, vpp=1, dp=4, recompute="none")
+    wide, _ = step(tp=16, pp=1, vpp=1, dp=1, recompute="none")
     assert floors_s(inside, stack) == {"host": 0.004, "staged": 0.004}
     assert floors_s(apart, stack) == {"host": 0.004, "staged": 0.008}
     assert floors_s(alone, stack) == {"host": 0.004, "staged": 0.004}

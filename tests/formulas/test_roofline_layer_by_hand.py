@@ -118,6 +118,12 @@ def test_floors_by_hand() -> None:
     assert inside["staged"] == pytest.approx(0.05 + 0.4)
     assert layer.floors_s(record(pp=2.0), facts)["staged"] == 0.05
     assert layer.floors_s(record(tp=4.0), facts)["staged"] == 0.05
+    # Three launches of a layer are four where its forward pass runs again, in half of the layers
+    # half as many more.
+    again = record(recompute_full=1.0)
+    assert layer.floors_s(again, facts)["host"] == pytest.approx(0.05 * 4 / 3)
+    half = replace(facts, recompute_layers=2.0)
+    assert layer.floors_s(again, half)["host"] == pytest.approx(0.05 * 7 / 6)
 
 
 @pytest.mark.parametrize(

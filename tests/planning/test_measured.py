@@ -196,7 +196,9 @@ def test_causes_name_facts_that_exist() -> None:
 # --- refusal
 
 
-@pytest.mark.parametrize("text", ["", "fast", "12 parsecs", "-3s", "0", "nan", "1e999s"])
+@pytest.mark.parametrize(
+    "text", ["", "fast", "12 parsecs", "-3s", "0", "nan", "1e999s", "3,5s", "1,5", "1,23,456"]
+)
 def test_what_is_no_measurement_is_refused(text: str, tmp_path: Path) -> None:
     words = LLAMA_70B + "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --bf16 "
     _, own = told(tmp_path, words + "--world-size 128")

@@ -202,6 +202,8 @@ def run(arguments: Sequence[str]) -> int:
     Args:
         arguments: The words after ``steptime``.
     """
+    if sys.stdout is None:
+        return refusal("standard output is closed: open it, or write to a file: > answer.txt")
     try:
         app = application(arguments)
         told = _Told(list(arguments))

@@ -16,7 +16,9 @@ from steptime.planning.causes import CONVENTIONS, Asker, Cause
 from steptime.planning.change import may_run
 from steptime.planning.remedy import remedies
 
-_TEXT = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z/ .]*)\s*\Z")
+# Commas stand between groups of three digits; 3,5 is no number here.
+_NUMBER = r"((?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_TEXT = re.compile(rf"\s*{_NUMBER}\s*([A-Za-z/ .]*)\s*\Z")
 UNITS = {
     "": "rate",
     "tflop/s": "rate",

@@ -100,3 +100,22 @@ def test_a_sequence_that_tensor_ranks_leave_whole_is_read(
 ) -> None:
     more = f"enable_sequence_parallel = {word}" if word else ""
     assert layout_of(tmp_path, more, tp=2).sequence_parallel is cut
+
+
+def test_layers_of_a_stage_make_two_ranks_too(tmp_path: Path) -> None:
+    two = "pipeline_parallel_degree = 2"
+    text = FILE.format(schedule="1F1B", tp=1).replace("pipeline_parallel_degree = 4", two)
+    path = tmp_path / "train.toml"
+    path.write_text(f"{text}pipeline_parallel_layers_per_stage = 17\n")
+    assert completed(read_configuration(path), {"num_gpus": 4})[0].pp == 2
+    # 32 layers and two ends are two stages of 17; of 16 they are three, which fit no two ranks.
+    path.write_text(f"{text}pipeline_parallel_layers_per_stage = 16\n")
+    with pytest.raises(ConfigError, match="3 stages"):
+        completed(read_configuration(path), {"num_gpus": 4})
+
+
+def test_a_file_without_a_pipeline_has_one_rank_which_any_stages_fit(tmp_path: Path) -> None:
+    text = FILE.format(schedule="1F1B", tp=1).replace("pipeline_parallel_degree = 4\n", "")
+    path = tmp_path / "train.toml"
+    path.write_text(text + parts(11, 11, 10))
+    assert read_configuration(path).value("pp", 1) == 1

@@ -179,19 +179,21 @@ def crosses_servers(job: Job) -> Number:
 def floors_s(job: Job, stack: TimeFacts) -> Floors:
     """Return the least times of a layer and micro-batch, forward and backward.
 
-    Kernels that are launched one by one cannot run faster than the host launches them. In
-    one stack each tensor-parallel rank adds a wait while messages between stages are under
-    way on the network.
+    Kernels that are launched one by one cannot run faster than the host launches them. A forward
+    pass is a third of a layer's launches, and one that runs again is launched again. In one stack
+    each tensor-parallel rank adds a wait while messages between stages are under way on the
+    network.
 
     Args:
-        stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``.
+        stack: ``host_layer_s``, ``stage_wait_s`` and ``across_wait_s``; and as in `full_share`.
 
     Returns:
         ``host``, always, and ``staged``, while stages send and receive in turn.
     """
     waits = stack.stage_wait_s * crosses_servers(job) * where(job.tp > 1.0, job.tp, 0.0)
     staged = waits + crosses_servers(job) * across_wait_s(job, stack)
-    return {"host": stack.host_layer_s, "staged": stack.host_layer_s + staged}
+    host = stack.host_layer_s * (1.0 + full_share(job, stack) / 3.0)
+    return {"host": host, "staged": host + staged}
 
 
 def again_products_share(job: Job) -> Number:
