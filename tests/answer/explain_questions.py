@@ -56,7 +56,8 @@ def as_file(asked: Asked, place: int, folder: Path) -> Written | None:
     step = step_of(asked)
     layout, batch = step.layout, step.batch
     # As its user says it: the file itself tells what is shared.
-    said = replace(step.said, shards=())
+    # Over a file, naming what is assumed without a name drops the file's own.
+    said = replace(step.said, stack=asked["stack"], shards=())
     for turn in range(len(FORMATS)):
         kind = FORMATS[(place + turn) % len(FORMATS)]
         path = folder / f"{place}{SUFFIX.get(kind, '.sh')}"

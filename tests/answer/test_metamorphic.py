@@ -223,7 +223,8 @@ def test_more_copies_never_need_more_memory_unless_the_answer_says_so(
         if after.total_bytes > before.total_bytes * (1.0 + ROUNDING) + room:
             said += 1
             # A second rank makes weights shared, which other software is taken for.
-            assert (asked["stack"], asked["zero_stage"]) == (None, 3), asked
+            assert asked["stack"] in (None, "usual", "usual-sharded"), asked
+            assert asked["zero_stage"] == 3, asked
             assert shard_ranks(before.record) == 1.0, asked
             assert before.software.stack.name != after.software.stack.name, asked
             told = {one.what: str(one) for one in after.assumed}

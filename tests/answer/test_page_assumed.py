@@ -77,6 +77,7 @@ def as_span(one: dict[str, Any]) -> dict[str, Any]:
     """Return what Python says of an open thing in the page's names; numbers as their bits."""
     low, high = one.get("low_s", one.get("low_bytes")), one.get("high_s", one.get("high_bytes"))
     kept = {name: one[name] for name in ("what", "says", "how", "choices", "change")}
+    kept["outside"] = one.get("outside", 0)
     ends = {"least": one.get("fastest", one.get("leanest")), "low": bits(low), "high": bits(high)}
     return kept | ends | {"most": one.get("slowest", one.get("fullest"))}
 

@@ -85,6 +85,10 @@ def test_naming_a_thing_moves_the_answer_to_an_end_of_its_range_and_no_farther(
         assert len(times) == one.choices
         assert min([*times, found.step_time_s]) == one.low_s
         assert max([*times, found.step_time_s]) == one.high_s
+        low_s, high_s = found.step_time_low_s, found.step_time_high_s
+        assert low_s is not None
+        assert high_s is not None
+        assert one.outside == sum(not low_s <= time_s <= high_s for time_s in times)
 
 
 @pytest.mark.parametrize("asked", QUESTIONS)

@@ -269,6 +269,13 @@ def test_software_that_has_no_eight_bits_is_older_than_they_are() -> None:
 @pytest.mark.parametrize("name", ["usual", "usual-sharded"])
 def test_naming_what_is_assumed_makes_nothing_known(name: str) -> None:
     assert (Said(stack=name).knowledge, Said(stack=name).exact) == ("nothing", False)
+    asked = {"model": "llama3-8b", "accelerator": "h100", "dp": 8, "seq_length": 4096}
+    for zero_stage in (None, 1, 3):
+        open_question = {**asked, "global_batch_size": 64, "zero_stage": zero_stage}
+        named, plain = predict(**open_question, stack=name), predict(**open_question)
+        assert named.assumed == plain.assumed
+        assert named.step_time_s == plain.step_time_s
+        assert named.unstated == plain.unstated
 
 
 def test_no_more_than_all_of_a_message_overlaps() -> None:

@@ -3,7 +3,7 @@
  * Python of the same name when the site is built; here numbers are only put together.
  */
 
-import { ownShape, saysHow } from "./state.js";
+import { meant, ownShape, saysHow } from "./state.js";
 import { inNumber } from "../shared/number.js";
 
 /** Words of `fit_verdict`, by its number. */
@@ -254,7 +254,8 @@ export function makeAnswer(data, formulas) {
     return named.softwareOf(state, formulas.shares_weights(job), job);
   }
 
-  return { answer, quick, legal, learn, softwareOf, softwareNow, modelsFor, kindOf, slowest };
+  const of = (ask) => (state) => ask(meant(state));
+  return { answer: of(answer), quick: of(quick), legal: of(legal), learn, softwareOf, softwareNow, modelsFor, kindOf, slowest };
 }
 
 /** The facts that a record has a field for. */

@@ -5,7 +5,10 @@ import { h } from "../shared/dom.js";
 /** Change from which on a thing gets a line of its own. */
 const WORTH_TELLING = 0.005;
 
-const reach = ({ low, high, least, most }, unit) => `${unit(low)} (${least}) to ${unit(high)} (${most})`;
+function reach({ low, high, least, most, outside, choices }, unit) {
+  const rare = outside ? `; ${outside} of ${choices} outside the interval` : "";
+  return `${unit(low)} (${least}) to ${unit(high)} (${most})${rare}`;
+}
 
 export function narrowest(one, unit) {
   return `Naming ${one.says} would narrow this most: ${reach(one, unit)}.`;

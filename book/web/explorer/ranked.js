@@ -19,6 +19,9 @@ export function inWord(value) {
   return String(Number(value.toPrecision(6)));
 }
 
+/** How many of the outcomes an answer's interval leaves out; none where it has no interval. */
+const outside = ({ low, high }, outcomes) => (low === null ? 0 : outcomes.filter(([time]) => time < low || time > high).length);
+
 /** Return what ranks the things that an answer leaves open: for its "time" or its "memory". */
 export function makeRanked(named, machine) {
   const { tables } = named;
@@ -95,7 +98,7 @@ export function makeRanked(named, machine) {
   }
 
   /**
-   * Return [{what, says, how, low, high, least, most, choices, change}, …], the widest first.
+   * Return [{what, says, how, low, high, least, most, choices, change, outside}, …], the widest first.
    * It asks thousands of times: each `yield` is a place to let the page breathe.
    */
   return function* ranked(answer, of = "time") {
@@ -120,7 +123,7 @@ export function makeRanked(named, machine) {
       const [low, least] = every.reduce((a, b) => (b[0] < a[0] ? b : a));
       const [high, most] = every.reduce((a, b) => (b[0] > a[0] ? b : a));
       const change = Math.log(high / low);
-      spans.push({ what, says: words[what], how: choices[0].how, low, high, least, most, choices: outcomes.length, change });
+      spans.push({ what, says: words[what], how: choices[0].how, low, high, least, most, choices: outcomes.length, change, outside: of === "time" ? outside(answer.chosen, outcomes) : 0 });
     }
     return spans.filter((one) => one.change > LEAST_CHANGE).sort((a, b) => b.change - a.change);
   };

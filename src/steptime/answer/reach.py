@@ -36,7 +36,7 @@ MOSTLY_ATTENTION = (
 )
 SHORTER = (
     "no run under {least:.2f} ms a layer and micro-batch was compared: hosts may launch it more "
-    "slowly than devices work, and take several times as long; the interval leaves that out"
+    "slowly than devices work, and take several times as long, which no interval counts"
 )
 """The layout page says the same sentences."""
 HOW_SHORTER = "--fact host_layer_s=SECONDS"

@@ -40,6 +40,7 @@ class Unstated:
         slowest: That choice.
         choices: How many were asked.
         change: ln(high over low), which ranks.
+        outside: How many of the choices lie outside the answer's interval; 0 without one.
     """
 
     what: str
@@ -51,6 +52,7 @@ class Unstated:
     slowest: str
     choices: int
     change: float
+    outside: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +98,14 @@ class Told(Protocol):
         """Return the seconds of a step."""
 
     @property
+    def step_time_low_s(self) -> float | None:
+        """Return the earlier end of the interval; None without one."""
+
+    @property
+    def step_time_high_s(self) -> float | None:
+        """Return the later end, likewise."""
+
+    @property
     def total_bytes(self) -> float:
         """Return the bytes on the fullest device."""
 
@@ -134,12 +144,14 @@ class Span:
         least: With the choice that gives the least, what was taken included.
         most: Likewise.
         change: ln(most over least), which ranks.
+        every: What the answer says of each choice that was asked.
         common: What is told of a thing, whatever is asked for.
     """
 
     least: Outcome
     most: Outcome
     change: float
+    every: tuple[float, ...]
     common: dict[str, Any]
 
 
@@ -158,7 +170,8 @@ def _span(
         "choices": len(outcomes),
         "change": change,
     }
-    return Span(least=least, most=most, change=change, common=common)
+    values = tuple(value for value, _ in outcomes)
+    return Span(least=least, most=most, change=change, every=values, common=common)
 
 
 def _spans(
@@ -187,6 +200,14 @@ def _spans(
     return sorted(wide, key=lambda one: -one.change)
 
 
+def _outside(found: Told, times_s: tuple[float, ...]) -> int:
+    """Return how many of some step times an answer's interval leaves out."""
+    low_s, high_s = found.step_time_low_s, found.step_time_high_s
+    if low_s is None or high_s is None:
+        return 0
+    return sum(not low_s <= time_s <= high_s for time_s in times_s)
+
+
 def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
     """Return what a question leaves open, that which could change the answer most first.
 
@@ -207,6 +228,7 @@ def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
             high_s=one.most[0],
             fastest=one.least[1],
             slowest=one.most[1],
+            outside=_outside(found, one.every),
             **one.common,
         )
         for one in spans

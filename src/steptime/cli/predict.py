@@ -224,7 +224,8 @@ def print_unstated(unstated: Sequence[Unstated]) -> None:
             f"{seconds(one.low_s)} ({one.fastest})",
             f"{seconds(one.high_s)} ({one.slowest})",
         )
-        out.print(f"naming {one.says}{would}: {one.how}; {low} to {high}", markup=False)
+        rare = f"; {one.outside} of {one.choices} outside the interval" if one.outside else ""
+        out.print(f"naming {one.says}{would}: {one.how}; {low} to {high}{rare}", markup=False)
 
 
 def utilisation(result: Prediction) -> str:

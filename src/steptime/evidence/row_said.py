@@ -125,4 +125,4 @@ def said_of(row: PublishedRow) -> tuple[Said, tuple[Assumed, ...]]:
         facts=tuple(sorted(facts.items())),
         unstated=UNSTATED if is_blank(row.recompute) else (),
     )
-    return said, (*assumed, *unknown)
+    return said.without_nobody, (*assumed, *unknown)

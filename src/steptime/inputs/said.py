@@ -87,6 +87,14 @@ class Said:
         return self.stack in (USUAL_FAMILY, USUAL_SHARDED)
 
     @property
+    def without_nobody(self) -> Said:
+        """Return what is said, with no name where it names what is assumed without one.
+
+        So naming it is one question with naming nothing, and over a file it drops the file's name.
+        """
+        return replace(self, stack=None) if self.nobodys else self
+
+    @property
     def knowledge(self) -> str:
         """Return how much is known of the software: one of ``KNOWLEDGE``.
 

@@ -193,5 +193,5 @@ def _said(inputs: StepInputs, device: Accelerator) -> Said:
         facts=fact_pairs(inputs["facts"]),
         unstated=() if inputs["recompute"] is not None else UNSTATED,
     )
-    stage = inputs["zero_stage"]
+    said, stage = said.without_nobody, inputs["zero_stage"]
     return said if stage is None else sharding(said, device, stage)

@@ -106,6 +106,7 @@ def step_of(
         )
     if said.stack is None and reading.software:
         said = replace(said, stack=reading.software)
+    said = said.without_nobody
     layout, batch = completed(reading, given, said)
     check_layout(reading.model, layout, batch)
     check_schedule(layout, batch)

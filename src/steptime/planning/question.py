@@ -99,7 +99,7 @@ class Question:
         check_choice("precision", self.precision, PRECISIONS)
         name = self.predictor or default_predictor(self.accelerator)
         object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
-        said = sharding(self.said, self.accelerator, *self.zero_stages)
+        said = sharding(self.said.without_nobody, self.accelerator, *self.zero_stages)
         object.__setattr__(self, "said", said)
         if not self.zero_stages:
             era = in_its_time(said, self.accelerator)
