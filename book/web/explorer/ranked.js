@@ -108,8 +108,10 @@ export function makeRanked(named, machine) {
     const counts = (one) => of !== "time" || !fits || one.memory.verdict !== "over";
     const value = (one) => (of === "time" ? one.seconds : one.memory.total);
     const words = { ...tables.open.fields, ...tables.open.facts, ...tables.open[group] };
-    const things = { ...ofLayout(answer), ...ofSoftware(answer), ...(yield* ofFacts(answer, group)) };
+    const layout = ofLayout(answer);
+    const things = { ...layout, ...ofSoftware(answer), ...(yield* ofFacts(answer, group)) };
     const spans = [];
+    const left = (what, outcomes) => (what in layout || of !== "time" ? 0 : outside(answer.chosen, outcomes));
     for (const [what, choices] of Object.entries(things)) {
       const outcomes = [];
       for (const { change, word } of choices) {
@@ -123,7 +125,7 @@ export function makeRanked(named, machine) {
       const [low, least] = every.reduce((a, b) => (b[0] < a[0] ? b : a));
       const [high, most] = every.reduce((a, b) => (b[0] > a[0] ? b : a));
       const change = Math.log(high / low);
-      spans.push({ what, says: words[what], how: choices[0].how, low, high, least, most, choices: outcomes.length, change, outside: of === "time" ? outside(answer.chosen, outcomes) : 0 });
+      spans.push({ what, says: words[what], how: choices[0].how, low, high, least, most, choices: outcomes.length, change, outside: left(what, outcomes) });
     }
     return spans.filter((one) => one.change > LEAST_CHANGE).sort((a, b) => b.change - a.change);
   };

@@ -43,10 +43,15 @@ Choices = dict[str, tuple[Choice, ...]]
 
 def _field(name: str, values: Iterable[Any]) -> tuple[Choice, ...]:
     how = BY_NAME[name].typed
-    return tuple(Choice(word=_word(value), how=how, stated={name: value}) for value in values)
+    return tuple(Choice(word=word_of(value), how=how, stated={name: value}) for value in values)
 
 
-def _word(value: object) -> str:
+def word_of(value: object) -> str:
+    """Return a value as a sentence shows it.
+
+    Args:
+        value: Of a field or a fact.
+    """
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -160,7 +165,7 @@ def _fact_choices(
         yield (
             name,
             tuple(
-                Choice(word=_word(value), how=how, stated={"facts": {name: value}})
+                Choice(word=word_of(value), how=how, stated={"facts": {name: value}})
                 for value in values
             ),
         )

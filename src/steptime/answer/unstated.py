@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, Protocol
 
-from steptime.answer.choices import Choice, choices_of
+from steptime.answer.choices import Choice, choices_of, word_of
 from steptime.answer.question import Question
 from steptime.inputs.again import asked_again
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.fields import LAYOUT_FIELDS, USUAL_FIELDS
 from steptime.inputs.software import Software
 
 LEAST_CHANGE = 1e-9
 """Things that move the answer by less than rounding are not listed."""
+STATED_OF_LAYOUT = {*USUAL_FIELDS, "network_gbit"}
+"""Things that are open of the layout and its links, not of the software."""
+OF_SOFTWARE = ("stack", "date")
+HABITS = tuple(name for name in USUAL_FIELDS if name in LAYOUT_FIELDS)
+"""What of a layout may follow from the software."""
 TIME, MEMORY = "facts", "memory"
 """Tables of ``open_things.toml`` with the facts that are asked for."""
 
@@ -40,7 +46,8 @@ class Unstated:
         slowest: That choice.
         choices: How many were asked.
         change: ln(high over low), which ranks.
-        outside: How many of the choices lie outside the answer's interval; 0 without one.
+        outside: How many choices of the software lie outside the answer's interval, of those that
+            leave the layout as it was taken: an interval is of one layout. 0 without one.
     """
 
     what: str
@@ -144,15 +151,33 @@ class Span:
         least: With the choice that gives the least, what was taken included.
         most: Likewise.
         change: ln(most over least), which ranks.
-        every: What the answer says of each choice that was asked.
+        alike: What the answer says of each choice that leaves the layout as it was taken.
         common: What is told of a thing, whatever is asked for.
     """
 
     least: Outcome
     most: Outcome
     change: float
-    every: tuple[float, ...]
+    alike: tuple[float, ...]
     common: dict[str, Any]
+
+
+def habits(found: Told, other: Told, choice: Choice) -> str:
+    """Return in words what of the layout follows from a choice, where that is not stated itself.
+
+    Software has habits: naming it may also name what is recomputed, for instance.
+
+    Args:
+        found: The answer with the choice open.
+        other: The answer with it stated.
+        choice: A value of the thing.
+    """
+    layout, changed = found.question.step.layout, other.question.step.layout
+    idle = {name for name, _ in changed.unused}
+    names = (name for name in HABITS if name not in idle and name not in choice.stated)
+    new = {name: getattr(changed, name) for name in names}
+    moved = {name: value for name, value in new.items() if value != getattr(layout, name)}
+    return ", ".join(f"{name} {word_of(value)}" for name, value in moved.items())
 
 
 def _span(
@@ -170,8 +195,7 @@ def _span(
         "choices": len(outcomes),
         "change": change,
     }
-    values = tuple(value for value, _ in outcomes)
-    return Span(least=least, most=most, change=change, every=values, common=common)
+    return Span(least=least, most=most, change=change, alike=(), common=common)
 
 
 def _spans(
@@ -192,20 +216,27 @@ def _spans(
     """
     spans = []
     for what, choices in choices_of(found.question.step, found.software, group).items():
-        told = ((asked_with(found.question, choice, ask), choice.word) for choice in choices)
-        outcomes = [(value(one), word) for one, word in told if one is not None and counts(one)]
+        outcomes, alike = [], []
+        for choice in choices:
+            one = asked_with(found.question, choice, ask)
+            if one is None or not counts(one):
+                continue
+            own = habits(found, one, choice) if what in OF_SOFTWARE else ""
+            outcomes.append((value(one), f"{choice.word} with {own}" if own else choice.word))
+            alike += [] if own else [value(one)]
         if outcomes:
-            spans.append(_span(what, choices, outcomes, value(found), group))
+            span = _span(what, choices, outcomes, value(found), group)
+            spans.append(replace(span, alike=tuple(alike)))
     wide = (one for one in spans if one.change > LEAST_CHANGE)
     return sorted(wide, key=lambda one: -one.change)
 
 
-def _outside(found: Told, times_s: tuple[float, ...]) -> int:
-    """Return how many of some step times an answer's interval leaves out."""
+def _outside(found: Told, one: Span) -> int:
+    """Return how many choices of the software an answer's interval leaves out."""
     low_s, high_s = found.step_time_low_s, found.step_time_high_s
-    if low_s is None or high_s is None:
+    if low_s is None or high_s is None or one.common["what"] in STATED_OF_LAYOUT:
         return 0
-    return sum(not low_s <= time_s <= high_s for time_s in times_s)
+    return sum(not low_s <= time_s <= high_s for time_s in one.alike)
 
 
 def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
@@ -228,7 +259,7 @@ def ranked(found: Told, ask: Ask) -> tuple[Unstated, ...]:
             high_s=one.most[0],
             fastest=one.least[1],
             slowest=one.most[1],
-            outside=_outside(found, one.every),
+            outside=_outside(found, one),
             **one.common,
         )
         for one in spans

@@ -196,6 +196,8 @@ def print_verdict(result: Prediction) -> None:
     )
     out.print(verdict(result.memory))
     for name, why in result.step.layout.unused:
+        if name in result.step.open:
+            continue
         flag = BY_NAME[name].flags[0].partition("/")[0]
         out.print(f"{flag} counts for nothing: {why}", markup=False)
     taken = [str(one) for one in result.assumed if one not in result.beyond]

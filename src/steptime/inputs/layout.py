@@ -99,6 +99,8 @@ class Layout:
             found.append(("dp_replicate", "copies of what is sharded, and ZeRO-0 shards nothing"))
         if self.sequence_parallel and self.tp == 1:
             found.append(("sequence_parallel", "tensor ranks split the sequence, and there is one"))
+        if self.schedule != "1f1b" and self.pp == 1:
+            found.append(("schedule", "it orders the stages of a pipeline, and there is one"))
         return tuple(found)
 
     @property

@@ -44,7 +44,8 @@ def _switches(step: TrainingStep) -> Iterator[Change]:
     for stage in (0, 1, 3):
         if stage != layout.zero_stage and layout.dp * layout.cp > 1:
             yield stated(zero_stage=stage)
-    for size in (step.batch.micro_batch_size * 2, step.batch.micro_batch_size // 2):
+    own = step.batch.micro_batch_size
+    for size in (own * 8, own * 4, own * 2, own // 2):
         if size:
             yield stated(micro_batch_size=size)
 
@@ -91,7 +92,7 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         found: The answer for the step.
         question: What was asked: its predictor and constants answer for the changes too.
     """
-    tried = []
+    best: dict[tuple[str, ...], Faster] = {}
     question = replace(question, step=found.question.step)
     step = replace(question.step, layout=found.step.layout)
     for change in (
@@ -103,7 +104,10 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         other = change.answered(question)
         if other is None:
             continue
+        kind = tuple(change.stated)
         gain = 1.0 - other.step_time_s / found.step_time_s
         if may_run(other) and _as_sure(other, found) and gain >= LEAST_GAIN:
-            tried.append(Faster(change=change.words, found=other, gain_fraction=gain))
-    return tuple(sorted(tried, key=lambda one: -one.gain_fraction)[:SHOWN])
+            # Of several values of one thing the best is told.
+            kept, one = best.get(kind), Faster(change=change.words, found=other, gain_fraction=gain)
+            best[kind] = one if kept is None or gain > kept.gain_fraction else kept
+    return tuple(sorted(best.values(), key=lambda one: -one.gain_fraction)[:SHOWN])
