@@ -20,7 +20,7 @@ from steptime.planning.question import Question
 from steptime.planning.search import search
 from steptime.planning.sweep import answer, questions_of, run_sweep
 from steptime.planning.task import Task, task_of
-from steptime.planning.workers import process_pool
+from steptime.planning.workers import ProcessPool
 
 H100 = accelerator("h100")
 
@@ -75,7 +75,7 @@ def test_a_second_start_skips_what_is_there(
     assert run_sweep(asked, tmp_path).done == 0
 
 
-@pytest.mark.parametrize("kind", [ThreadPoolExecutor, process_pool])
+@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPool])
 def test_executors_give_the_same_rows(kind: Any, tmp_path: Path) -> None:
     run_sweep(questions()[:4], tmp_path / "here")
     with kind(2) as executor:

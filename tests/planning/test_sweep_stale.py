@@ -26,7 +26,7 @@ from steptime.planning import task as tasks
 from steptime.planning.question import Question
 from steptime.planning.sweep import run_sweep
 from steptime.planning.task import task_of
-from steptime.planning.workers import process_pool
+from steptime.planning.workers import ProcessPool
 
 QUESTION = Question(
     model=model("llama3-8b"),
@@ -105,7 +105,7 @@ def test_every_room_that_a_search_imports_is_in_the_digest() -> None:
     assert data_path("roofline_constants.toml").name in {path.name for _, path in digest._files()}
 
 
-@pytest.mark.parametrize("kind", [None, ThreadPoolExecutor, process_pool])
+@pytest.mark.parametrize("kind", [None, ThreadPoolExecutor, ProcessPool])
 def test_constants_travel_with_the_question(
     kind: Callable[[int], Executor] | None, tmp_path: Path
 ) -> None:

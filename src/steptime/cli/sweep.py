@@ -73,9 +73,9 @@ def executor_for(processes: int, scheduler: str | None) -> Iterator[Executor | N
         with client:
             yield client.get_executor()
     elif processes > 1:
-        from steptime.planning.workers import process_pool
+        from steptime.planning.workers import ProcessPool
 
-        with process_pool(processes) as executor:
+        with ProcessPool(processes) as executor:
             yield executor
     else:
         yield None

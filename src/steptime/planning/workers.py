@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
+import time
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import active_children, connection, get_context, parent_process
+from types import TracebackType
+
+POLL_S = 0.01
 
 
 def end_with_parent() -> None:
@@ -25,13 +30,46 @@ def end_with_parent() -> None:
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-def process_pool(processes: int) -> ProcessPoolExecutor:
-    """Return an executor on processes of this machine that do not outlive this one.
+class ProcessPool(ProcessPoolExecutor):
+    """Processes of this machine that do not outlive this one, nor a block that is broken off."""
 
-    Args:
-        processes: How many.
-    """
-    # Not forked: the parent may have threads, whose locks a fork would copy as they are.
-    return ProcessPoolExecutor(
-        max_workers=processes, mp_context=get_context("spawn"), initializer=end_with_parent
-    )
+    def __init__(self, processes: int) -> None:
+        """Make the pool; each process starts with its first work.
+
+        Args:
+            processes: How many.
+        """
+        self._others = {*active_children()}
+        # Not forked: the parent may have threads, whose locks a fork would copy as they are.
+        context = get_context("spawn")
+        super().__init__(processes, mp_context=context, initializer=end_with_parent)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Wait for work that has begun, but where the block is broken off: that ends it."""
+        if kind is not None:
+            with contextlib.suppress(RuntimeError):
+                self._forget_waiting()
+            children = {*active_children()} - self._others
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.join()
+        super().__exit__(kind, error, trace)
+
+    def _forget_waiting(self) -> None:
+        """Return when all work that waits is cancelled; work that has begun goes on.
+
+        Where a process ends before, Python 3.11 stumbles over futures that others cancelled.
+
+        Raises:
+            RuntimeError: If the pool is broken or shut down.
+        """
+        last = self.submit(int)
+        self.shutdown(wait=False, cancel_futures=True)
+        while not (last.cancelled() or last.running() or last.done()):
+            time.sleep(POLL_S)
