@@ -189,7 +189,7 @@ def _assumed(device: Accelerator, predictor: str | None) -> tuple[Assumed, ...]:
     if predictor is None and not knows(device):
         measured = device.matmul_flop_per_s > 0.0
         lacks = "compared runs on the kin of" if measured else "measured matrix products of"
-        share = f"{baseline_constants().eta:.0%} of the peak at any size"
+        share = f"{100.0 * baseline_constants().eta:.0f} % of the peak at any size"
         why = f"nobody {lacks} {device.name}; its products run at {share}, and hosts take no time"
         found.append(taken("predictor", WITHOUT_RATES, why, "--predictor"))
     if device.caution:

@@ -20,7 +20,12 @@ from steptime.inputs.no_shapes import INSTEAD, why_no_shape
 from steptime.inputs.own_model import NOTES, PARTS, TYPE, placed, shape_entry
 
 _TERA = 1e12
-_MODEL_HINT = "a config.json or a TOML file of a model will do too; steptime models lists names"
+_HINTS = {
+    "model": "a config.json or a TOML file of a model will do too; steptime models lists names",
+    "accelerator": "a TOML file of a device will do too, with its data sheet's rates: steptime "
+    "measure writes one, data/README.md explains it",
+}
+"""What else may stand for a name that nobody knows."""
 _TAILS = re.compile(
     r"-(?:hf|base|it|pt|chat|instruct|instruct-2\d{3}|chat-hf|original|bf16|v0\.[12]|[24]k|128k|"
     r"32k-base|16k|pretrain|sft|2407|2507)\Z"
@@ -65,7 +70,7 @@ def _key_of(kind: str, name: str) -> str:
     if why:
         raise ConfigError(f"no shape here has model {name[:80]!r}: {why}; {INSTEAD}")
     listed = "" if kind == "model" else f"one of: {', '.join(sorted(table))}"
-    hints = [alike(name, table) or listed, _MODEL_HINT if kind == "model" else ""]
+    hints = (alike(name, table) or listed, _HINTS[kind])
     raise ConfigError(f"unknown {kind} {name[:80]!r}; {'; '.join(filter(None, hints))}")
 
 
