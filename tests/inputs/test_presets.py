@@ -262,7 +262,7 @@ def test_devices_go_by_the_names_that_their_drivers_print(printed: str, name: st
 @pytest.mark.parametrize("printed", ["NVIDIA H100 NVL", "NVIDIA A100-PCIE-40GB", "NVIDIA H20Z"])
 def test_a_device_that_is_near_by_name_alone_is_refused(printed: str) -> None:
     with pytest.raises(
-        ConfigError, match="unknown accelerator .* TOML file of a device will do too"
+        ConfigError, match=r"unknown accelerator .* TOML file of a device will do too"
     ):
         accelerator(printed)
 
