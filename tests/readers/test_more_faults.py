@@ -28,6 +28,20 @@ def test_post_training_is_refused_by_its_program(program: str, tmp_path: Path) -
         read(tmp_path, "run.sh", f"python3 -m {program} {words}\n")
 
 
+@pytest.mark.parametrize(
+    "program", ["scripts.generate.test_generate", "tools.generate", "tools.evaluate"]
+)
+def test_what_generates_or_evaluates_is_refused_by_its_program(
+    program: str, tmp_path: Path
+) -> None:
+    (tmp_path / "run.toml").write_text(
+        '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 64\n'
+    )
+    line = f"torchrun --nproc_per_node=8 -m {program} --config=run.toml\n"
+    with pytest.raises(ConfigError, match="runs (inference|evaluation), which is not modelled"):
+        read(tmp_path, "run.sh", line)
+
+
 TRAINER = (
     "model_name_or_path: Qwen/Qwen2.5-7B\nbf16: true\nper_device_train_batch_size: 2\n"
     "gradient_accumulation_steps: 4\nmax_length: 2048\n"

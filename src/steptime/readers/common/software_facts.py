@@ -79,10 +79,18 @@ def _note(entries: Entries, entry: Entry, words: Mapping[str, Any]) -> None:
                     f"{reading.at(entry.line)}: {entry.written} = {shown(entry.value)} gives "
                     f"{name} = {noted[name]} and {value}; layers that differ in it are not modelled"
                 )
-            _state(entries, name, value, entry)
+            note_fact(entries, name, value, entry)
 
 
-def _state(entries: Entries, name: str, value: Any, entry: Entry) -> None:
+def note_fact(entries: Entries, name: str, value: Any, entry: Entry) -> None:
+    """Add a fact to the reading, in place of one of the same name.
+
+    Args:
+        entries: The file's keys.
+        name: Of the fact.
+        value: Of the fact.
+        entry: What tells it.
+    """
     reading = entries.reading
     reading.software_facts = [
         *(one for one in reading.software_facts if one.name != name),
@@ -105,7 +113,7 @@ def _moments(entries: Entries, widths: Mapping[str, float]) -> None:
             )
     # The moment that is not named keeps its 32 bits.
     total = sum(widths[word] for word in words) + 4.0 * (2 - len(words))
-    _state(entries, "moment_bytes", total, named[0])
+    note_fact(entries, "moment_bytes", total, named[0])
 
 
 def _type(word: str) -> str:

@@ -17,6 +17,7 @@ from steptime.readers.huggingface.named_model import ask_for_shape, named_model
 from steptime.readers.keys.entries import Entries
 from steptime.readers.keys.predict_line import predict_line
 from steptime.readers.keys.safe import shown
+from steptime.readers.torchtitan.loss import loss_facts
 from steptime.readers.torchtitan.stages import PIPELINE, stages
 from steptime.readers.trainers.sharded import some_layers
 
@@ -32,6 +33,7 @@ def rules(entries: Entries, folder: Path) -> None:
         ConfigError: If a word is not understood or sizes are absurd.
     """
     _registry(entries)
+    loss_facts(entries, stated(entries, "tp")["tp"])
     parts = entries.entry("compiled_parts")
     if parts is not None and "model" not in str(parts.value) and entries.flag("compiled"):
         entries.by_key.pop("compiled")
