@@ -38,7 +38,7 @@ def test_what_generates_or_evaluates_is_refused_by_its_program(
         '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 64\n'
     )
     line = f"torchrun --nproc_per_node=8 -m {program} --config=run.toml\n"
-    with pytest.raises(ConfigError, match="runs (inference|evaluation), which is not modelled"):
+    with pytest.raises(ConfigError, match=r"runs (inference|evaluation), which is not modelled"):
         read(tmp_path, "run.sh", line)
 
 
