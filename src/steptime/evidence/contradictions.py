@@ -1,4 +1,8 @@
-"""Rows whose outcome cannot be right: printed twice and unlike, or past what a device can do."""
+"""Rows whose outcome cannot be right: printed twice and unlike, or past what a device can do.
+
+Whether a row is a measurement is decided here alone, for times and peaks of memory alike: every
+command, every mean and every fit asks `no_measurement`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from steptime.answer.remarks import past_the_peak as peak_passed
 from steptime.evidence.measured import counted_flop_per_token, published_step_time_s
+from steptime.evidence.peak_bounds import peak_contradiction
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.formulas.flops import num_devices, tokens_per_step
@@ -44,9 +49,23 @@ def contradiction(row: PublishedRow) -> str:
     why, _ = conflict(row)
     try:
         run = run_of(row)
-        return why or past_the_peak(run, published_step_time_s(run))
+        return why or _past_its_device(run, _measured_s(run))
     except (Incomplete, ArithmeticError):
         return why
+
+
+def _measured_s(run: Run) -> float | None:
+    """Return the seconds of a step as a row has them; None where it prints a peak alone."""
+    try:
+        return published_step_time_s(run)
+    except Incomplete:
+        return None
+
+
+def _past_its_device(run: Run, measured_s: float | None) -> str:
+    """Return why a row contradicts its device, in time or memory; nothing where it does not."""
+    passed = "" if measured_s is None else past_the_peak(run, measured_s)
+    return passed or peak_contradiction(run)
 
 
 def conflict(row: PublishedRow) -> tuple[str, float]:
@@ -98,23 +117,25 @@ def past_the_peak(run: Run, measured_s: float) -> str:
     return peak_passed(run.job(), run.accelerator, run.layout.precision, measured_s)
 
 
-def no_measurement(run: Run, predicted_s: float, measured_s: float) -> str:
+def no_measurement(run: Run, predicted_s: float | None = None) -> str:
     """Return why a run cannot have been measured so, and no mean should count it; else nothing.
 
     Args:
         run: The run.
-        predicted_s: Seconds of a step as a model has them.
-        measured_s: As the row has them.
+        predicted_s: Seconds of a step as a model has them; None where none can be told.
 
     Returns:
-        That it is faster than its device can be, contradicts itself, or is off by so much that a
-        unit or a size must be wrong.
+        That it is faster than its device can be, holds more than the device has or less than it
+        must, contradicts itself, or is off by so much that a unit or a size must be wrong.
     """
-    if why := past_the_peak(run, measured_s):
+    measured_s = _measured_s(run)
+    if why := _past_its_device(run, measured_s):
         return why
     why, times = conflict(run.row)
     if times > MOST_TIMES:
         return why
+    if predicted_s is None or measured_s is None:
+        return ""
     off = max(measured_s / predicted_s, predicted_s / measured_s)
     if off <= WILD:
         return ""
