@@ -110,9 +110,11 @@ def test_published_peaks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate-memory", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["rows"]) == 174
-    # Each of the others lacks a size that its source does not print, or is past its device.
-    assert len(found["skipped"]) == 20
-    assert {row["reason"].split()[0] for row in found["skipped"]} == {"seq_len", "gbs", "mem_gb"}
+    # Each of the others lacks a size that its source does not print, but one past its device.
+    assert len(found["skipped"]) == 19
+    assert {row["reason"].split()[0] for row in found["skipped"]} == {"seq_len", "gbs"}
+    assert [one["id"] for one in found["kept_out"]] == ["colossal-097"]
+    assert found["kept_out"][0]["reason"].startswith("mem_gb 157.3 GB is more than a device has")
     # A twentieth at the median; the mean has runs whose levers nobody puts in numbers.
     assert found["summary"]["median_fraction"] < 0.055
     assert found["summary"]["mean_fraction"] < 0.085

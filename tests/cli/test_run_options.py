@@ -57,6 +57,26 @@ def test_the_run_is_printed_where_it_is_asked_for(steptime: Call) -> None:
     assert "the whole run" not in out
 
 
+@pytest.mark.parametrize(
+    ("tokens", "length"),
+    [
+        ("1k", "less than one step (8,388,608 tokens)"),
+        ("8388607", "less than one step (8,388,608 tokens)"),
+        ("8388608", "1 step"),
+        ("16777216", "2 steps"),
+    ],
+)
+def test_a_run_shorter_than_a_step_says_so(steptime: Call, tokens: str, length: str) -> None:
+    """A step takes 1,024 sequences of 8,192 tokens."""
+    status, out, _ = steptime("predict", *STEP, "--tokens", tokens)
+    assert status == 0
+    assert f"the whole run, {length}: " in " ".join(out.split())
+    _, out, _ = steptime("search", *STEP, *CUT, "--tokens", tokens)
+    less = length.startswith("less")
+    assert (f"the whole run is {length}" in " ".join(out.split())) == less
+    assert ("less than one step" in out) == less
+
+
 # Refusal
 
 

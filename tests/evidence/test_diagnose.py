@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from steptime.cli.main import run as command
-from steptime.cli.validation_tables import print_doubts
+from steptime.cli.validation_words import print_doubts
 from steptime.evidence.diagnose import diagnoses
 from steptime.evidence.judge import validation
 from steptime.evidence.schema import PublishedRow

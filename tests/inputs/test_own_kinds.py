@@ -116,6 +116,14 @@ def test_a_slip_of_the_hand_in_a_devices_file_is_told(
         accelerator(device_file(tmp_path, {key: value}))
 
 
-@pytest.mark.parametrize("name", ["rubin", "cdna5", "ada"])
-def test_a_generation_that_nothing_is_known_of_is_no_slip(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "ada"])
+def test_a_generation_without_rates_may_be_named_or_left_out(tmp_path: Path, name: str) -> None:
     assert accelerator(device_file(tmp_path, {"generation": f'"{name}"'})).generation == name
+
+
+@pytest.mark.parametrize("name", ["rubin", "cdna5", "banana"])
+def test_a_generation_that_nobody_knows_is_refused(tmp_path: Path, name: str) -> None:
+    message = f"accelerator 'mine': unknown generation '{name}'; known: ampere, hopper, "
+    with pytest.raises(ConfigError, match=re.escape(message)) as refused:
+        accelerator(device_file(tmp_path, {"generation": f'"{name}"'}))
+    assert "leave the key out for a device of none" in str(refused.value)

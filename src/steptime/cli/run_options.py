@@ -142,6 +142,6 @@ def print_run(run: Run) -> None:
         parts.append(f"cost {told(run.cost, run.cost_low, run.cost_high, amount)}")
     if run.energy_mwh is not None:
         parts.append(f"{amount(run.energy_mwh)} MWh")
-    console().print(f"the whole run, {run.num_steps:,.0f} steps: {', '.join(parts)}", markup=False)
+    console().print(f"the whole run, {run.length}: {', '.join(parts)}", markup=False)
     if run.goodput is not None:
         print_goodput(run.goodput)

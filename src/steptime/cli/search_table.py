@@ -140,6 +140,8 @@ def print_runs(shown: list[Line], runs: list[Run]) -> None:
             row += [amount(run.cost), _range(run.cost_low, run.cost_high, amount)]
         rows.append([*row, amount(run.energy_mwh)])
     print_table("the whole run", [(head, "right") for head in heads], rows)
+    if runs[0].num_steps < 1.0:
+        console().print(f"the whole run is {runs[0].length}", markup=False)
 
 
 def _range(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:

@@ -8,6 +8,7 @@ from steptime.answer.answer import Prediction
 from steptime.cli.explain_measured import comparison_dict, print_comparison
 from steptime.cli.output import console, print_json, print_table, seconds
 from steptime.cli.predict import as_dict as prediction_dict
+from steptime.evidence.trace_contradicts import log_contradiction
 from steptime.inputs.constants import RooflineConstants
 from steptime.planning.measured import Comparison, compared, measured
 from steptime.readers.trace.run_log import RunLog
@@ -81,6 +82,8 @@ def _notes(log: RunLog, told: Prediction | None) -> list[str]:
     if log.first_alone:
         found.append("only the first step is there, which warms up: later ones are faster")
     other = _other_batch(log, told)
+    if told is not None and not other:
+        other = log_contradiction(log, told)
     return [*found, other] if other else found
 
 

@@ -15,13 +15,13 @@ from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, print_json, waiting
 from steptime.cli.validate_fit import NO_FIT, fit_dict, print_fit
-from steptime.cli.validation_tables import (
+from steptime.cli.validation_tables import print_open, print_validation
+from steptime.cli.validation_words import (
     not_understood,
     print_doubts,
     print_likely,
     print_not_understood,
-    print_open,
-    print_validation,
+    print_notes,
 )
 from steptime.evidence.baseline import chapter_rows
 from steptime.evidence.contradictions import contradictions
@@ -52,8 +52,8 @@ columns of data/published_runs.csv or under usual other names (`num_layers`, `wo
 What a row lacks and a default can stand for is listed under `assumed` in --json; a word that is
 not understood stands in its row, and nothing is read from `notes`. A row that leaves micro-batch,
 chunks, recomputation or ZeRO open gets the bounds that every choice spans; one that lacks more is
-skipped with its reason. A row that no device can have measured counts in no mean. Rows that stand
-out are named, with the reading that would fit.
+skipped with its reason. A row that no device can have measured, in time or in memory, counts in no
+mean, here or in `validate-memory`. Rows that stand out are named, with the reading that would fit.
 
 Examples:
 
@@ -175,16 +175,14 @@ def validate(
         else:
             result = validation(rows, name)
     result = replace(result, skipped=(*given.faults, *result.skipped))
-    notes = list(given.notes)
-    if file is not None:
-        notes += [f"{name}: {why}" for name, why in contradictions(given.rows)]
+    conflicts = () if file is None else contradictions(rows)
     if csv is not None:
         write_csv(result, csv)
     if as_json:
+        notes = [*given.notes, *(f"{name}: {why}" for name, why in conflicts)]
         print_json(as_dict(result) | {"notes": notes} | more)
     else:
-        for note in notes:
-            console().print(note, markup=False)
+        print_notes(given.notes, conflicts, dict(result.kept_out))
         print_validation(result)
         if show is not None:
             show()
@@ -217,7 +215,7 @@ def _roofline(
         print_open(bounded)
         unread = ((row.id, one) for row in bounded for one in row.not_understood)
         print_not_understood(list(unread))
-        print_doubts(doubts)
+        print_doubts(doubts, dict(result.kept_out))
         if likely is not None:
             print_likely(likely)
         if fit is not None and path is not None:

@@ -9,15 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from steptime.answer.known import DEFAULT
+from steptime.answer.predictor import PREDICTORS
 from steptime.cli import options as opt
 from steptime.cli.options import AsJson
 from steptime.cli.output import console, percent, print_json, print_table, waiting
-from steptime.cli.validation_tables import print_not_understood, print_skipped
+from steptime.cli.validation_words import print_kept_out, print_not_understood, print_skipped
+from steptime.evidence.judge import why_kept_out
 from steptime.evidence.memory_rows import MemoryRow, MemorySummary, memory_rows, memory_summary
 from steptime.evidence.own_rows import OwnRows, own_rows, with_said
-from steptime.evidence.schema import published_rows
+from steptime.evidence.schema import PublishedRow, published_rows
 from steptime.evidence.validate import source_of
-from steptime.inputs.errors import ConfigError
+from steptime.inputs.errors import ConfigError, check_choice
 from steptime.inputs.in_number import counted
 
 EXAMPLES = """
@@ -125,6 +128,29 @@ def _none_compared(skipped: Sequence[tuple[str, str]]) -> ConfigError:
     return ConfigError(f"no row could be compared{why}")
 
 
+def _kept_out(rows: Sequence[PublishedRow], how: opt.How) -> dict[str, str]:
+    """Return id and reason of each row with a peak that `steptime validate` keeps out too."""
+    told = {
+        row.id: why_kept_out(row, how.predictor or DEFAULT, how.constants)
+        for row in rows
+        if row.mem_gb is not None
+    }
+    return {name: why for name, why in told.items() if why}
+
+
+def _as_dict(
+    rows: Sequence[MemoryRow], kept_out: dict[str, str], skipped: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    summary = memory_summary(rows)
+    return {
+        "rows": [row_dict(row) for row in rows],
+        "kept_out": [{"id": name, "reason": why} for name, why in kept_out.items()],
+        "skipped": [{"id": name, "reason": reason} for name, reason in skipped],
+        "summary": None if summary is None else asdict(summary),
+        "by_source": [{"source": name} | asdict(one) for name, one in by_source(rows).items()],
+    }
+
+
 @opt.takes_how
 def validate_memory(
     how: opt.How,
@@ -135,25 +161,20 @@ def validate_memory(
     as_json: AsJson = False,
 ) -> None:
     """Compare the memory model with measured peaks, row by row."""
+    check_choice("predictor", how.predictor or DEFAULT, PREDICTORS)
     given = own_rows(file) if file else OwnRows(tuple(published_rows()), (), ())
     with waiting("answering the rows"):
-        rows, left = memory_rows([with_said(row, how.said, how.network_gbit) for row in given.rows])
-    silent = [row.id for row in given.rows if file and row.mem_gb is None]
+        said = [with_said(row, how.said, how.network_gbit) for row in given.rows]
+        out_of_means = _kept_out(said, how)
+        rows, left = memory_rows([row for row in said if row.id not in out_of_means])
+    silent = [row.id for row in said if file and row.mem_gb is None]
     skipped = (*given.faults, *left, *((name, "mem_gb is not stated") for name in silent))
     summary, sources = memory_summary(rows), by_source(rows)
     nothing = summary is None and file is not None
     if as_json:
-        print_json(
-            {
-                "rows": [row_dict(row) for row in rows],
-                "skipped": [{"id": name, "reason": reason} for name, reason in skipped],
-                "summary": None if summary is None else asdict(summary),
-                "by_source": [{"source": name} | asdict(one) for name, one in sources.items()],
-                "notes": list(given.notes),
-            }
-        )
+        print_json(_as_dict(rows, out_of_means, skipped) | {"notes": list(given.notes)})
         if nothing:
-            raise _none_compared(skipped)
+            raise _none_compared((*out_of_means.items(), *skipped))
         return
     out = console()
     for note in given.notes:
@@ -163,9 +184,10 @@ def validate_memory(
         _print_sources(sources)
     taken = [(row.id, one) for row in rows for one in (*row.run.assumed, *row.reading.inferred)]
     print_not_understood([(name, one) for name, one in taken if one.word])
+    print_kept_out(tuple(out_of_means.items()))
     print_skipped(skipped)
     if nothing:
-        raise _none_compared(skipped)
+        raise _none_compared((*out_of_means.items(), *skipped))
     if summary is None:
         return
     out.print(

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from steptime.cli.output import console, percent, print_table, seconds
-from steptime.evidence.diagnose import Diagnosis
+from steptime.cli.validation_words import (
+    not_understood,
+    print_kept_out,
+    print_not_understood,
+    print_skipped,
+)
 from steptime.evidence.open_rows import OpenRow
 from steptime.evidence.validate import NO_SOURCE, RowResult, Summary, Validation
-from steptime.inputs.assumed import Assumed
 from steptime.inputs.in_number import counted
 from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED
 
 if TYPE_CHECKING:
-    from steptime.evidence.own_software import Likely
+    pass
 
-# A longer list of skipped rows is told by reason.
-_LISTED = 12
 _LONGEST = 24
 # From how many rows, and from what bias and share of one sign, a whole source looks off.
 _FEW = 3
@@ -80,47 +81,6 @@ def _print_sources(sources: dict[str, Summary]) -> None:
     print_table("error by source; inside: share of rows within their 90 % interval", columns, cells)
 
 
-def not_understood(result: Validation) -> list[tuple[str, Assumed]]:
-    """Return the words of the rows that nobody knows, each with its row's id.
-
-    Args:
-        result: A model's results.
-    """
-    return [(row.id, one) for row in result.rows for one in row.assumed if one.word]
-
-
-def print_not_understood(found: Sequence[tuple[str, Assumed]]) -> None:
-    """Print the words that nobody knows, once each.
-
-    Args:
-        found: Id of a row, and its record.
-    """
-    first: dict[Assumed, str] = {}
-    counts = Counter(one for _, one in found)
-    for name, one in found:
-        first.setdefault(one, name)
-    for one, count in counts.most_common():
-        rows = f"{count} rows, first {first[one]}" if count > 1 else first[one]
-        console().print(f"{rows}: {one}; state it as {one.how}", markup=False)
-
-
-def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
-    """Print which rows were not scored and why; many of them by their reason.
-
-    Args:
-        skipped: Id and reason of each.
-    """
-    out = console()
-    if len(skipped) <= _LISTED:
-        for name, reason in skipped:
-            out.print(f"skipped {name}: {reason}", markup=False)
-        return
-    for reason, count in Counter(reason for _, reason in skipped).most_common():
-        first = next(name for name, why in skipped if why == reason)
-        rows = f"{count} rows, first {first}" if count > 1 else first
-        out.print(f"skipped {rows}: {reason}", markup=False)
-
-
 def _unnamed(rows: Sequence[RowResult]) -> list[str]:
     """Return which columns rows leave open that say most of a source: software and network."""
     usual = {"software": (USUAL_FAMILY, USUAL_SHARDED)}
@@ -179,8 +139,7 @@ def print_validation(result: Validation) -> None:
         _print_sources(result.by_source)
     out = console()
     print_not_understood(not_understood(result))
-    for name, reason in result.kept_out:
-        out.print(f"{name} is no measurement, no mean or fit counts it: {reason}", markup=False)
+    print_kept_out(result.kept_out)
     print_skipped(result.skipped)
     summary = result.summary
     if not summary.rows:
@@ -201,24 +160,6 @@ def print_validation(result: Validation) -> None:
         )
     for sentence in _one_sided(result):
         out.print(sentence, markup=False)
-
-
-def _advice(doubts: Sequence[Diagnosis]) -> Iterable[str]:
-    kinds = {doubt.suspicion for doubt in doubts}
-    if "mis-described" in kinds:
-        yield "mis-described: compare that cell with the run's own log or command line"
-    measured = [doubt for doubt in doubts if doubt.suspicion == "mis-measured"]
-    if any(doubt.error < 0.0 for doubt in measured):
-        yield (
-            "mis-measured, too slow: look for a slow node, other jobs, or warm-up steps in the mean"
-        )
-    if any(doubt.error > 0.0 for doubt in measured):
-        yield (
-            "mis-measured, too fast: see that the clock waits for the device, and that units, "
-            "gpus and gbs are the run's"
-        )
-    if "unexplained" in kinds:
-        yield "unexplained: see what the row leaves open (`assumed` in --json) and state it"
 
 
 def _open_cells(row: OpenRow) -> tuple[str, ...]:
@@ -255,32 +196,3 @@ def print_open(bounded: Sequence[OpenRow]) -> None:
     sides = ("left", "left", "right", "right", "right", "left", "left", "left")
     title = "runs that leave something open: bounds over every choice, with their intervals"
     print_table(title, tuple(zip(heads, sides, strict=True)), map(_open_cells, bounded))
-
-
-def print_doubts(doubts: Sequence[Diagnosis]) -> None:
-    """Print which rows stand out, and what to do about them.
-
-    Args:
-        doubts: Rows that look mis-measured or mis-described.
-    """
-    out = console()
-    for doubt in doubts[:_LISTED]:
-        out.print(f"{doubt.id} looks {doubt.suspicion}: {doubt.why}", markup=False)
-    if len(doubts) > _LISTED:
-        out.print(f"{len(doubts) - _LISTED} more rows stand out less; --json lists them all")
-    for line in _advice(doubts):
-        out.print(f"what to do: {line}", markup=False)
-
-
-def print_likely(likely: Likely) -> None:
-    """Print which family of software the runs behave like that name none.
-
-    Args:
-        likely: The family.
-    """
-    console().print(
-        f"{likely.rows} rows that name no software behave like {likely.family}: mean error in "
-        f"ln(step time) {percent(likely.mean_after)} with --stack {likely.family}, "
-        f"{percent(likely.mean_before)} without; name yours where you know it",
-        markup=False,
-    )

@@ -10,7 +10,7 @@ from steptime.answer.predictor import PREDICTORS
 from steptime.evidence.baseline import FITTED_ON, chapter_question
 from steptime.evidence.contradictions import no_measurement
 from steptime.evidence.row_question import RunQuestion, question_of_run, roofline_question
-from steptime.evidence.runs import Incomplete, Run
+from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.evidence.validate import (
     RowResult,
@@ -85,8 +85,31 @@ def checked_result(
         Incomplete: If the run lacks what the model needs.
     """
     result = run_result(run, predictor, constants)
-    why = no_measurement(run, result.step_time_s, result.published_step_time_s)
-    return replace(result, kept_out=why)
+    return replace(result, kept_out=no_measurement(run, result.step_time_s))
+
+
+def why_kept_out(
+    row: PublishedRow, predictor: str = "roofline", constants: RooflineConstants | None = None
+) -> str:
+    """Return why no mean counts a row, of times or of peaks; nothing where it is a measurement.
+
+    Args:
+        row: A row, which may leave its time or its peak out.
+        predictor: Name of the model.
+        constants: Of the roofline model; the published ones if None.
+    """
+    try:
+        run = run_of(row)
+    except Incomplete:
+        return ""
+    try:
+        predicted_s = run_result(run, predictor, constants).step_time_s
+    except (Incomplete, ArithmeticError):
+        predicted_s = None
+    try:
+        return no_measurement(run, predicted_s)
+    except ArithmeticError:
+        return ""
 
 
 def constants_of(predictor: str, constants: RooflineConstants | None) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from steptime.answer.peak import Memory
-from steptime.evidence.memory_rows import ran_in
+from steptime.evidence.memory_reading import ran_in
 from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from steptime.answer.peak import RankMemory
+from steptime.answer.peak import Memory, RankMemory, job_memory
 from steptime.evidence.memory_nanotron import gathered_share
 from steptime.evidence.row_question import RunQuestion
+from steptime.evidence.schema import PublishedRow
 from steptime.formulas.records import MemoryFacts
 from steptime.inputs.assumed import Assumed, not_understood
 from steptime.inputs.run_words import is_blank, word_of
@@ -14,6 +15,9 @@ from steptime.inputs.software import with_facts
 
 GIB = float(2**30)
 DEVICE, RESERVED, ALLOCATED = "device", "reserved", "allocated"
+CEILING_BYTES = 77.0 * GIB
+"""What an 80 GB device shows when full (bigscience2022prequel); the allocator then gives back
+what it held beyond need."""
 CONTEXT_BYTES = 1e9
 """What a device's context takes, which an allocator does not see: reserve_bytes as usual."""
 
@@ -96,6 +100,20 @@ def read_bytes(rank: RankMemory, measures: str) -> float:
     return rank.total_bytes - unseen[measures]
 
 
+def _unit_of(row: PublishedRow) -> tuple[float, tuple[Assumed, ...]]:
+    word, unknown = _reading_word("mem_unit", row.mem_unit, "GB")
+    return GIB if word == "GiB" else 1e9, unknown
+
+
+def unit_bytes(row: PublishedRow) -> float:
+    """Return what a row's GB is, in bytes.
+
+    Args:
+        row: A row with ``mem_gb``.
+    """
+    return _unit_of(row)[0]
+
+
 def reading_of(found: RunQuestion) -> Reading:
     """Return how a row's memory was measured and what its software keeps.
 
@@ -103,7 +121,7 @@ def reading_of(found: RunQuestion) -> Reading:
         found: The row's question.
     """
     row, kept = found.run.row, found.software
-    unit, unknown_unit = _reading_word("mem_unit", row.mem_unit, "GB")
+    unit, unknown_unit = _unit_of(row)
     rank, unknown_rank = _reading_word("mem_rank", row.mem_rank, "fullest")
     measures, unknown = _reading_word("mem_reading", row.mem_reading, DEVICE)
     inferred = [*kept.assumed, *_inferred(found), *unknown_unit, *unknown_rank, *unknown]
@@ -115,7 +133,41 @@ def reading_of(found: RunQuestion) -> Reading:
         stack=kept.stack.name,
         facts=kept.memory,
         first_rank=rank == "first",
-        unit_bytes=GIB if unit == "GiB" else 1e9,
+        unit_bytes=unit,
         measures=measures,
         inferred=tuple(inferred),
     )
+
+
+def shown_bytes(rank: RankMemory, reading: Reading) -> float:
+    """Return what the source's tool would show: never more than a device has, if that is enough.
+
+    Args:
+        rank: The rank it reads.
+        reading: How it reads.
+    """
+    parts, read = rank.parts_bytes, read_bytes(rank, reading.measures)
+    loose = reading.facts.fragmentation * (
+        parts["activations"] + parts["logits"] + parts["buffers"]
+    )
+    return float(min(read, max(read - loose, CEILING_BYTES)))
+
+
+def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:
+    """Return how a run's memory is read, and the memory.
+
+    A run that would not fit with gathered inputs that stay is taken to have gathered them again.
+
+    Args:
+        found: A published run's question: it ran, so it fits.
+    """
+    reading = reading_of(found)
+    memory = job_memory(found.job, reading.facts, found.assumed)
+    if reading.facts.gathered_inputs and memory.total_bytes > CEILING_BYTES:
+        facts = replace(reading.facts, gathered_inputs=0.0)
+        others = (one for one in reading.inferred if one.what != "gathered_inputs")
+        why = "inputs are gathered again: it would not fit else"
+        inferred = (*others, gathered(0.0, why))
+        reading = replace(reading, facts=facts, inferred=inferred)
+        memory = job_memory(found.job, facts, found.assumed)
+    return reading, memory

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from steptime.answer.peak import Memory, RankMemory, job_memory
-from steptime.evidence.memory_reading import GIB, Reading, gathered, read_bytes, reading_of
-from steptime.evidence.row_question import RunQuestion, question_of_run
+from steptime.answer.peak import Memory, RankMemory
+from steptime.evidence.memory_reading import Reading, ran_in, shown_bytes
+from steptime.evidence.peak_bounds import peak_contradiction
+from steptime.evidence.row_question import question_of_run
 from steptime.evidence.runs import Incomplete, Run, run_of
 from steptime.evidence.schema import PublishedRow
 from steptime.inputs.job import Job
-
-CEILING_BYTES = 77.0 * GIB
-"""What an 80 GB device shows when full (bigscience2022prequel); the allocator then gives back
-what it held beyond need."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,58 +46,6 @@ class MemoryRow:
         return self.predicted_gb / self.published_gb - 1.0
 
 
-def shown_bytes(rank: RankMemory, reading: Reading) -> float:
-    """Return what the source's tool would show: never more than a device has, if that is enough.
-
-    Args:
-        rank: The rank it reads.
-        reading: How it reads.
-    """
-    parts, read = rank.parts_bytes, read_bytes(rank, reading.measures)
-    loose = reading.facts.fragmentation * (
-        parts["activations"] + parts["logits"] + parts["buffers"]
-    )
-    return float(min(read, max(read - loose, CEILING_BYTES)))
-
-
-def ran_in(found: RunQuestion) -> tuple[Reading, Memory]:
-    """Return how a run's memory is read, and the memory.
-
-    A run that would not fit with gathered inputs that stay is taken to have gathered them again.
-
-    Args:
-        found: A published run's question: it ran, so it fits.
-    """
-    reading = reading_of(found)
-    memory = job_memory(found.job, reading.facts, found.assumed)
-    if reading.facts.gathered_inputs and memory.total_bytes > CEILING_BYTES:
-        facts = replace(reading.facts, gathered_inputs=0.0)
-        others = (one for one in reading.inferred if one.what != "gathered_inputs")
-        why = "inputs are gathered again: it would not fit else"
-        inferred = (*others, gathered(0.0, why))
-        reading = replace(reading, facts=facts, inferred=inferred)
-        memory = job_memory(found.job, facts, found.assumed)
-    return reading, memory
-
-
-def check_within_device(found: RunQuestion, peak_bytes: float) -> None:
-    """Refuse a peak that no device of the row can have held: the row contradicts itself.
-
-    Args:
-        found: The row's question.
-        peak_bytes: What it prints.
-
-    Raises:
-        Incomplete: If the peak is larger than the device's memory.
-    """
-    device = found.run.accelerator
-    if peak_bytes > device.hbm_bytes:
-        raise Incomplete(
-            f"mem_gb {peak_bytes / 1e9:.1f} GB is more than a device has ({device.name}: "
-            f"{device.hbm_bytes / 1e9:.1f} GB); check mem_gb, mem_unit and gpu"
-        )
-
-
 def memory_row(row: PublishedRow) -> MemoryRow:
     """Return the comparison for one row.
 
@@ -108,14 +53,15 @@ def memory_row(row: PublishedRow) -> MemoryRow:
         row: A row with ``mem_gb``.
 
     Raises:
-        Incomplete: If the row prints no memory, more than its device has, or lacks what the
-            model needs.
+        Incomplete: If the row prints no memory, a peak that cannot be, or lacks what the model
+            needs.
     """
     if row.mem_gb is None:
         raise Incomplete("mem_gb is not stated")
     found = question_of_run(run_of(row))
     reading, memory = ran_in(found)
-    check_within_device(found, row.mem_gb * reading.unit_bytes)
+    if why := peak_contradiction(found.run):
+        raise Incomplete(why)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     return MemoryRow(
         id=row.id,

@@ -29,7 +29,7 @@ from steptime.answer.width import logit
 from steptime.evidence.intervals import FEWEST_SOURCES, quantile
 from steptime.evidence.ladder import RUNGS
 from steptime.evidence.memory_reading import read_bytes, reading_of
-from steptime.evidence.memory_rows import check_within_device
+from steptime.evidence.peak_bounds import contradicts_its_peak
 from steptime.evidence.pooling import FEWEST_RUNS, predictive_variance
 from steptime.evidence.row_question import RunQuestion, question_of_run
 from steptime.evidence.runs import Incomplete, run_of
@@ -62,7 +62,6 @@ class PeakMiss:
 def _excess(found: RunQuestion, row: PublishedRow) -> float:
     """Return measured over predicted less one, of the rank that the source reads."""
     reading = reading_of(found)
-    check_within_device(found, (row.mem_gb or 0.0) * reading.unit_bytes)
     memory = job_memory(found.job, found.software.memory)
     counted = memory.ranks[0] if reading.first_rank else memory.fullest
     told = read_bytes(counted, reading.measures)
@@ -80,12 +79,12 @@ def peak_misses(rows: Iterable[PublishedRow]) -> tuple[PeakMiss, ...]:
     """Return every measured peak with as much known of its software as each level allows.
 
     Args:
-        rows: Published rows; those without ``mem_gb``, and those that cannot be asked, are
-            passed over.
+        rows: Published rows; those without ``mem_gb``, those whose peak cannot be, and those that
+            cannot be asked, are passed over.
     """
     found = []
     for row in rows:
-        if row.mem_gb is None:
+        if row.mem_gb is None or contradicts_its_peak(row):
             continue
         for rung, level in zip(RUNGS.values(), KNOWLEDGE, strict=True):
             try:

@@ -251,7 +251,7 @@ def measurable(chosen: Sequence[Sample], base: RooflineConstants) -> tuple[Sampl
     return tuple(
         one
         for one, ratio in zip(chosen, map(float, times), strict=True)
-        if not no_measurement(one.inputs.run, ratio * one.step_time_s, one.step_time_s)
+        if not no_measurement(one.inputs.run, ratio * one.step_time_s)
     )
 
 

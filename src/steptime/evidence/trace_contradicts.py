@@ -1,4 +1,4 @@
-"""What a trace says of its run that contradicts the question beside it: device and processes."""
+"""What a trace or a log says of its run that contradicts the question beside it, or itself."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Sequence
 
 from steptime.answer.answer import Prediction
+from steptime.evidence.contradictions import CHECK, Outcomes
 from steptime.inputs.presets import accelerator_names
 from steptime.readers.trace.rank import RankTrace
+from steptime.readers.trace.run_log import RunLog
 
+_LAST_DIGIT_TFLOPS = 0.05
+"""Half of the last digit of a rate: of the logs that are read, none prints fewer than one place."""
 _PART = re.compile(r"(?<![a-z0-9])[a-z]+[0-9]+[a-z]*(?![a-z0-9])")
 
 
@@ -37,3 +41,27 @@ def contradictions(traces: Sequence[RankTrace], told: Prediction) -> tuple[str, 
                 f"the trace is of {size} processes, but the prediction is for {count} devices"
             )
     return tuple(found)
+
+
+def log_contradiction(log: RunLog, told: Prediction) -> str:
+    """Return a sentence if what a log prints of one pace cannot all be of the question's run.
+
+    Its step time, tokens and FLOP a second are one number, printed up to three ways.
+
+    Args:
+        log: Of a run.
+        told: The answer to the question.
+    """
+    rate = None if log.flop_per_s_per_gpu is None else log.flop_per_s_per_gpu / 1e12
+    rounding = _LAST_DIGIT_TFLOPS / rate if rate else 0.0
+    printed = Outcomes(log.step_time_s, log.tokens_per_s_per_gpu, rate, rounding)
+    why, _ = printed.conflict(told.record)
+    if not why:
+        return ""
+    said = why.removesuffix(CHECK)
+    count = told.step.layout.num_devices
+    return (
+        f"the log's numbers are not one run's as it is asked here: {said}; one of them is wrong, "
+        f"or the run has another model, batch (-B), sequence length (-s) or number of GPUs "
+        f"than {count}"
+    )

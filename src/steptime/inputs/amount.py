@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from steptime.inputs.errors import ConfigError
-
-SIZES = {"k": 1024, "m": 1024**2}
-"""Of sequences, batches and devices: 32k is 32,768, as their makers mean it."""
-
-AMOUNTS = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
-"""Of tokens and money: 2T is 2e12."""
+from steptime.inputs.suffixes import MOST_DIGITS, amount_of, digits_of, whole_of
 
 
 def whole(text: object) -> int:
@@ -22,18 +15,15 @@ def whole(text: object) -> int:
     Raises:
         ConfigError: If it is no such number.
     """
-    word = str(text).strip().lower()
-    factor = SIZES.get(word[-1:], 1)
-    digits = word[:-1] if factor > 1 else word
-    # No sum needs more digits, and Python refuses to read thousands of them.
-    if len(digits) > 40:
-        raise ConfigError(f"{word[:20]!r}… is no number that can be used: it has too many digits")
-    try:
-        return int(digits) * factor
-    except ValueError:
+    digits, _ = digits_of(str(text))
+    if len(digits) > MOST_DIGITS:
+        raise ConfigError(f"{digits[:20]!r}… is no number that can be used: it has too many digits")
+    value = whole_of(str(text))
+    if value is None:
         raise ConfigError(
             f"{str(text)[:60]!r} is not a valid integer; write digits: 8, or 8k for 8 x 1024"
-        ) from None
+        )
+    return value
 
 
 def amount(text: object) -> float:
@@ -45,13 +35,8 @@ def amount(text: object) -> float:
     Raises:
         ConfigError: If it is no such number.
     """
-    word = str(text).strip().lower().replace("_", "")
-    factor = AMOUNTS.get(word[-1:], 1.0)
-    try:
-        value = float(word[:-1] if factor > 1.0 else word) * factor
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = amount_of(str(text))
+    if value is None:
         raise ConfigError(f"{str(text)[:60]!r} is not a valid number; write 15e12 or 15T")
     return value
 

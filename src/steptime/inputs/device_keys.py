@@ -31,7 +31,7 @@ _KEYS: dict[str, type] = {
 
 
 def check_keys(key: str, entry: dict[str, Any]) -> None:
-    """Refuse keys that are missing, unknown or of another type, each by its name.
+    """Refuse keys that are missing, unknown, of another type or not above 0, each by its name.
 
     Args:
         key: Name of the accelerator.
@@ -54,6 +54,8 @@ def check_keys(key: str, entry: dict[str, Any]) -> None:
                 f"{must_be(_KEYS[name])}, got {value!r:.80}"
             )
     _check_generation(key, entry.get("generation", ""))
+    for name in _RATES:
+        check_number(f"accelerator {key!r}: {name}", entry[name])
 
 
 def _hint(name: str) -> str:
@@ -68,7 +70,7 @@ def _generations() -> tuple[str, ...]:
 
 
 def _check_generation(key: str, name: str) -> None:
-    """Refuse a slip of the hand; a new generation is another thing, which nothing is known of."""
+    """Refuse a generation that nobody knows: the answer would fall to the baseline in silence."""
     if not name or name in _generations():
         return
     for known in _generations():
@@ -76,6 +78,11 @@ def _check_generation(key: str, name: str) -> None:
             raise ConfigError(
                 f"accelerator {key!r}: unknown generation {name[:80]!r}; did you mean {known!r}?"
             )
+    raise ConfigError(
+        f"accelerator {key!r}: unknown generation {name[:80]!r}; known: "
+        f"{', '.join(_generations())}; name the one that is nearest, or leave the key out for a "
+        "device of none: the baseline answers then"
+    )
 
 
 def check_contradictions(key: str, entry: dict[str, Any]) -> None:
@@ -88,8 +95,6 @@ def check_contradictions(key: str, entry: dict[str, Any]) -> None:
     Raises:
         ConfigError: With the two values.
     """
-    for name in _RATES:
-        check_number(f"accelerator {key!r}: {name}", entry[name])
     numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
     for kind in ("tflop_per_s", "fp8_tflop_per_s"):
         measured, peak = numbers.get(f"matmul_{kind}", 0), numbers.get(f"peak_{kind}", 0)

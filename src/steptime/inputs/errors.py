@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Iterable
 
+from steptime.inputs.suffixes import as_number
+
 LARGEST_COUNT = 10**12
 _GLANCE, _SURE, _GUESS = 12, 0.6, 0.55
 """Names that are read at a glance, and how alike one is that is offered: among so many, or more.
@@ -32,7 +34,9 @@ def check_count(name: str, value: object, *, least: int = 1, most: int = LARGEST
         ConfigError: If it is not an ``int`` (``bool`` is refused too) or out of range.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ConfigError(f"{name} must be a whole number, got {value!r}")
+        raise ConfigError(
+            f"{name} must be a whole number, got {value!r}{as_number(value, whole=True)}"
+        )
     if not least <= value <= most:
         bound = f">= {least}" if value < least else f"<= {most}"
         shown = str(value) if abs(value) < 10**20 else "a number of over 20 digits"
@@ -71,7 +75,7 @@ def check_number(name: str, value: object, *, above: float = 0.0, most: float = 
         ConfigError: If it is no real number, not finite, or out of range.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ConfigError(f"{name} must be a number, got {value!r}")
+        raise ConfigError(f"{name} must be a number, got {value!r}{as_number(value, whole=False)}")
     # Compared before it becomes a float: a huge int does not fit in one.
     if not above < value <= most or not math.isfinite(value):
         shown = repr(value) if isinstance(value, float) or abs(value) < 10**20 else "a huge int"

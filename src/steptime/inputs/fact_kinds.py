@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.suffixes import as_number
 
 LAYERS = "layers"
 """The kind of those that no model has more of than layers."""
@@ -92,7 +93,8 @@ def check_fact(name: str, value: object) -> float:
     """
     kind = fact_kinds()[name]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ConfigError(f"fact {name} must be a number, got {value!r:.60}")
+        hint = as_number(value, whole=False)
+        raise ConfigError(f"fact {name} must be a number, got {value!r:.60}{hint}")
     if not kind.holds(value):
         shown = repr(value) if isinstance(value, float) or abs(value) < 10**20 else "a huge int"
         raise ConfigError(f"fact {name} must be {kind.range}, got {shown} ({kind.title})")

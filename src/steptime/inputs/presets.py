@@ -10,6 +10,7 @@ from typing import Any
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.datafiles import data_table, read_toml
+from steptime.inputs.device_bands import check_bands, check_products, sparse_caution
 from steptime.inputs.device_keys import GIGA, MEBI, check_contradictions, check_keys
 from steptime.inputs.device_words import preset_named
 from steptime.inputs.errors import ConfigError, alike, check_choice
@@ -126,7 +127,9 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         ConfigError: If a field is missing, unknown, of another type or out of range.
     """
     check_keys(key, entry)
+    check_bands(key, entry)
     check_contradictions(key, entry)
+    check_products(key, entry)
     return Accelerator(
         name=key,
         peak_flop_per_s=entry["peak_tflop_per_s"] * _TERA,
@@ -147,7 +150,7 @@ def accelerator_from_entry(key: str, entry: dict[str, Any]) -> Accelerator:
         num_sms=entry.get("num_sms", 0),
         watt=float(entry.get("watt", 0)),
         product_scale=float(entry.get("product_scale", 1)),
-        caution=entry.get("caution", ""),
+        caution="; ".join(filter(None, (entry.get("caution", ""), sparse_caution(entry)))),
         generation=entry.get("generation", ""),
         rates_in=_rates_in(entry),
         source=entry.get("source", {}).get("default", ""),

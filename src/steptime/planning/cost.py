@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from steptime.answer.answer import Prediction
 from steptime.inputs.errors import check_number
+from steptime.inputs.in_number import in_number
 from steptime.planning.goodput import Failures, Goodput, goodput
 from steptime.planning.question import Question
 
@@ -19,7 +20,8 @@ class Run:
     """A whole training run at one step time.
 
     Attributes:
-        num_steps: Steps of the run.
+        num_steps: Steps of the run; under 1 where its tokens are less than a step takes.
+        tokens_per_step: What a step takes.
         days: Its length.
         days_low: The same at the lower end of the step's interval; None without one.
         days_high: And at the upper end.
@@ -33,6 +35,7 @@ class Run:
     """
 
     num_steps: float
+    tokens_per_step: int
     days: float
     days_low: float | None
     days_high: float | None
@@ -42,6 +45,13 @@ class Run:
     cost_high: float | None
     energy_mwh: float | None
     goodput: Goodput | None
+
+    @property
+    def length(self) -> str:
+        """Return its steps in words, and that they are less than one where nothing is trained."""
+        if self.num_steps < 1.0:
+            return f"less than one step ({self.tokens_per_step:,} tokens)"
+        return f"{self.num_steps:,.0f} {in_number(round(self.num_steps), 'steps')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +151,8 @@ def run_cost(
     price = price_per_gpu_hour
     if price is not None:
         price = check_number("price_per_gpu_hour", price, most=MOST_PRICE)
-    steps = num_tokens / (question.global_batch_size * question.seq_length)
+    step = question.global_batch_size * question.seq_length
+    steps = num_tokens / step
     fraction = 1.0 if stops is None else stops.fraction
 
     def hours(step_s: float | None) -> float | None:
@@ -158,6 +169,7 @@ def run_cost(
     joules = gpu_hours * SECONDS_PER_HOUR * watt
     return Run(
         num_steps=steps,
+        tokens_per_step=step,
         days=whole / 24.0,
         days_low=times(low, 1.0 / 24.0),
         days_high=times(high, 1.0 / 24.0),

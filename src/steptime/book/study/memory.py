@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from steptime.answer.peak import rank_memory
+from steptime.evidence.memory_reading import shown_bytes
 from steptime.evidence.memory_rows import (
     MemoryRow,
     MemorySummary,
     memory_row,
     memory_rows,
     memory_summary,
-    shown_bytes,
 )
 from steptime.evidence.nanotron_sweep import nanotron_sweep
 from steptime.evidence.schema import published_rows
