@@ -24,7 +24,7 @@ from steptime.readers.completed import completed
 
 SEARCHES, EACH = 8, 5
 DEVICES = ("h100", "a100", "b200", "mi300x")
-NO_WORD = {"torchtitan": {"eager"}}
+NO_WORD = {"torchtitan": {"eager", "loss_bytes", "logit_bytes"}}
 """Facts for which a file has a word of either end alone, and its software is taken for between."""
 OF_FILES = (
     "DeepSpeed's bf16 optimizer shares its states at stage 0 too",

@@ -51,18 +51,14 @@ class ProcessPool(ProcessPoolExecutor):
         trace: TracebackType | None,
     ) -> None:
         """Wait for work that has begun, but where the block is broken off: that ends it."""
-        if kind is not None:
-            with contextlib.suppress(RuntimeError):
-                self._forget_waiting()
-            children = {*active_children()} - self._others
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.join()
-        super().__exit__(kind, error, trace)
+        if kind is None:
+            super().__exit__(kind, error, trace)
+            return
+        with contextlib.suppress(RuntimeError):
+            self._break_off()
 
-    def _forget_waiting(self) -> None:
-        """Return when all work that waits is cancelled; work that has begun goes on.
+    def _break_off(self) -> None:
+        """End the processes, whatever they do, once all work that waits is cancelled.
 
         Where a process ends before, Python 3.11 stumbles over futures that others cancelled.
 
@@ -70,6 +66,11 @@ class ProcessPool(ProcessPoolExecutor):
             RuntimeError: If the pool is broken or shut down.
         """
         last = self.submit(int)
-        self.shutdown(wait=False, cancel_futures=True)
+        # It alone waits for the processes: two that do miss each other's.
+        end = threading.Thread(target=self.shutdown, kwargs={"cancel_futures": True})
+        end.start()
         while not (last.cancelled() or last.running() or last.done()):
             time.sleep(POLL_S)
+        for child in {*active_children()} - self._others:
+            child.terminate()
+        end.join()
