@@ -92,18 +92,6 @@ class Layout:
         return self.dp // self.dp_replicate
 
     @property
-    def unused(self) -> tuple[tuple[str, str], ...]:
-        """Return each field that is set and counts for nothing, with why."""
-        found = []
-        if self.dp_replicate > 1 and self.zero_stage == 0:
-            found.append(("dp_replicate", "copies of what is sharded, and ZeRO-0 shards nothing"))
-        if self.sequence_parallel and self.tp == 1:
-            found.append(("sequence_parallel", "tensor ranks split the sequence, and there is one"))
-        if self.schedule != "1f1b" and self.pp == 1:
-            found.append(("schedule", "it orders the stages of a pipeline, and there is one"))
-        return tuple(found)
-
-    @property
     def num_devices(self) -> int:
         """Devices in the job: t c p d."""
         return self.tp * self.cp * self.pp * self.dp

@@ -78,6 +78,11 @@ def _sizes(step: TrainingStep) -> Iterator[Change]:
             yield resized(step, ep=other)
 
 
+def _kind(change: Change) -> object:
+    """Return what changes share of which the best alone is told: sizes of a micro-batch."""
+    return "micro_batch_size" if {*change.stated} == {"micro_batch_size"} else change.words
+
+
 def _as_sure(other: Prediction, found: Prediction) -> bool:
     """Return whether a change fits as surely as a search asks for, or as what it changes does."""
     if other.fit_probability is None or found.fit_probability is None:
@@ -92,7 +97,7 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         found: The answer for the step.
         question: What was asked: its predictor and constants answer for the changes too.
     """
-    best: dict[tuple[str, ...], Faster] = {}
+    best: dict[object, Faster] = {}
     question = replace(question, step=found.question.step)
     step = replace(question.step, layout=found.step.layout)
     for change in (
@@ -104,10 +109,9 @@ def faster(found: Prediction, question: Question) -> tuple[Faster, ...]:
         other = change.answered(question)
         if other is None:
             continue
-        kind = tuple(change.stated)
+        kind = _kind(change)
         gain = 1.0 - other.step_time_s / found.step_time_s
         if may_run(other) and _as_sure(other, found) and gain >= LEAST_GAIN:
-            # Of several values of one thing the best is told.
             kept, one = best.get(kind), Faster(change=change.words, found=other, gain_fraction=gain)
             best[kind] = one if kept is None or gain > kept.gain_fraction else kept
     return tuple(sorted(best.values(), key=lambda one: -one.gain_fraction)[:SHOWN])
