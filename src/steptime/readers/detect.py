@@ -169,11 +169,12 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         check_whole(found.words, sized, name)
     own = {one.key for one in mapped}
     under = [one for one in below.entries if one.key not in own] if below is not None else []
+    told = launcher(script, found.words, found.rivals)
     source = Source(
         path=path,
         name=name,
         form=form,
-        entries=[*under, *batch_system(text, given), *launcher(script, found.rivals), *mapped],
+        entries=[*under, *batch_system(text, given), *told, *mapped],
         given=given,
         notes=[*dict.fromkeys([*script.notes, *script.uncalled])][:10],
         is_command=True,
