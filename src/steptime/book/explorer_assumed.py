@@ -22,6 +22,7 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Fact
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.layout import BATCH_FIELDS
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
@@ -112,7 +113,8 @@ def _abilities(tables: Decisions) -> dict[str, Any]:
 
 def _limit(one: ability.Limit) -> dict[str, Any]:
     """Return a limit with its sentence, in which the page puts software and values."""
-    words = {name: f"{{{name}}}" for name in (one.of, *one.where, *SIZES, "zero_stage", "micro")}
+    named = (one.of, *one.where, *SIZES, *BATCH_FIELDS, "zero_stage", "micro")
+    words = {name: f"{{{name}}}" for name in named}
     numbers = {"of": one.of, "least": one.least, "most": one.most, "one_of": one.one_of}
     return numbers | {
         "where": one.above,
