@@ -33,6 +33,7 @@ from steptime.book.explorer_software import (
     records_assumed,
     sharding_refused,
     stack_taken,
+    starts_refused,
 )
 from steptime.formulas.records import MemoryFacts, TimeFacts, Width
 from steptime.inputs.accelerator import Accelerator
@@ -241,6 +242,7 @@ def named_data() -> dict[str, Any]:
             "sharding": tables.add([NAME, STATED, ZERO], sharding_refused),
             "stack": tables.add([NAME, MAYBE, SHARDED], stack_taken),
             "bits": tables.add([EXACTLY, STACK, MAYBE, PRECISION], bits_refused),
+            "starts": tables.add([NAME, GENERATION], starts_refused),
             "early": tables.add([NAME, STATED], date_refused),
             "trained": tables.add([TRAINED, MAYBE, PRECISION, GENERATION], facts_trained),
             **_assumed_places(tables),
