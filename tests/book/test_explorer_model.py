@@ -22,8 +22,8 @@ from steptime.inputs.in_number import counted
 from steptime.inputs.job import JOB_FIELDS, Job
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.presets import accelerator_names, model_names
-from steptime.inputs.said import KNOWLEDGE
+from steptime.inputs.presets import accelerator, accelerator_names, model_names
+from steptime.inputs.said import KNOWLEDGE, Said
 from steptime.inputs.software import knows
 from steptime.inputs.stack import families, stack_names
 from steptime.inputs.training_step import TrainingStep, training_step

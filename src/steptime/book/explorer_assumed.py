@@ -26,7 +26,7 @@ from steptime.inputs.layout import BATCH_FIELDS
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
-from steptime.inputs.software_taken import ALL_KERNELS
+from steptime.inputs.software_taken import ALL_KERNELS, HOW_PAST, PAST
 from steptime.inputs.usual import network_taken
 
 DEVICE = Input(name="gpu", options=tuple(accelerator_names()))
@@ -62,6 +62,12 @@ def _device_records(values: Values) -> dict[str, Any]:
     return {"records": as_lists(known.assumed)}
 
 
+def _dates(generation: str) -> dict[str, Any]:
+    """Return the first and the last month of runs, with the sentence beyond each."""
+    early, late = reach.dates_told(generation)
+    return {"dates": reach.dates_seen(generation), "earlier": early, "later": late}
+
+
 def _reaches() -> dict[str, Any]:
     """Return by generation what published runs on it were, with the sentence beyond each."""
     cells = {
@@ -74,6 +80,7 @@ def _reaches() -> dict[str, Any]:
         "cell_of": [{name: reach.cell_of(m, name) for name in precisions()} for m in (False, True)],
         "generations": {
             name: {
+                **_dates(name),
                 "rates": one.rates,
                 "cells": one.cells,
                 "most_devices": one.most_devices,
@@ -83,6 +90,7 @@ def _reaches() -> dict[str, Any]:
             }
             for name, one in reach.reaches().items()
         },
+        **_dates(""),
         "unseen_device": reach.UNSEEN_DEVICE,
         "no_generation": reach.NO_GENERATION,
         "longest": reach.longest_seen(),
@@ -182,7 +190,8 @@ def assumed_data(tables: Decisions) -> dict[str, Any]:
                 *("NO_DOMAIN", "NO_SPLIT"),
             )
         }
-        | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how},
+        | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how}
+        | {"past": PAST, "how_past": HOW_PAST},
         "open": {name: words[name] for name in ("fields", "facts", "memory")},
         "how": {name: BY_NAME[name].typed for name in ("stack", "date", "network_gbit")},
         "seen": data_table("reach.toml")["families"],

@@ -47,7 +47,7 @@ from steptime.inputs.presets import accelerator, accelerator_names, model, model
 from steptime.inputs.said import KNOWLEDGE, Said
 from steptime.inputs.software import TOO_MANY_LAYERS, knows, power_scale, relative_rate
 from steptime.inputs.software_taken import MIXTURES
-from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, families, months, stacks
+from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, families, last_of, months, stacks
 
 TRAINED = Input(
     name="model", options=(NOBODY, *(one for one in model_names() if model(one).trained_with))
@@ -85,6 +85,7 @@ def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
         "title": stack.title,
         "family": stack.family,
         "since": stack.since,
+        "last": last_of(stack),
         "zero": list(stack.zero_stages),
         "new": tables.add(inputs, lambda own: facts_of_stack({**settled, "date": NOBODY, **own})),
         "dated": tables.add([date, *inputs], lambda own: facts_of_stack({**settled, **own})),
