@@ -37,6 +37,7 @@ from steptime.readers.shell.source import sourced
 from steptime.readers.shell.training import Words, told_rivals, training_words
 
 _ATTRIBUTE = re.compile(r"\.(\w{1,60})")
+_KEYS_END = "a file of keys must end in .yaml, .toml or .json"
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
 SIZED = ("num_layers", "hidden_size")
@@ -198,7 +199,8 @@ def _said_of_rivals(
 def _none_known(name: str, script: Script) -> ConfigError:
     """Return the refusal of a script without a known command, and the last that was noted."""
     why = "has no command whose arguments are known here; is this the script that trains?"
-    return unknown(name, "; ".join([why, *script.uncalled[:1]]))
+    keys = () if Path(name).suffix in (".sh", ".bash") else (_KEYS_END,)
+    return unknown(name, "; ".join([why, *keys, *script.uncalled[:1]]))
 
 
 def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:
