@@ -53,9 +53,10 @@ export function makeAssumed(named, data, formulas) {
     const values = named.valuesOf(state, job);
     // An exact stack in a stated month leaves nothing to take, but where another was current then.
     if (values.exact && state.date) {
-      const { last } = tables.stacks[state.stack];
+      const { last, lasts } = tables.stacks[state.stack];
       const told = sentence(tables.remarks.past, { stack: state.stack, last });
-      return last && state.date >= last ? [record("date", state.date, `${state.date} (${told})`, tables.remarks.how_past)] : [];
+      const past = last && (state.date > last || (state.date === last && !lasts));
+      return past ? [record("date", state.date, `${state.date} (${told})`, tables.remarks.how_past)] : [];
     }
     const { era, learnt } = named.eraOf(state, values);
     const kind = !state.stack ? "unnamed" : values.exact ? "exact" : "family";

@@ -86,6 +86,7 @@ def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
         "family": stack.family,
         "since": stack.since,
         "last": last_of(stack),
+        "lasts": bool(stack.of),
         "zero": list(stack.zero_stages),
         "new": tables.add(inputs, lambda own: facts_of_stack({**settled, "date": NOBODY, **own})),
         "dated": tables.add([date, *inputs], lambda own: facts_of_stack({**settled, **own})),

@@ -45,6 +45,17 @@ HOW_PAST = "--stack with its family"
 _WHEN = "when most published runs on it were"
 
 
+def is_past(stack: Stack, date: str) -> bool:
+    """Return whether a stack was no more what is current in a month.
+
+    Args:
+        stack: One of one source's runs was current in their month.
+        date: The month.
+    """
+    last = last_of(stack)
+    return bool(last) and (date > last if stack.of else date >= last)
+
+
 def assumed_of(
     said: Said, era: Said, stack: Stack, model: ModelShape, conditions: tuple[str, ...]
 ) -> tuple[Assumed, ...]:
@@ -71,7 +82,7 @@ def assumed_of(
         young = f", of {stack.since}" if era.date and era.date < stack.since else ""
         why = f"{when} of {said.stack}{young}"
         found.append(taken("stack", stack.name, why, "--stack with an exact name"))
-    elif said.date is not None and "" < last_of(stack) <= said.date:
+    elif said.date is not None and is_past(stack, said.date):
         why = PAST.format(stack=stack.name, last=last_of(stack))
         found.append(taken("date", said.date, why, HOW_PAST))
     if said.date is None and era.date is not None:

@@ -166,8 +166,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
     elif form.kind == "megatron":
-        sized = {one.key for one in mapped}.issuperset(SIZED)
-        check_whole(found.words, sized, name)
+        check_whole(found.words, {one.key for one in mapped}.issuperset(SIZED), name)
     own = {one.key for one in mapped}
     under = [one for one in below.entries if one.key not in own] if below is not None else []
     told = launcher(script, found.words, found.rivals)
