@@ -36,7 +36,7 @@ def test_a_pipe_is_named_and_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_model_says_what_it_lacks(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"a folder without config\.json; name the file"):
+    with pytest.raises(ConfigError, match=r"Is a directory, without a config\.json; name the"):
         shape_named(str(tmp_path))
     with pytest.raises(ConfigError, match="Is a directory"):
         device_named(str(tmp_path))

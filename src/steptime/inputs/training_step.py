@@ -98,8 +98,8 @@ def _check_folder(name: str) -> None:
     """Refuse a folder in which no ``config.json`` describes a model."""
     if name and Path(name[:1000]).is_dir():
         raise ConfigError(
-            f"cannot read {name[:200]}: a folder without config.json; name the file that "
-            "describes the model"
+            f"cannot read {name[:200]}: Is a directory, without a config.json; name the file "
+            "that describes the model"
         )
 
 
