@@ -74,11 +74,20 @@ def test_chunks_that_no_domain_holds_hide_nothing_and_it_says_so() -> None:
     assert "an all-reduce is not cut" in said(predict(**asked | whole), "overlap_tp")
 
 
-@pytest.mark.parametrize("stack", ["nemo", "megatron-bridge", "torchtitan", "mindspeed"])
-def test_no_software_hides_messages_between_servers_but_what_sends_chunks(stack: str) -> None:
+@pytest.mark.parametrize(
+    ("stack", "device"),
+    [
+        *(("nemo", "h100"), ("megatron-bridge", "h100"), ("torchtitan", "h100")),
+        ("mindspeed", "ascend-910b"),
+    ],
+)
+def test_no_software_hides_messages_between_servers_but_what_sends_chunks(
+    stack: str, device: str
+) -> None:
     """torch2026 and transformerengine2026 map the memory of one NVLink domain."""
     asked = {**DENSE, "global_batch_size": 64, "dp": 2, "tp": 16, "stack": stack}
-    times = {predict(**asked, facts={"overlap_tp": share}).step_time_s for share in (0.0, 1.0)}
+    own = asked | {"accelerator": device}
+    times = {predict(**own, facts={"overlap_tp": share}).step_time_s for share in (0.0, 1.0)}
     assert len(times) == 1
     assert predict(**asked | {"stack": "maxtext"}, facts={"overlap_tp": 1.0}).step_time_s < (
         predict(**asked | {"stack": "maxtext"}, facts={"overlap_tp": 0.0}).step_time_s

@@ -16,13 +16,14 @@ from steptime.formulas.memory import memory_bytes, rank_memory_bytes
 from steptime.formulas.outcome import outcome
 from steptime.formulas.roofline.modules import full_share
 from steptime.formulas.validity import device_fault
+from steptime.inputs.ability import check_starts
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.in_number import counted
 from steptime.inputs.job import JOB_FIELDS, Job
 from steptime.inputs.layout import SCHEDULES
 from steptime.inputs.model import Experts, LatentAttention, ModelShape
-from steptime.inputs.presets import accelerator_names, model_names
-from steptime.inputs.said import KNOWLEDGE
+from steptime.inputs.presets import accelerator, accelerator_names, model_names
+from steptime.inputs.said import KNOWLEDGE, Said
 from steptime.inputs.software import knows
 from steptime.inputs.stack import families, stack_names
 from steptime.inputs.training_step import TrainingStep, training_step
@@ -98,7 +99,19 @@ def random_states(count: int) -> list[dict[str, Any]]:
                 "facts": draw.choice([""] * 60 + FACTS),
             }
         )
+    for place, state in enumerate(states):
+        # Of software that does not start on its device one in four is asked.
+        if place % 4 and not _starts(state["stack"], state["gpu"]):
+            state["stack"] = ""
     return states
+
+
+def _starts(stack: str, gpu: str) -> bool:
+    try:
+        check_starts(Said(stack=stack or None), accelerator(gpu))
+    except ConfigError:
+        return False
+    return True
 
 
 def own_shape(own: str) -> ModelShape:

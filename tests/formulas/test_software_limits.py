@@ -8,8 +8,12 @@ import pytest
 
 from steptime.formulas.software_limits import (
     expert_ranks_left_over,
+    parts_left_over,
     round_lacks,
     rounds_left_over,
+    sequence_ranks_left_over,
+    tokens_left_over,
+    zigzag_left_over,
 )
 from steptime.inputs.counted import COUNTED, counted
 from steptime.inputs.layout import Batch, Layout
@@ -58,9 +62,48 @@ def test_expert_ranks(sizes: dict[str, Any], left: int) -> None:
     assert counted("expert_ranks_left_over", Layout(**sizes), batch(64)) == left
 
 
+# Published: Megatron-LM's 2 cp parts of a sequence, torchtitan's of a micro-batch's tokens
+
+
+@pytest.mark.parametrize(
+    ("sizes", "seq_length", "micro", "left"),
+    [
+        # 8 parts of 4100 tokens leave 4; two sequences folded into one are 8 x 1025.
+        ({"cp": 4}, 4100, 1, {"zigzag": 4, "tokens": 4, "parts": 4, "sequence_ranks": 0}),
+        ({"cp": 4}, 4100, 2, {"zigzag": 4, "tokens": 0, "parts": 4, "sequence_ranks": 0}),
+        ({"cp": 4}, 4104, 1, {"zigzag": 0, "tokens": 0, "parts": 0, "sequence_ranks": 0}),
+        # Tensor ranks alone cut a sequence where they are asked to; 4098 = 8 x 512 + 2.
+        ({"tp": 8}, 4098, 1, {"zigzag": 0, "tokens": 0, "parts": 2, "sequence_ranks": 0}),
+        (
+            {"tp": 8, "sequence_parallel": True},
+            4098,
+            1,
+            {"zigzag": 0, "tokens": 0, "parts": 2, "sequence_ranks": 2},
+        ),
+        # 4104 = 8 x 513 for 2 cp, 16 x 256 + 8 for cp tp, 32 x 128 + 8 for 2 cp tp.
+        (
+            {"cp": 4, "tp": 4, "sequence_parallel": True},
+            4104,
+            1,
+            {"zigzag": 0, "tokens": 0, "parts": 8, "sequence_ranks": 8},
+        ),
+        ({}, 4097, 1, {"zigzag": 0, "tokens": 0, "parts": 0, "sequence_ranks": 0}),
+    ],
+)
+def test_parts_of_a_sequence(
+    sizes: dict[str, Any], seq_length: int, micro: int, left: dict[str, int]
+) -> None:
+    asked = Batch(global_batch_size=8, micro_batch_size=micro, seq_length=seq_length)
+    for name, count in left.items():
+        assert counted(f"{name}_left_over", Layout(**sizes), asked) == count
+
+
 # Consistency
 
 
 def test_each_is_counted_by_its_name() -> None:
-    every = (rounds_left_over, round_lacks, expert_ranks_left_over)
+    every = (
+        *(rounds_left_over, round_lacks, expert_ranks_left_over, zigzag_left_over),
+        *(tokens_left_over, parts_left_over, sequence_ranks_left_over),
+    )
     assert {one.__name__: one for one in every} == COUNTED

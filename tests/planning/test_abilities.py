@@ -37,12 +37,20 @@ ASKED: dict[str, Any] = {
     "global_batch_size": 128,
     "seq_length": 8192,
 }
-FAMILIES = tuple(data_table("abilities.toml"))
+TABLE = data_table("abilities.toml")
+FAMILIES = tuple(TABLE)
+OWN = {"neuron": "trainium2", "mindspeed": "ascend-910b"}
+"""A device of each family that starts on no GPU."""
 BATCH = Batch(global_batch_size=64, seq_length=4096)
 RUN = ("vpp", "schedule", "recompute")
 """Fields that nobody states here, and that some software limits."""
 FORK = "qi2023"
 """The source whose runs are of a fork of Megatron-LM with schedules of its own."""
+
+
+def on_own(family: str) -> dict[str, Any]:
+    """Return what is asked, on a device on which a family starts."""
+    return ASKED | {"accelerator": OWN.get(family, "h100")}
 
 
 def lines() -> list[tuple[str, dict[str, Any]]]:
@@ -166,7 +174,7 @@ def test_what_is_taken_where_nobody_says_it_is_run() -> None:
     for family in FAMILIES:
         for pp, vpp in ((1, 1), (4, 1), (4, 2)):
             sizes = {"tp": 2, "pp": pp, "vpp": vpp, "stack": family, "recompute": "full"}
-            step = predict(**ASKED, **sizes).step
+            step = predict(**on_own(family), **sizes).step
             lacks = {*ability_of(step.said).lacking(step.layout, step.batch)}
             # Sizes were asked for; chunks that no schedule of it holds leave none to take.
             assert lacks <= {"tp", "pp", "vpp"} | ({"schedule"} if "vpp" in lacks else set())
@@ -180,7 +188,7 @@ def test_what_is_taken_where_nobody_says_it_is_run() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_search_of_everything_ranks_what_its_software_runs(family: str) -> None:
-    found = search(**ASKED, stack=family, schedule="all", micro_batch_size=(1, 2))
+    found = search(**on_own(family), stack=family, schedule="all", micro_batch_size=(1, 2))
     runs = ability_of(Said(stack=family))
     assert found.best
     assert not [one.layout for one in found.best if runs.lacking(one.layout, one.batch)]
@@ -236,7 +244,7 @@ def test_no_change_that_is_offered_is_beyond_the_software() -> None:
         }
         name = draw.choice(["llama3-8b", "llama3-70b", "mixtral-8x7b"])
         try:
-            own = predict(**{**ASKED, "model": name}, **sizes, stack=family)
+            own = predict(**{**on_own(family), "model": name}, **sizes, stack=family)
         except ConfigError:
             continue  # heads that do not fall to context ranks
         runs = ability_of(own.step.said)

@@ -51,8 +51,13 @@ export function makeAssumed(named, data, formulas) {
   function ofSoftware({ state, job, chosen, software }) {
     if (!chosen.model.uses_software) return [];
     const values = named.valuesOf(state, job);
-    // An exact stack in a stated month leaves nothing to take.
-    if (values.exact && state.date) return [];
+    // An exact stack in a stated month leaves nothing to take, but where another was current then.
+    if (values.exact && state.date) {
+      const { last, lasts } = tables.stacks[state.stack];
+      const told = sentence(tables.remarks.past, { stack: state.stack, last });
+      const past = last && (state.date > last || (state.date === last && !lasts));
+      return past ? [record("date", state.date, `${state.date} (${told})`, tables.remarks.how_past)] : [];
+    }
     const { era, learnt } = named.eraOf(state, values);
     const kind = !state.stack ? "unnamed" : values.exact ? "exact" : "family";
     const { records } = named.ask(kind, {
@@ -86,6 +91,9 @@ export function makeAssumed(named, data, formulas) {
       const name = tables.devices[state.gpu].kin;
       add(name, sentence(reach.no_generation, { generation: name }));
     }
+    const { dates, earlier, later } = seen ?? reach;
+    if (state.date && state.date < dates[0]) add(state.date, earlier);
+    if (state.date > dates[1]) add(state.date, later);
     if (state.seq > reach.longest) add(`${group(state.seq)} tokens`, reach.longer);
     const pace = formulas.layer_pace_s(job, chosen.total);
     if (pace < reach.shortest_s) {

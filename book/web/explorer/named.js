@@ -97,7 +97,9 @@ export function makeNamed(tables, data, formulas) {
     const { date } = state;
     const layers = layersRefusal(state, job);
     if (layers) return layers;
-    const found = (said, field, value) => said.no && { field, value, text: sentence(said.no, { date }) };
+    const found = (said, field, value) => said.no && { field, value, text: sentence(said.no, { date, device: state.gpu }) };
+    const elsewhere = found(ask("starts", values), "stack", "");
+    if (elsewhere) return elsewhere;
     const early = date && found(ask("early", { ...values, date }), "date", "");
     if (early) return early;
     const stack = stackAt(values, eraOf(state, values).era, sharing);

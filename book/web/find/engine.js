@@ -6,7 +6,7 @@
 import { jobOf, precisionRefusal, untimed } from "../explorer/answer.js";
 import { DEFAULTS, UNCUT, saysHow } from "../explorer/state.js";
 import { SLOWEST, makeCloud, makeFastest, makeFront, packed } from "./kept.js";
-import { lacksRounds, makeCuts, runsBeside, triesOf } from "./tries.js";
+import { countsRule, makeCuts, runsBeside, triesOf } from "./tries.js";
 
 export const KEEP = 1000;
 
@@ -146,7 +146,7 @@ export function makeSearch(question, data, machine, formulas, named = null) {
   /** The number of the rule of its own that a row breaks with the software, or 0. */
   function ruleOfSoftware() {
     if (heads && formulas.heads_left_over(job, heads)) return tried.rules.heads;
-    return lacksRounds(beside, job, formulas) ? tried.rules.rounds : 0;
+    return countsRule(beside, job, formulas);
   }
 
   function row(sizes, run) {

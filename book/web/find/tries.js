@@ -30,8 +30,9 @@ export const runsBeside = (beside, job, formulas) =>
     return free || inside(limit, limit.counts ? formulas[limit.of](job) : job[limit.of]);
   });
 
-/** Whether the software has no such rounds of micro-batches over chunks. */
-export const lacksRounds = (beside, job, formulas) => beside.some((limit) => ofRows(limit) && formulas[limit.of](job) > 0);
+/** The number of the rule that a count of a row breaks with the software, or 0: the last of several. */
+export const countsRule = (beside, job, formulas) =>
+  beside.reduce((found, limit) => (ofRows(limit) && formulas[limit.of](job) > 0 ? limit.rule : found), 0);
 
 /** Return the ways to cut that may be tried, from the package's own lists. */
 export function makeCuts({ sizes }, formulas) {

@@ -243,7 +243,8 @@ def _beyond(step: TrainingStep, record: Job, step_time_s: float) -> tuple[Assume
     """Return in what the step goes beyond all published runs, whichever model answers."""
     device, experts = step.accelerator, step.model.experts is not None
     cell = cell_of(experts, step.layout.precision)
-    return beyond(device.generation, device.matmul_flop_per_s, cell, record, step_time_s)
+    own = (device.generation, device.matmul_flop_per_s, cell)
+    return beyond(*own, record, step_time_s, step.said.date)
 
 
 def answer(question: Question) -> Prediction:

@@ -38,6 +38,8 @@ SHORTER = (
     "no run under {least:.2f} ms a layer and micro-batch was compared: hosts may launch it more "
     "slowly than devices work, and take several times as long, which no interval counts"
 )
+LATER = "no run after {last}{where} was compared"
+EARLIER = "no run before {first}{where} was compared"
 """The layout page says the same sentences."""
 HOW_SHORTER = "--fact host_layer_s=SECONDS"
 
@@ -138,6 +140,17 @@ def dates_seen(generation: str) -> tuple[str, str]:
     return min(one.dates[0] for one in chosen), max(one.dates[1] for one in chosen)
 
 
+def dates_told(generation: str) -> tuple[str, str]:
+    """Return what is said of a date before, and of one after, the runs on a generation.
+
+    Args:
+        generation: Of the device; all runs count where it has none.
+    """
+    first, last = dates_seen(generation)
+    where = " on its generation" if generation in reaches() else ""
+    return EARLIER.format(first=first, where=where), LATER.format(last=last, where=where)
+
+
 def longest_seen() -> int:
     """Return the tokens of the longest sequence of a compared run."""
     return int(data_table("reach.toml")["longest_sequence"])
@@ -169,8 +182,21 @@ def _unseen(reach: Reach, matmul_flop_per_s: float, cell: str, record: Job) -> l
     return found
 
 
+def _past(generation: str, date: str) -> list[Assumed]:
+    """Return a record of a stated month that no run on such devices is as early or late as."""
+    (first, last), (early, late) = dates_seen(generation), dates_told(generation)
+    if first <= date <= last:
+        return []
+    return [_record(date, early if date < first else late)]
+
+
 def beyond(
-    generation: str, matmul_flop_per_s: float, cell: str, record: Job, step_time_s: float
+    generation: str,
+    matmul_flop_per_s: float,
+    cell: str,
+    record: Job,
+    step_time_s: float,
+    date: str | None = None,
 ) -> tuple[Assumed, ...]:
     """Return a record of each thing in which a question goes beyond all published runs.
 
@@ -180,6 +206,7 @@ def beyond(
         cell: From `cell_of`.
         record: The step's flat record, of floats.
         step_time_s: As predicted.
+        date: Month of the software, where it is stated.
     """
     reach = reaches().get(generation)
     if reach is None:
@@ -188,6 +215,7 @@ def beyond(
         found = [_record(generation or "this device", why)]
     else:
         found = _unseen(reach, matmul_flop_per_s, cell, record)
+    found += _past(generation, date) if date else []
     longest = longest_seen()
     if record.seq_length > longest:
         why = LONGER.format(most=longest)

@@ -22,10 +22,11 @@ from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fact import Fact
 from steptime.inputs.fields import BY_NAME, SIZES
+from steptime.inputs.layout import BATCH_FIELDS
 from steptime.inputs.precision import precisions
 from steptime.inputs.presets import accelerator, accelerator_names, model, model_names
 from steptime.inputs.said import NOTHING_SAID
-from steptime.inputs.software_taken import ALL_KERNELS
+from steptime.inputs.software_taken import ALL_KERNELS, HOW_PAST, PAST
 from steptime.inputs.usual import network_taken
 
 DEVICE = Input(name="gpu", options=tuple(accelerator_names()))
@@ -61,6 +62,12 @@ def _device_records(values: Values) -> dict[str, Any]:
     return {"records": as_lists(known.assumed)}
 
 
+def _dates(generation: str) -> dict[str, Any]:
+    """Return the first and the last month of runs, with the sentence beyond each."""
+    early, late = reach.dates_told(generation)
+    return {"dates": reach.dates_seen(generation), "earlier": early, "later": late}
+
+
 def _reaches() -> dict[str, Any]:
     """Return by generation what published runs on it were, with the sentence beyond each."""
     cells = {
@@ -73,6 +80,7 @@ def _reaches() -> dict[str, Any]:
         "cell_of": [{name: reach.cell_of(m, name) for name in precisions()} for m in (False, True)],
         "generations": {
             name: {
+                **_dates(name),
                 "rates": one.rates,
                 "cells": one.cells,
                 "most_devices": one.most_devices,
@@ -82,6 +90,7 @@ def _reaches() -> dict[str, Any]:
             }
             for name, one in reach.reaches().items()
         },
+        **_dates(""),
         "unseen_device": reach.UNSEEN_DEVICE,
         "no_generation": reach.NO_GENERATION,
         "longest": reach.longest_seen(),
@@ -112,7 +121,8 @@ def _abilities(tables: Decisions) -> dict[str, Any]:
 
 def _limit(one: ability.Limit) -> dict[str, Any]:
     """Return a limit with its sentence, in which the page puts software and values."""
-    words = {name: f"{{{name}}}" for name in (one.of, *one.where, *SIZES, "zero_stage", "micro")}
+    named = (one.of, *one.where, *SIZES, *BATCH_FIELDS, "zero_stage", "micro")
+    words = {name: f"{{{name}}}" for name in named}
     numbers = {"of": one.of, "least": one.least, "most": one.most, "one_of": one.one_of}
     return numbers | {
         "where": one.above,
@@ -180,7 +190,8 @@ def assumed_data(tables: Decisions) -> dict[str, Any]:
                 *("NO_DOMAIN", "NO_SPLIT"),
             )
         }
-        | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how},
+        | {"unused": UNUSED, "all_kernels": ALL_KERNELS.why, "how_kernel": ALL_KERNELS.how}
+        | {"past": PAST, "how_past": HOW_PAST},
         "open": {name: words[name] for name in ("fields", "facts", "memory")},
         "how": {name: BY_NAME[name].typed for name in ("stack", "date", "network_gbit")},
         "seen": data_table("reach.toml")["families"],

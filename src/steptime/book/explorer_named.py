@@ -33,6 +33,7 @@ from steptime.book.explorer_software import (
     records_assumed,
     sharding_refused,
     stack_taken,
+    starts_refused,
 )
 from steptime.formulas.records import MemoryFacts, TimeFacts, Width
 from steptime.inputs.accelerator import Accelerator
@@ -46,7 +47,7 @@ from steptime.inputs.presets import accelerator, accelerator_names, model, model
 from steptime.inputs.said import KNOWLEDGE, Said
 from steptime.inputs.software import TOO_MANY_LAYERS, knows, power_scale, relative_rate
 from steptime.inputs.software_taken import MIXTURES
-from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, families, months, stacks
+from steptime.inputs.stack import FACT_NAMES, KERNEL, Stack, families, last_of, months, stacks
 
 TRAINED = Input(
     name="model", options=(NOBODY, *(one for one in model_names() if model(one).trained_with))
@@ -84,6 +85,8 @@ def _of_stack(tables: Decisions, stack: Stack) -> dict[str, Any]:
         "title": stack.title,
         "family": stack.family,
         "since": stack.since,
+        "last": last_of(stack),
+        "lasts": bool(stack.of),
         "zero": list(stack.zero_stages),
         "new": tables.add(inputs, lambda own: facts_of_stack({**settled, "date": NOBODY, **own})),
         "dated": tables.add([date, *inputs], lambda own: facts_of_stack({**settled, **own})),
@@ -241,6 +244,7 @@ def named_data() -> dict[str, Any]:
             "sharding": tables.add([NAME, STATED, ZERO], sharding_refused),
             "stack": tables.add([NAME, MAYBE, SHARDED], stack_taken),
             "bits": tables.add([EXACTLY, STACK, MAYBE, PRECISION], bits_refused),
+            "starts": tables.add([NAME, GENERATION], starts_refused),
             "early": tables.add([NAME, STATED], date_refused),
             "trained": tables.add([TRAINED, MAYBE, PRECISION, GENERATION], facts_trained),
             **_assumed_places(tables),

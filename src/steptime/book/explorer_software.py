@@ -15,6 +15,7 @@ from typing import Any
 
 from steptime.book.decided import Input, Values
 from steptime.book.explorer_facts import MIXTURE
+from steptime.inputs.ability import check_starts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.context_kind import context_facts
 from steptime.inputs.datafiles import data_table
@@ -141,6 +142,19 @@ def bits_refused(values: Values) -> dict[str, Any]:
     stack, date = stack_named(values["stack"]), values["date"]
     said = Said(stack=stack.name if values["exact"] == "1" else None, date=date or None)
     return _refused(lambda: check_bits(said, stack, values["precision"]), date)
+
+
+def starts_refused(values: Values) -> dict[str, Any]:
+    """Return why named software does not start on a generation of devices.
+
+    Args:
+        values: ``name`` and ``generation``; the page puts in the device.
+    """
+    device = device_of(values["generation"])
+    found = _refused(lambda: check_starts(Said(stack=values["name"] or None), device))
+    return {
+        key: text.replace(f" on {device.name} ", " on {device} ") for key, text in found.items()
+    }
 
 
 def date_refused(values: Values) -> dict[str, Any]:

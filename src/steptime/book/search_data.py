@@ -11,7 +11,7 @@ from steptime.inputs.face import FITS_WITH, NEAR_CHANCE
 from steptime.inputs.fields import BY_NAME
 from steptime.inputs.no_shapes import INSTEAD_ON_PAGE
 from steptime.planning.cuts import RUN_FIELDS, SIZE_FIELDS
-from steptime.planning.evaluate import HEADS_LEFT, NO_ROUNDS, REASONS
+from steptime.planning.evaluate import HEADS_LEFT, REASONS
 from steptime.planning.question import TRIED_SCHEDULES, TRIED_ZERO, Question
 from steptime.planning.result import tie_fraction_of
 from steptime.planning.search import NOT_SURE, TOO_MANY_STAGES, TOO_MUCH_MEMORY
@@ -54,7 +54,7 @@ def search_data() -> dict[str, Any]:
         "words": _WORDS | _MODEL_WORDS,
         "schedules": TRIED_SCHEDULES,
         "reasons": REASONS,
-        "rules": {"heads": HEADS_LEFT, "rounds": NO_ROUNDS},
+        "rules": {"heads": HEADS_LEFT},
         "too_many": TOO_MANY_STAGES,
         "too_much": TOO_MUCH_MEMORY,
         "not_sure": NOT_SURE,

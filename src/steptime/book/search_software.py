@@ -18,6 +18,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.habits import zero_stages
 from steptime.inputs.presets import accelerator, accelerator_names, model
 from steptime.inputs.said import Said, in_its_time
+from steptime.planning.evaluate import rule_of
 from steptime.planning.question import TRIED_ZERO, Question
 
 PLAIN = "llama3-8b"
@@ -61,7 +62,7 @@ def tried_with(said: Said) -> dict[str, Any]:
             {
                 **{"of": limit.of, "least": limit.least, "most": limit.most},
                 **{"above": limit.above, "counts": limit.counts},
-                "switched": limit.of not in OF_ROWS,
+                **{"switched": limit.of not in OF_ROWS, "rule": rule_of(limit)},
             }
             for limit in ability_of(said).beside()
         ],

@@ -45,3 +45,43 @@ def expert_ranks_left_over(job: Job) -> Number:
     """
     ranks = where(job.zero_stage > 1.0, shard_ranks(job), job.cp) * job.tp
     return left_over(ranks, job.ep)
+
+
+def zigzag_left_over(job: Job) -> Number:
+    """Return the tokens of a sequence that 2 cp equal parts leave over, 0 without context ranks.
+
+    Each rank has a part from both ends, so that all have as much of a causal mask.
+
+    References:
+        megatronlm2026, megatron/training/arguments.py (a multiple of 2 * context-parallel-size).
+    """
+    return where(job.cp > 1.0, left_over(job.seq_length, 2.0 * job.cp), 0.0)
+
+
+def tokens_left_over(job: Job) -> Number:
+    """Return the tokens of a micro-batch that 2 cp parts leave over, 0 without context ranks.
+
+    References:
+        torchtitan2025, torchtitan/trainer.py (tokens of a micro-batch over 2 cp).
+    """
+    tokens = job.micro_batch_size * job.seq_length
+    return where(job.cp > 1.0, left_over(tokens, 2.0 * job.cp), 0.0)
+
+
+def parts_left_over(job: Job) -> Number:
+    """Return the tokens of a sequence that tp, and 2 cp of several context ranks, leave over.
+
+    References:
+        torchtitan2025, torchtitan/models/llama3/parallelize.py (seq_len over tp and cp).
+    """
+    return left_over(job.seq_length, job.tp * where(job.cp > 1.0, 2.0 * job.cp, 1.0))
+
+
+def sequence_ranks_left_over(job: Job) -> Number:
+    """Return the tokens of a sequence that cp tp ranks leave over, 0 where tp do not cut it.
+
+    References:
+        megatronlm2026, megatron/core/tensor_parallel/mappings.py (the first dimension over tp).
+    """
+    cut = where(job.sequence_parallel > 0.0, where(job.tp > 1.0, 1.0, 0.0), 0.0)
+    return cut * left_over(job.seq_length, job.cp * job.tp)

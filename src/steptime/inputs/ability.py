@@ -10,9 +10,11 @@ from typing import Any
 
 from steptime.inputs.ability_limit import OF_STAGES
 from steptime.inputs.ability_limit import Limit as Limit
+from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.generation import generations
 from steptime.inputs.layout import Batch, Layout
 from steptime.inputs.said import Said
 from steptime.inputs.stack import families, last_of, stack_named
@@ -89,6 +91,52 @@ def _limits() -> dict[str, tuple[Limit, ...]]:
         family: tuple(_limit(line) for line in entry["limits"])
         for family, entry in data_table("abilities.toml").items()
     }
+
+
+@functools.cache
+def _devices() -> dict[str, tuple[bool, tuple[str, ...], str]]:
+    """Return by family whether it runs on the generations that follow or on none of them."""
+    return {
+        family: (key == "runs_on", tuple(entry[key]["generations"]), entry[key]["source"])
+        for family, entry in data_table("abilities.toml").items()
+        for key in ("runs_on", "never_on")
+        if key in entry
+    }
+
+
+def starts_on(family: str, generation: str) -> bool:
+    """Return whether a family of software starts on a generation of devices, as far as is known.
+
+    Args:
+        family: Of software.
+        generation: Of devices; of one that no table has nothing is known.
+    """
+    runs, listed, _ = _devices().get(family, (False, (), ""))
+    return generation not in generations() or (generation in listed) == runs
+
+
+def check_starts(said: Said, device: Accelerator) -> None:
+    """Refuse software that is named and does not start on a device.
+
+    Args:
+        said: Of the software; what nobody names starts.
+        device: Gives the generation.
+
+    Raises:
+        ConfigError: With the software that does.
+    """
+    if said.stack is None or said.nobodys:
+        return
+    family = said.stack if said.stack in families() else stack_named(said.stack).family
+    if starts_on(family, device.generation):
+        return
+    known = [one for one in _devices() if starts_on(one, device.generation)]
+    own = [one for one in known if device.generation in _devices()[one][1]]
+    instead = " or ".join((own or known)[:4])
+    raise ConfigError(
+        f"stack {said.stack!r} does not run on {device.name} ({_devices()[family][2]}); "
+        f"name software that does, such as {instead}, or 'usual'"
+    )
 
 
 def _limit(line: dict[str, Any]) -> Limit:

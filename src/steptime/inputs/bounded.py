@@ -88,6 +88,22 @@ def file_text(path: str | Path, *, most: int, kind: str = "a description") -> st
         raise ConfigError(f"{name}: byte {error.start} is not UTF-8 text") from None
 
 
+def check_no_other(path: str) -> None:
+    """Refuse a path at which something is that is no regular file, such as a device.
+
+    Args:
+        path: What may be a name of something else; a file that is not there is refused by others.
+
+    Raises:
+        ConfigError: With what it is.
+    """
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116
+    except (OSError, ValueError):
+        return
+    _check_regular(mode, _one_line(path))
+
+
 def _check_regular(mode: int, name: str) -> None:
     if stat.S_ISDIR(mode):
         raise ConfigError(f"cannot read {name}: Is a directory; it is not a regular file")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from steptime.formulas.records import MemoryFacts, TimeFacts
+from steptime.inputs.ability import check_starts
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.context_kind import context_facts
@@ -217,9 +218,11 @@ def software(
 
     Raises:
         ConfigError: If a fact is out of range, a kernel unknown on the device, the software
-            has no products of such a precision, or was not there at the date.
+            has no products of such a precision, was not there at the date, or does not start on
+            the device.
     """
     _check_layers(said, model)
+    check_starts(said, device)
     era = in_its_time(said, device)
     stack = chosen_stack(era, sharded)
     check_date_of(said, stack)

@@ -17,6 +17,7 @@ from steptime.inputs.stack import (
     USUAL_FAMILY,
     USUAL_SHARDED,
     Stack,
+    last_of,
     stack_named,
 )
 
@@ -35,7 +36,24 @@ KEPT_BY_DEFAULT = {
 """What software keeps in memory where none of its lines says otherwise."""
 _WHOSE = "all that software had on such devices, as nobody says whose it is or of when"
 ALL_KERNELS = taken(KERNEL, ANY, _WHOSE, "--fact kernel=NAME or --date YYYY-MM")
+PAST = (
+    "{stack} was current until {last}: a later month decides what it can run and what changed in "
+    "time; the rest stays as it had it"
+)
+HOW_PAST = "--stack with its family"
+"""The layout page says the same."""
 _WHEN = "when most published runs on it were"
+
+
+def is_past(stack: Stack, date: str) -> bool:
+    """Return whether a stack was no more what is current in a month.
+
+    Args:
+        stack: One of one source's runs was current in their month.
+        date: The month.
+    """
+    last = last_of(stack)
+    return bool(last) and (date > last if stack.of else date >= last)
 
 
 def assumed_of(
@@ -61,9 +79,12 @@ def assumed_of(
         when = f"current in {era.date}" if era.date else "the newest"
         if era.date and era.date < stack.since:
             when = "the oldest known"
-        found.append(
-            taken("stack", stack.name, f"{when} of {said.stack}", "--stack with an exact name")
-        )
+        young = f", of {stack.since}" if era.date and era.date < stack.since else ""
+        why = f"{when} of {said.stack}{young}"
+        found.append(taken("stack", stack.name, why, "--stack with an exact name"))
+    elif said.date is not None and is_past(stack, said.date):
+        why = PAST.format(stack=stack.name, last=last_of(stack))
+        found.append(taken("date", said.date, why, HOW_PAST))
     if said.date is None and era.date is not None:
         shown = " and ".join(f"ZeRO-{stage}" for stage in said.shards)
         # What nobody states of the age goes by facts of that month and, where it is a question of

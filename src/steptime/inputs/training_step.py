@@ -10,6 +10,7 @@ from typing import Unpack
 
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed
+from steptime.inputs.bounded import check_no_other
 from steptime.inputs.errors import ConfigError, check_count, check_number
 from steptime.inputs.fields import USUAL_FIELDS, StepInputs
 from steptime.inputs.habits import sharding
@@ -87,7 +88,19 @@ def shape_named(name: str | Path | ModelShape) -> ModelShape:
         if not isinstance(shape, ModelShape):
             raise ConfigError(f"{name}: describes no model shape")
         return shape
+    if listed_key("model", name) is None:
+        _check_folder(name)
+        check_no_other(name)
     return model_preset(name)
+
+
+def _check_folder(name: str) -> None:
+    """Refuse a folder in which no ``config.json`` describes a model."""
+    if name and Path(name[:1000]).is_dir():
+        raise ConfigError(
+            f"cannot read {name[:200]}: Is a directory, without a config.json; name the file "
+            "that describes the model"
+        )
 
 
 def _holds_a_model(name: str) -> bool:
@@ -117,6 +130,8 @@ def device_named(
     """
     if not isinstance(name, (str, Path, Accelerator)):
         raise ConfigError(f"accelerator must be a name, a file or an Accelerator, got {name!r:.80}")
+    if isinstance(name, str | Path) and listed_key("accelerator", str(name)) is None:
+        check_no_other(str(name))
     device = name if isinstance(name, Accelerator) else accelerator_preset(str(name))
     if nvlink_domain is not None:
         check_count("nvlink_domain", nvlink_domain, most=10**7)

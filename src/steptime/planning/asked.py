@@ -21,7 +21,7 @@ from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.inputs.written import output_path, write_output
 from steptime.planning.cost import MOST_TOKENS
-from steptime.planning.emit import FORMATS
+from steptime.planning.emit import FORMATS, SUFFIXES, USUAL_SUFFIX
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult
 from steptime.planning.search import search as search_of
@@ -148,4 +148,20 @@ def _checked_emission(emitted: EmitInputs, given: Mapping[str, Any]) -> Path | N
         check_count("choice", emitted["choice"], most=MOST_CHOICE)
     if path is None:
         return None
+    _check_suffix(kind, path)
     return output_path("emit_to", path, model=given["model"], accelerator=given["accelerator"])
+
+
+def _check_suffix(kind: str, path: object) -> None:
+    """Refuse a name by which a framework's file would not be read back."""
+    from steptime.readers.configured import SYNTAX
+
+    own = SUFFIXES.get(kind, USUAL_SUFFIX)
+    suffix = Path(str(path)).suffix.lower()
+    right = SYNTAX.get(suffix) == SYNTAX.get(own) and suffix != ".py"
+    if not right:
+        named = Path(str(path)).with_suffix(own) if suffix else f"{path}{own}"
+        raise ConfigError(
+            f"emit_to {str(path)[:200]}: what {kind} reads ends in {own}, and could not be read "
+            f"back by another name; write {str(named)[:200]}"
+        )

@@ -14,7 +14,7 @@ from steptime.formulas.number import Number
 from steptime.formulas.ranks import shard_ranks
 from steptime.formulas.roofline.context import heads_left_over
 from steptime.inputs.ability import Limit
-from steptime.inputs.counted import COUNTED, OF_ROWS
+from steptime.inputs.counted import COUNTED, OF_PARTS, OF_ROUNDS, OF_ROWS
 from steptime.inputs.job import Job, job
 from steptime.inputs.layout import RECOMPUTE, RULES, SCHEDULES, STAGE_FIELDS, Batch, Layout
 from steptime.inputs.software import Software
@@ -27,9 +27,10 @@ REASONS = (
     "schedule: too few micro-batches, an odd number of them or of stages, or uneven rounds",
     "cp: the software cuts attention by heads, and they do not fall to the ranks",
     "schedule: the software runs no such number of micro-batches over chunks",
+    "cp: the software cuts a sequence into more parts, and they do not divide it",
 )
 """Why a row is dropped before it is timed, by the rule's number less one."""
-HEADS_LEFT, NO_ROUNDS = float(len(REASONS) - 1), float(len(REASONS))
+HEADS_LEFT, NO_ROUNDS, NO_PARTS = (float(len(REASONS) - back) for back in (2, 1, 0))
 """Numbers of the rules that the software makes: no mixture of the page's has any."""
 
 
@@ -213,8 +214,17 @@ def heads_rule(question: Question, record: Job) -> Number:
     return HEADS_LEFT * heads_left_over(record, facts)
 
 
-def rounds_rule(limits: Iterable[Limit], record: Job) -> Number:
-    """Return the number of the rule that micro-batches over chunks break, 0 where they break none.
+def rule_of(limit: Limit) -> float:
+    """Return the number of the rule of a row that a limit makes, 0 where it makes none.
+
+    Args:
+        limit: Of some software.
+    """
+    return NO_ROUNDS if limit.of in OF_ROUNDS else NO_PARTS if limit.of in OF_PARTS else 0.0
+
+
+def counts_rule(limits: Iterable[Limit], record: Job) -> Number:
+    """Return the number of the rule that a count of a row breaks, 0 where none is broken.
 
     Args:
         limits: Of `Question.limits_beside`.
@@ -223,7 +233,7 @@ def rounds_rule(limits: Iterable[Limit], record: Job) -> Number:
     found: Number = 0.0
     for limit in limits:
         if limit.of in OF_ROWS:
-            found = np.where(COUNTED[limit.of](record) > 0.0, NO_ROUNDS, found)
+            found = np.where(COUNTED[limit.of](record) > 0.0, rule_of(limit), found)
     return found
 
 

@@ -64,6 +64,7 @@ class Question:
             leading layouts beside it.
         last_stage_layers: The same of the last rank.
         predictor: A name of ``PREDICTORS``; the better one that knows the device if None.
+        predictor_taken: Whether nobody named it: found out here.
         said: What is said of the software.
         constants: Of the roofline model; the published ones if None.
         hbm_share: Share of the memory that may be used.
@@ -87,6 +88,7 @@ class Question:
     first_stage_layers: int = 0
     last_stage_layers: int = 0
     predictor: str | None = None
+    predictor_taken: bool = False
     said: Said = NOTHING_SAID
     constants: RooflineConstants | None = None
     hbm_share: float = 1.0
@@ -97,6 +99,8 @@ class Question:
         check_count("global_batch_size", self.global_batch_size, most=10**9)
         check_count("seq_length", self.seq_length, most=10**9)
         check_choice("precision", self.precision, PRECISIONS)
+        if self.predictor is None:
+            object.__setattr__(self, "predictor_taken", True)
         name = self.predictor or default_predictor(self.accelerator)
         object.__setattr__(self, "predictor", check_choice("predictor", name, PREDICTORS))
         said = sharding(self.said.without_nobody, self.accelerator, *self.zero_stages)

@@ -194,7 +194,8 @@ def answered(question: Question, candidate: Candidate) -> Prediction:
         ConfigError: If the layout does not fit the model or the batch.
     """
     step = question.step(candidate.layout, candidate.batch)
-    return answer(Asked(step=step, predictor=question.predictor, constants=question.constants))
+    named = None if question.predictor_taken else question.predictor
+    return answer(Asked(step=step, predictor=named, constants=question.constants))
 
 
 def evaluated(question: Question, layout: Layout, batch: Batch) -> Candidate:

@@ -18,11 +18,11 @@ from steptime.planning.evaluate import (
     Switches,
     base_job,
     bytes_of,
+    counts_rule,
     crossed_job,
     grid_job,
     heads_rule,
     over_software,
-    rounds_rule,
     software_runs,
     step_function,
     switches,
@@ -132,7 +132,7 @@ class Search:
         record = replace(self.base, **grid.columns(0))
         layout = row_rule(record)
         either = np.where(layout > 0.0, layout, heads_rule(self.question, record))
-        either = np.where(either > 0.0, either, rounds_rule(self.beside, record))
+        either = np.where(either > 0.0, either, counts_rule(self.beside, record))
         rules = np.broadcast_to(either, grid.shape)
         switches = self._distinct(grid.first_rows()).reshape(len(grid.outer), -1).sum(axis=1)
         for number, reason in enumerate(REASONS, 1):

@@ -37,6 +37,7 @@ from steptime.readers.shell.source import sourced
 from steptime.readers.shell.training import Words, told_rivals, training_words
 
 _ATTRIBUTE = re.compile(r"\.(\w{1,60})")
+_KEYS_END = "a file of keys must end in .yaml, .toml or .json"
 SCRIPTS = ("", ".sh", ".bash", ".slurm", ".sbatch", ".txt")
 """What files end in that hold a shell's commands; others may be anything."""
 SIZED = ("num_layers", "hidden_size")
@@ -165,15 +166,15 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
     if below is not None:
         mapped = [one for one in mapped if one.key not in config_flags()]
     elif form.kind == "megatron":
-        sized = {one.key for one in mapped}.issuperset(SIZED)
-        check_whole(found.words, sized, name)
+        check_whole(found.words, {one.key for one in mapped}.issuperset(SIZED), name)
     own = {one.key for one in mapped}
     under = [one for one in below.entries if one.key not in own] if below is not None else []
+    told = launcher(script, found.words, found.rivals)
     source = Source(
         path=path,
         name=name,
         form=form,
-        entries=[*under, *batch_system(text, given), *launcher(script, found.rivals), *mapped],
+        entries=[*under, *batch_system(text, given), *told, *mapped],
         given=given,
         notes=[*dict.fromkeys([*script.notes, *script.uncalled])][:10],
         is_command=True,
@@ -197,7 +198,8 @@ def _said_of_rivals(
 def _none_known(name: str, script: Script) -> ConfigError:
     """Return the refusal of a script without a known command, and the last that was noted."""
     why = "has no command whose arguments are known here; is this the script that trains?"
-    return unknown(name, "; ".join([why, *script.uncalled[:1]]))
+    keys = () if Path(name).suffix in (".sh", ".bash") else (_KEYS_END,)
+    return unknown(name, "; ".join([why, *keys, *script.uncalled[:1]]))
 
 
 def _below(script: Script, path: Path, given: Mapping[str, str]) -> tuple[Configured | None, Words]:

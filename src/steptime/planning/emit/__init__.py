@@ -34,6 +34,7 @@ OVERLAP = "overlap_tp"
 USUAL_NODE = 8
 """GPUs of a server where no device says."""
 
+USUAL_SUFFIX = ".sh"
 SUFFIXES = {
     "torchtitan": ".toml",
     **dict.fromkeys(("megatron-bridge", "nemo", "nanotron"), ".yaml"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from steptime.inputs.errors import ConfigError
+from steptime.readers.common.open_counts import AS_MANY, why_open
 from steptime.readers.keys.entries import Entries, Entry, same
 from steptime.readers.keys.reading import DEFAULT
 
 _IMAGES = ("img_h", "img_w", "patch_dim", "vision_model_type", "language_model_type")
 _NODES = ("nnodes", "num_nodes", "slurm_nodes", "num_machines")
 _EACH = ("nproc_per_node", "devices", "num_gpus_per_node", "gpus_per_node", "slurm_gpus_per_node")
-
+_ALL = ("world_size", "num_gpus")
 _HANDED = {"num_nodes": "recipe_nodes", "gpus_per_node": "recipe_gpus_per_node"}
 
 
@@ -104,16 +105,18 @@ def devices(entries: Entries) -> None:
         # As many as there are: the launcher knows.
         found = entries.by_key.get(name, [])
         found[:] = [one for one in found if str(one.value).strip() != "-1"]
-    if entries.count("num_gpus", "world_size", "num_gpus") is not None:
+    is_open = _ask_open(entries)
+    if not is_open and entries.count("num_gpus", *_ALL) is not None:
         return
     nodes = entries.count("num_nodes", *_given(entries, _NODES, "num_nodes"))
     each = entries.count("gpus_per_node", *_given(entries, _EACH, "gpus_per_node"))
     asked = [text.split(":")[0] for text in reading.missing]
-    if nodes is None and each is not None and "num_nodes" not in asked and _one_node(entries):
+    sets_none = nodes is None and "num_nodes" not in asked and not is_open
+    if each is not None and sets_none and _one_node(entries):
         nodes = 1
         reading.assume("num_nodes", 1, "the launcher's default")
     group = int(reading.value("tp", 1) * reading.value("cp", 1) * reading.value("pp", 1))
-    if nodes is not None and each is not None:
+    if nodes is not None and each is not None and not is_open:
         is_own = not any(one.name == "num_nodes" for one in reading.assumptions)
         if is_own or nodes * each % group == 0:
             reading.state("num_gpus", nodes * each, written="nodes x GPUs per node")
@@ -121,13 +124,29 @@ def devices(entries: Entries) -> None:
         # A recipe's own number of nodes is for whoever starts it to change.
         why = f"the usual {nodes} x {each} do not hold tp x cp x pp = {group}"
         entries.ask("num_gpus", why)
-    elif "num_gpus" not in asked:
+    else:
         reading.missing[:] = [
             text
             for text in reading.missing
             if text.split(":")[0] not in ("num_nodes", "gpus_per_node")
         ]
         entries.ask("num_gpus", "the number of nodes is set when it is launched")
+
+
+def _ask_open(entries: Entries) -> bool:
+    """Ask for the devices where a launcher's count is no number, and return whether one is."""
+    told = [one for name in _EACH for one in entries.by_key.get(name, [])]
+    if any(str(one.value) not in AS_MANY for one in told):
+        # Something else counts what a word leaves to the launcher.
+        for name in _EACH:
+            found = entries.by_key.get(name, [])
+            found[:] = [one for one in found if str(one.value) not in AS_MANY]
+    ranks = entries.entry(*_ALL)
+    counts = ranks is not None and ranks.known
+    whys = [why_open(entries.entry(*keys), counts=counts) for keys in (_ALL, _NODES, _EACH)]
+    for why in filter(None, whys):
+        entries.ask("num_gpus", why)
+    return any(whys)
 
 
 def _given(entries: Entries, keys: tuple[str, ...], name: str) -> tuple[str, ...]:

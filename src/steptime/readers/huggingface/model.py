@@ -250,4 +250,7 @@ def _name(keys: dict[str, Any], path: str) -> str:
     if isinstance(own, str) and own.strip("./"):
         return short(own.rstrip("/").rsplit("/", 1)[-1], most=60)
     parent = Path(path).parent.name
+    if parent in ("", "..") and Path(path).is_file():
+        # As the folder is called in which it stands, not from here.
+        parent = Path(path).parent.resolve().name
     return parent if parent and Path(path).name == "config.json" else Path(path).stem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from steptime.inputs.errors import ConfigError
 from steptime.readers.keys.entries import Entry
@@ -81,17 +81,23 @@ def _lines_of_names(text: str) -> dict[str, int]:
     return found
 
 
-def launcher(script: Script, rivals: frozenset[int] = frozenset()) -> Iterator[Entry]:
+def launcher(
+    script: Script, read: Collection[str], rivals: frozenset[int] = frozenset()
+) -> Iterator[Entry]:
     """Yield nodes and devices from torchrun, deepspeed, accelerate, mpirun or srun.
+
+    What is no number is not known.
 
     Args:
         script: What the script amounts to.
+        read: The words of the command that trains.
         rivals: Commands by their place that start a training that is not the one that is read.
     """
     for place, command in enumerate(script.commands):
         if place not in rivals:
-            for name, flag, value in launch_options(command.words):
-                yield Entry(name, readable(value), command.line, flag, is_known(value))
+            trains = command.words == read
+            for name, flag, value in launch_options(command.words, trains=trains):
+                yield Entry(name, readable(value), command.line, flag, value.isdigit())
             yield from _of_variables(command, script.variables)
 
 
@@ -101,8 +107,9 @@ def _of_variables(command: Command, variables: Mapping[str, str]) -> Iterator[En
     if program in device_programs():
         for variable, name in device_variables().items():
             value = variables.get(variable, "")
-            if value.isdigit():
-                yield Entry(name, value, command.line, variable)
+            if value:
+                known = value.isdigit()
+                yield Entry(name, readable(value), command.line, variable, known)
 
 
 _VARIABLES = {
