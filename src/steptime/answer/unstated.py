@@ -19,7 +19,6 @@ from steptime.inputs.again import asked_again
 from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
 from steptime.inputs.fields import LAYOUT_FIELDS, USUAL_FIELDS
-from steptime.inputs.idle_fields import idle_fields
 from steptime.inputs.software import Software
 
 LEAST_CHANGE = 1e-9
@@ -174,7 +173,7 @@ def habits(found: Told, other: Told, choice: Choice) -> str:
         choice: A value of the thing.
     """
     layout, changed = found.question.step.layout, other.question.step.layout
-    idle = idle_fields(changed)
+    idle = changed.idle
     names = (name for name in HABITS if name not in idle and name not in choice.stated)
     new = {name: getattr(changed, name) for name in names}
     moved = {name: value for name, value in new.items() if value != getattr(layout, name)}

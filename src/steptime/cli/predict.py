@@ -20,7 +20,6 @@ from steptime.cli.run_options import Told, print_run, takes_run
 from steptime.inputs.assumed import Assumed
 from steptime.inputs.chance import chance_text
 from steptime.inputs.fields import BY_NAME, LAYOUT_FIELDS
-from steptime.inputs.idle_fields import idle_fields
 from steptime.inputs.in_number import counted, in_number
 from steptime.inputs.training_step import TrainingStep
 from steptime.planning.change import may_run
@@ -196,7 +195,7 @@ def print_verdict(result: Prediction) -> None:
         f"{counted(result.num_microbatches, 'micro-batches')}"
     )
     out.print(verdict(result.memory))
-    for name, why in idle_fields(result.step.layout).items():
+    for name, why in result.step.layout.idle.items():
         if name in result.step.open:
             continue
         flag = BY_NAME[name].flags[0].partition("/")[0]

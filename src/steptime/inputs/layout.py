@@ -71,10 +71,9 @@ class Layout:
     def __post_init__(self) -> None:
         check_counts(self, SIZES, most=10**7)
         check_count("zero_stage", self.zero_stage, least=0, most=3)
-        if not isinstance(self.sequence_parallel, bool):
-            raise ConfigError(
-                f"sequence_parallel must be True or False, got {self.sequence_parallel!r:.80}"
-            )
+        cut = self.sequence_parallel
+        if not isinstance(cut, bool):
+            raise ConfigError(f"sequence_parallel must be True or False, got {cut!r:.80}")
         check_choice("recompute", self.recompute, RECOMPUTE)
         check_choice("precision", self.precision, PRECISIONS)
         check_schedule_name(self.schedule)
@@ -90,6 +89,18 @@ class Layout:
     def shards(self) -> int:
         """Data-parallel ranks that share one copy of what is sharded."""
         return self.dp // self.dp_replicate
+
+    @property
+    def idle(self) -> dict[str, str]:
+        """Each field that is set and counts for nothing, with why."""
+        found = {}
+        if self.dp_replicate > 1 and self.zero_stage == 0:
+            found["dp_replicate"] = "copies of what is sharded, and ZeRO-0 shards nothing"
+        if self.sequence_parallel and self.tp == 1:
+            found["sequence_parallel"] = "tensor ranks split the sequence, and there is one"
+        if self.schedule != "1f1b" and self.pp == 1:
+            found["schedule"] = "it orders the stages of a pipeline, and there is one"
+        return found
 
     @property
     def num_devices(self) -> int:
