@@ -296,6 +296,5 @@ def _check_counts(name: str, layout: Layout, counts: dict[str, int]) -> None:
     fault = layout_fault(record)
     if fault["rule"]:
         group = layout.tp * layout.cp * layout.dp
-        sentence = RULES[int(fault["rule"]) - 1].sentence
-        nearest = int(fault["nearest"])
+        sentence, nearest = RULES[int(fault["rule"]) - 1].sentence, int(fault["nearest"])
         raise ConfigError(sentence.format(name=name, group=group, nearest=nearest, **counts))
