@@ -3,7 +3,7 @@
  * Python of the same name when the site is built; here numbers are only put together.
  */
 
-import { meant, ownShape, saysHow } from "./state.js";
+import { ownShape, saysHow } from "./state.js";
 import { inNumber } from "../shared/number.js";
 
 /** Words of `fit_verdict`, by its number. */
@@ -254,7 +254,7 @@ export function makeAnswer(data, formulas) {
     return named.softwareOf(state, formulas.shares_weights(job), job);
   }
 
-  const of = (ask) => (state) => ask(meant(state));
+  const of = (ask) => (state) => ask(named ? named.meant(state) : state);
   return { answer: of(answer), quick: of(quick), legal: of(legal), learn, softwareOf, softwareNow, modelsFor, kindOf, slowest };
 }
 

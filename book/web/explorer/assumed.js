@@ -2,6 +2,7 @@
 
 import { modelName, sentence } from "./answer.js";
 import { group } from "./format.js";
+import * as limitFormulas from "./limits.js";
 import { inWord } from "./ranked.js";
 import { factsOf } from "./state.js";
 
@@ -27,7 +28,7 @@ export function makeAssumed(named, data, formulas) {
     };
     const allows = (limit) => {
       if (limit.one_of.length) return limit.one_of.includes(state[data.fields[limit.of]]);
-      const found = limit.counts ? formulas[limit.of](job) : job[limit.of];
+      const found = limit.counts ? limitFormulas[limit.of](job) : job[limit.of];
       return (limit.least === null || found >= limit.least) && (limit.most === null || found <= limit.most);
     };
     const holds = (limit) => Object.entries(limit.where).every(([name, above]) => job[name] > above);

@@ -181,5 +181,8 @@ export function makeNamed(tables, data, formulas) {
     return [tables.widths[level], bases];
   }
 
-  return { tables, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, unable, widthsOf, knowledgeOf, unread, factHolds, inKind };
+  /** A state whose software is named, or none: what is assumed without a name is no name. */
+  const meant = (state) => (state.stack in tables.mixtures ? { ...state, stack: "" } : state);
+
+  return { tables, meant, ask, end, valuesOf, eraOf, softwareOf, shardingRefusal, refusal, unable, widthsOf, knowledgeOf, unread, factHolds, inKind };
 }

@@ -45,9 +45,6 @@ export const DEFAULTS = {
   facts: "",
 };
 
-/** A state whose software is named, or none: what is assumed without a name is no name. */
-export const meant = (state) => (asked.nobody.includes(state.stack) ? { ...state, stack: "" } : state);
-
 /** Whether a state says anything of the software, and not what is usual. */
 export const saysHow = (state) => Boolean(state.stack || state.date || state.facts);
 

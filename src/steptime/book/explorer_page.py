@@ -66,13 +66,14 @@ ROOTS = (
     "steptime.formulas.flops:num_devices",
     "steptime.formulas.roofline.modules:full_share",
     "steptime.formulas.schedule_rules:schedule_rule",
-    *(f"steptime.formulas.software_limits:{name}" for name in COUNTED),
     "steptime.formulas.schedule_rules:mended_sizes",
     "steptime.formulas.memory.states:unshared_bytes",
     "steptime.formulas.memory.total:worst_rank",
     "steptime.formulas.memory.total:memory_total_bytes",
 )
 """The formulas that the page calls."""
+OF_SOFTWARE = tuple(f"steptime.formulas.software_limits:{name}" for name in COUNTED)
+"""Those that it calls where somebody names software."""
 
 CHAIN = ("explorer/index.js", "explorer/app.js")
 """Modules whose scripts are fetched one after another: what draws the first answer, which is made
@@ -204,6 +205,7 @@ def _made() -> dict[str, str]:
     found["explorer/data.js"], found["explorer/rest.js"] = data_text(), module_text("rest", None)
     found["explorer/tables-of-software.js"] = module_text("tables", named_data())
     found["explorer/formulas.js"] = bundle(*ROOTS)
+    found["explorer/limits.js"] = bundle(*OF_SOFTWARE)
     found["explorer/first.js"] = module_text("first", first_answer(found))
     return found
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from steptime.inputs.fact import Value
 from steptime.inputs.fields import BY_NAME, FIELDS, SIZES
-from steptime.inputs.software_taken import MIXTURES
 from steptime.inputs.stack import WORD_FACTS
 from steptime.inputs.training_step import TrainingStep
 
@@ -24,7 +23,6 @@ def asked_fields() -> dict[str, Any]:
         "sizes": list(SIZE_KEYS.values()),
         "offered": {field.key: field.offered for field in keyed if field.offered},
         "most": {field.key: field.most for field in keyed if field.most},
-        "nobody": list(MIXTURES),
     }
 
 
