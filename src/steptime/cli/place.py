@@ -166,7 +166,11 @@ def place_command(
     how: opt.How,
     domain: Annotated[
         list[int] | None,
-        typer.Option("--domain", help="GPUs in an NVLink domain; repeat it. Default: 72 and 8."),
+        typer.Option(
+            "--domain",
+            "--nvlink-domain",
+            help="GPUs in an NVLink domain; repeat it. Default: 72 and 8.",
+        ),
     ] = None,
     accelerator: Annotated[
         str | None, typer.Option("--accelerator", "-a", help="Take the domain from a preset.")

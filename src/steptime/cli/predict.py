@@ -177,7 +177,7 @@ def print_time(title: str, result: Prediction) -> None:
     out = console()
     if result.step_time_low_s is not None and result.step_time_high_s is not None:
         low, high = seconds(result.step_time_low_s), seconds(result.step_time_high_s)
-        out.print(f"90 % interval: {low} to {high}")
+        out.print(f"90 % interval: {low} to {high}, of this layout on this network")
     else:
         out.print("no interval: too few runs were compared with this model in the same way")
 

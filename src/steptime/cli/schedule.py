@@ -51,7 +51,9 @@ Stages = Annotated[int, typer.Option("--stages", "-p", help="Pipeline ranks, p."
 MicroBatches = Annotated[int, typer.Option("--micro-batches", "-m", help="Micro-batches, m.")]
 Chunks = Annotated[
     int | None,
-    typer.Option("--chunks", "-v", help="Chunks a rank holds, v; default: 2 if it may choose."),
+    typer.Option(
+        "--chunks", "--vpp", "-v", help="Chunks a rank holds, v; default: 2 if it may choose."
+    ),
 ]
 # Each of these four is one number, or one for each stage with commas between.
 Forward = Annotated[

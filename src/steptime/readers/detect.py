@@ -31,6 +31,7 @@ from steptime.readers.shell.program import (
     batch_variables,
     flags,
     launcher,
+    unread_notes,
 )
 from steptime.readers.shell.script import Script, filled
 from steptime.readers.shell.source import sourced
@@ -176,7 +177,7 @@ def _script(path: Path, name: str, text: str, given: Mapping[str, str]) -> Readi
         form=form,
         entries=[*under, *batch_system(text, given), *told, *mapped],
         given=given,
-        notes=[*dict.fromkeys([*script.notes, *script.uncalled])][:10],
+        notes=[*unread_notes(found.words), *dict.fromkeys([*script.notes, *script.uncalled])][:10],
         is_command=True,
         program=found.program,
         files=script.files,

@@ -74,6 +74,7 @@ def precision(entries: Entries) -> None:
     recipe = entries.word("fp8_recipe")
     key, name = _named(entries)
     low, four = ("fp8", "fp8_format", "fp8_hybrid_format"), ("fp4", "fp4_format")
+    older = next((one for one in ("fp8_hybrid", "fp8_e4m3") if entries.flag(one)), None)
     if any(entries.word(one) not in _OFF for one in four):
         key, name = four[0], "nvfp4"
         kind = entries.word("fp4_recipe")
@@ -83,6 +84,8 @@ def precision(entries: Entries) -> None:
             )
     elif any(entries.word(one) not in _OFF for one in low):
         key, name = low[0], _RECIPES.get(recipe, "fp8")
+    elif older is not None:
+        key, name = older, "fp8"
     if name is None:
         _silent(entries)
         return

@@ -19,6 +19,7 @@ def kernels(entries: Entries) -> None:
     """
     _attention(entries)
     _loss(entries)
+    _dispatcher(entries)
     _elementwise(entries)
     _gathers(entries)
     _experts(entries)
@@ -44,6 +45,15 @@ def _attention(entries: Entries) -> None:
     elif is_local:
         line = entries.line("transformer_impl")
         entries.put("attention_kind", "unfused", "transformer_impl = local", line)
+
+
+def _dispatcher(entries: Entries) -> None:
+    """Tell of the one dispatcher that is counted as another."""
+    if entries.word("moe_token_dispatcher_type") == "allgather":
+        entries.reading.notes.append(
+            "moe_token_dispatcher_type = allgather: each expert rank gets all tokens, which is "
+            "not modelled: counted as alltoall, which sends less"
+        )
 
 
 def _loss(entries: Entries) -> None:

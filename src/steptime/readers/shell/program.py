@@ -10,7 +10,7 @@ from steptime.readers.keys.entries import Entry
 from steptime.readers.keys.formats import device_programs, device_variables, several
 from steptime.readers.keys.reading import COMMAND_LINE
 from steptime.readers.shell.launchers import NODE_VARIABLES, launch_options, launcher_flags
-from steptime.readers.shell.marks import is_known, readable
+from steptime.readers.shell.marks import CLOSE, COMMAND, UNSET, is_known, readable
 from steptime.readers.shell.script import Command, Script
 
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*\Z")
@@ -22,6 +22,10 @@ _SBATCH = re.compile(
 _NAMED = re.compile(r"--[A-Za-z][\w.-]*|(?<![\w.])[A-Za-z_][\w.-]*+(?==)")
 """A flag or a key; what stands before a key keeps a long word from being tried at each letter."""
 MOST_WORDS = 100_000
+_HOLDS_MORE = re.compile(f"({COMMAND}[^{CLOSE}]*{CLOSE})+")
+"""A command's output alone: words that nobody knows."""
+_NEVER_SET = re.compile(f"{UNSET}[A-Za-z_][^{CLOSE}]*{CLOSE}")
+"""A variable alone, which a shell leaves out where nobody sets it."""
 
 
 def flags(words: list[str], text: str) -> Iterator[Entry]:
@@ -56,6 +60,27 @@ def flags(words: list[str], text: str) -> Iterator[Entry]:
         else:
             plain = str(value).strip("'\"")
             yield Entry(key, readable(plain), line, flag, is_known(plain), key)
+
+
+def unread_notes(words: list[str]) -> list[str]:
+    """Return a note of each word that stands for words of its own that nobody knows.
+
+    Flags may be among them: a file that a command prints, a variable that the script never sets.
+    What is the value of a flag is left out.
+
+    Args:
+        words: Of the command that trains.
+    """
+    found = []
+    for place, word in enumerate(words):
+        whole = word.strip("\"'")
+        if place and _is_flag(words[place - 1]) and "=" not in words[place - 1]:
+            continue
+        if _HOLDS_MORE.fullmatch(whole):
+            found.append(f"NOT READ: {readable(whole)[:80]}: flags in it may change the answer")
+        elif _NEVER_SET.fullmatch(whole):
+            found.append(f"taken as empty: {readable(whole)[:80]}, which the script never sets")
+    return list(dict.fromkeys(found))
 
 
 def _up_to_flag(words: list[str], start: int) -> str:

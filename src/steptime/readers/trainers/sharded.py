@@ -87,7 +87,7 @@ def stages(entries: Entries) -> None:
         _strategy(entries, strategy.value, strategy.line, strategy.written)
     elif words and words[0].strip("'\"") not in ("false", "none", ""):
         _strategy(entries, _word_of(entries, words), entries.line("sharding_words"), "fsdp")
-    elif kind == "fsdp" or reshard is not None or entries.flag("use_fsdp"):
+    elif kind == "fsdp" or reshard is not None or _asks_for_fsdp(entries):
         # FSDP 1 writes its strategy's name here; FSDP 2 whether weights go after the forward.
         text = str(reshard.value).lower() if reshard is not None else "true"
         stage: object = {"true": 3, "false": 2}.get(text, text)
@@ -105,6 +105,11 @@ def stages(entries: Entries) -> None:
         and reading.software in BF16_SHARDS
     ):
         bf16_shards(entries)
+
+
+def _asks_for_fsdp(entries: Entries) -> bool:
+    """Return whether a switch, or the version of FSDP that is asked for, says that it shares."""
+    return entries.entry("fsdp_kind") is not None or entries.flag("use_fsdp")
 
 
 def _words(entries: Entries) -> list[str]:
