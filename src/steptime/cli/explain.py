@@ -214,6 +214,8 @@ def print_explanation(told: Explanation) -> None:
             f"{seconds(told.best.step_time_s)} a step, {told.best.memory_bytes / 1e9:.1f} GB"
             + _chance(told.best)
         )
+    for one in told.lost_there:
+        out.print(f"of that layout: {one}", markup=False)
 
 
 def _chance(best: Candidate) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from steptime.answer.answer import Prediction, answer
 from steptime.answer.question import Question as Asked
+from steptime.answer.remarks import OVERLAP
 from steptime.inputs.ability import ability_of
 from steptime.inputs.accelerator import Accelerator
 from steptime.inputs.assumed import Assumed, taken
@@ -24,7 +25,7 @@ from steptime.inputs.usual import network_taken
 from steptime.planning.causes import wide_time_s
 from steptime.planning.measured import Comparison
 from steptime.planning.question import Question
-from steptime.planning.result import Candidate
+from steptime.planning.result import Candidate, answered
 from steptime.planning.search import search
 from steptime.readers.common.precision import asks_wide
 from steptime.readers.completed import completed
@@ -68,6 +69,15 @@ class Explanation(Shown):
         if found is not None:
             about = f"a step in 32 bits takes about {seconds(found)}"
         return f"the file asks for 32 bits, time and memory here are those of bf16: {about}"
+
+    @property
+    def lost_there(self) -> tuple[Assumed, ...]:
+        """What the file's own facts on overlap mean for the other layout, and not for its own."""
+        if self.best is None:
+            return ()
+        own = {one.why for one in self.own.assumed}
+        there = answered(self.question, self.best).assumed
+        return tuple(one for one in there if one.what == OVERLAP and one.why not in own)
 
     def title(self) -> str:
         """Return the time of the file's own layout, and whether another is faster."""
