@@ -73,7 +73,8 @@ class Explanation(Shown):
     @property
     def lost_there(self) -> tuple[Assumed, ...]:
         """What the file's own facts on overlap mean for the other layout, and not for its own."""
-        if self.best is None:
+        time = self.own.software.time
+        if self.best is None or time is None or not time.overlap_tp:
             return ()
         own = {one.why for one in self.own.assumed}
         there = answered(self.question, self.best).assumed
