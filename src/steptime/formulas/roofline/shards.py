@@ -143,23 +143,6 @@ def microbatch_rounds(job: Job, stack: TimeFacts) -> Rounds:
     }
 
 
-def summed_parameters(job: Job, stack: TimeFacts) -> Number:
-    """Return the parameters of a layer whose gradients a rank adds up over micro-batches.
-
-    What is scattered after each backward pass is added to the rank's share, not to whole
-    gradients.
-
-    Args:
-        stack: As in `microbatch_rounds`.
-
-    References:
-        zhao2023, Sec. 3.3 (gradients are kept sharded between micro-batches).
-    """
-    scatters = microbatch_rounds(job, stack)["scatter"] > 0.0
-    shared = shared_layer_parameters(job) / where(scatters, shard_ranks(job), 1.0)
-    return shared + routed_layer_parameters(job) / where(scatters, expert_shard_ranks(job), 1.0)
-
-
 def layer_messages_s(job: Job, stack: TimeFacts, constants: Constants) -> LayerMessages:
     """Return the times to ``gather`` a layer's weights and to ``scatter`` its gradients.
 

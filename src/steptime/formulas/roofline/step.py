@@ -26,7 +26,8 @@ from steptime.formulas.roofline.layer import (
 from steptime.formulas.roofline.modules import full_share, modules_again_s
 from steptime.formulas.roofline.shards import (
     gathered_weights_s,
-    summed_parameters,
+    routed_layer_parameters,
+    shared_layer_parameters,
 )
 from steptime.formulas.roofline.sharing import gradients_s, optimizer_s, tied_s
 from steptime.formulas.roofline.stages import head_s, longer_chunks, pace, sends_s
@@ -80,7 +81,8 @@ def layer_parts(
     again = recomputed_s(job, stack, products, core, other)
     again = again + modules_again_s(job, stack, constants, tokens)
     again_tensor = _tensor_again_s(job, stack, messages)
-    adding = accumulation_s(job, stack, constants, summed_parameters(job, stack), num_microbatches)
+    parameters = shared_layer_parameters(job) + routed_layer_parameters(job)
+    adding = accumulation_s(job, stack, constants, parameters, num_microbatches)
     forward = products["forward"] + core["forward"] + other["forward"]
     backward = products["backward"] + core["backward"] + other["backward"]
     expert = _expert_s(constants, messages, pairs(job) * (forward + backward))
