@@ -17,7 +17,7 @@ from steptime.inputs.said import Said
 from steptime.inputs.software_taken import KEPT_BY_DEFAULT
 from steptime.planning.asked import search_question
 from steptime.planning.candidate import Emission
-from steptime.planning.emit import SUFFIXES
+from steptime.planning.emit import suffix_of
 from steptime.planning.emit.best import emission, node_size_of
 from steptime.planning.emit.names import servers
 from steptime.planning.explain import step_of
@@ -66,7 +66,7 @@ def explained(kind: str, name: str, found: Emission, folder: Path) -> Prediction
     What the file itself names as unsaid is given too.
     """
     text = found.text
-    path = folder / f"emitted{SUFFIXES.get(kind, '.sh')}"
+    path = folder / f"emitted{suffix_of(kind)}"
     path.write_text(text)
     said = Said(stack=STACKS.get(kind, kind), facts=tuple(named(found).items()))
     reading = read_configuration(path)
@@ -264,7 +264,7 @@ def test_a_stated_length_is_written_in_steps_and_changes_no_answer(
     plain, stated = emission(kind, result), emission(kind, result, tokens=1e12)
     added = [line for line in stated.text.split("\n") if line not in plain.text.split("\n")]
     assert [re.sub(r"\D", "", line) for line in added] == ["953675"]
-    path = tmp_path / f"run{SUFFIXES.get(kind, '.sh')}"
+    path = tmp_path / f"run{suffix_of(kind)}"
     path.write_text(plain.text)
     before = read_configuration(path)
     path.write_text(stated.text)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steptime import ConfigError, search
-from steptime.planning.emit import FORMATS, SUFFIXES, USUAL_SUFFIX
+from steptime.planning.emit import FORMATS, suffix_of
 from steptime.readers import read_configuration
 
 ASKED: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_another_suffix_is_refused_before_anything_is_searched(
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("upper", [False, True])
 def test_the_suffix_of_a_format_is_read_back(kind: str, upper: bool, tmp_path: Path) -> None:
-    suffix = SUFFIXES.get(kind, USUAL_SUFFIX)
+    suffix = suffix_of(kind)
     path = tmp_path / f"run{suffix.upper() if upper else suffix}"
     search(**ASKED, emit=kind, emit_to=path)
     assert read_configuration(path).value("num_gpus", 8) == 8

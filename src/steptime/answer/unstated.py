@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -141,6 +141,8 @@ def asked_with(question: Question, choice: Choice, ask: Ask) -> Told | None:
 
 Outcome = tuple[float, str]
 """What an answer says of a choice, and the choice in a word."""
+Outcomes = tuple[list[Outcome], list[float]]
+"""All of a thing's, and what of them leaves the layout as it was taken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +182,8 @@ def habits(found: Told, other: Told, choice: Choice) -> str:
     return ", ".join(f"{name} {word_of(value)}" for name, value in moved.items())
 
 
-def _span(
-    what: str, choices: tuple[Choice, ...], outcomes: list[Outcome], taken: float, group: str
-) -> Span:
+def _span(what: str, choices: tuple[Choice, ...], told: Outcomes, taken: float, group: str) -> Span:
+    outcomes, alike = told
     every = [*outcomes, (taken, "as taken")]
     # Of equal ones the first stands: a choice's own word comes before what was taken.
     least, most = min(every, key=itemgetter(0)), max(every, key=itemgetter(0))
@@ -195,7 +196,7 @@ def _span(
         "choices": len(outcomes),
         "change": change,
     }
-    return Span(least=least, most=most, change=change, alike=(), common=common)
+    return Span(least=least, most=most, change=change, alike=tuple(alike), common=common)
 
 
 def _spans(
@@ -225,8 +226,7 @@ def _spans(
             outcomes.append((value(one), f"{choice.word} with {own}" if own else choice.word))
             alike += [] if own else [value(one)]
         if outcomes:
-            span = _span(what, choices, outcomes, value(found), group)
-            spans.append(replace(span, alike=tuple(alike)))
+            spans.append(_span(what, choices, (outcomes, alike), value(found), group))
     wide = (one for one in spans if one.change > LEAST_CHANGE)
     return sorted(wide, key=lambda one: -one.change)
 

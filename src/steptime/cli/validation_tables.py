@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from steptime.cli.output import console, percent, print_table, seconds
 from steptime.cli.validation_words import (
@@ -17,9 +16,6 @@ from steptime.evidence.open_rows import OpenRow
 from steptime.evidence.validate import NO_SOURCE, RowResult, Summary, Validation
 from steptime.inputs.in_number import counted
 from steptime.inputs.stack import USUAL_FAMILY, USUAL_SHARDED
-
-if TYPE_CHECKING:
-    pass
 
 _LONGEST = 24
 # From how many rows, and from what bias and share of one sign, a whole source looks off.

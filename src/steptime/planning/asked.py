@@ -21,7 +21,7 @@ from steptime.inputs.signed import checked_names
 from steptime.inputs.training_step import device_named, shape_named
 from steptime.inputs.written import output_path, write_output
 from steptime.planning.cost import MOST_TOKENS
-from steptime.planning.emit import FORMATS, SUFFIXES, USUAL_SUFFIX
+from steptime.planning.emit import FORMATS, suffix_of
 from steptime.planning.question import Question
 from steptime.planning.result import SearchResult
 from steptime.planning.search import search as search_of
@@ -156,7 +156,7 @@ def _check_suffix(kind: str, path: object) -> None:
     """Refuse a name by which a framework's file would not be read back."""
     from steptime.readers.configured import SYNTAX
 
-    own = SUFFIXES.get(kind, USUAL_SUFFIX)
+    own = suffix_of(kind)
     suffix = Path(str(path)).suffix.lower()
     right = SYNTAX.get(suffix) == SYNTAX.get(own) and suffix != ".py"
     if not right:

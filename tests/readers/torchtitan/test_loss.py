@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from steptime.inputs.datafiles import data_table
 from steptime.inputs.errors import ConfigError
+from steptime.inputs.stack import stack_named
 from steptime.readers import Reading, read_configuration
 
 TOML = """
@@ -121,3 +123,24 @@ def test_chunks_that_are_no_count_are_refused(tmp_path: Path) -> None:
     path.write_text(RECIPE.format(loss="ChunkedCELoss.Config(num_chunks=0)", compile=""))
     with pytest.raises(ConfigError, match=r"num_chunks must be .*got 0"):
         read_configuration(path)
+
+
+def test_software_that_nobody_says_compiles_is_half_of_what_files_tell() -> None:
+    table = data_table("formats/torchtitan.toml")["loss"]
+    eager, compiled = table["eager"], table["compiled"]
+    assert ((eager["loss_bytes"], eager["logit_bytes"]), tuple(compiled.values())) == (
+        EAGER,
+        COMPILED,
+    )
+    facts = stack_named("torchtitan-2024").facts
+    for name in ("loss_bytes", "logit_bytes"):
+        values = {(one.when, one.before): one.value for one in facts if one.name == name}
+        narrow = ("8 bits and below",)
+        assert values == {
+            ((), ""): (eager[name] + compiled[name]) / 2.0,
+            ((), "2025-04"): eager[name],
+            (narrow, ""): compiled[name],
+            (narrow, "2025-04"): eager[name],
+        }
+    own = {one.name: one.value for one in stack_named("torchtitan-2025").facts}
+    assert (own["loss_bytes"], own["logit_bytes"]) == COMPILED

@@ -34,12 +34,19 @@ OVERLAP = "overlap_tp"
 USUAL_NODE = 8
 """GPUs of a server where no device says."""
 
-USUAL_SUFFIX = ".sh"
-SUFFIXES = {
+_SUFFIXES = {
     "torchtitan": ".toml",
     **dict.fromkeys(("megatron-bridge", "nemo", "nanotron"), ".yaml"),
 }
-"""How the name of a format's file ends; as a script's where it is not here."""
+
+
+def suffix_of(kind: str) -> str:
+    """Return how the name of a format's file ends: as a script's where it has no keys.
+
+    Args:
+        kind: The format.
+    """
+    return _SUFFIXES.get(kind, ".sh")
 
 
 def emitted(

@@ -13,7 +13,7 @@ from steptime.inputs.errors import ConfigError
 from steptime.inputs.said import Said
 from steptime.inputs.shown import seconds
 from steptime.inputs.stack import FACT_NAMES
-from steptime.planning.emit import SUFFIXES
+from steptime.planning.emit import suffix_of
 from steptime.planning.explain import step_of
 from steptime.readers import read_configuration
 
@@ -47,7 +47,7 @@ def read_back(kind: str, text: str, own: Prediction) -> Prediction:
     said = own.step.said
     plain = Said(stack=said.stack or own.software.stack.name, date=said.date)
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"emitted{SUFFIXES.get(kind, '.sh')}"
+        path = Path(folder) / f"emitted{suffix_of(kind)}"
         path.write_text(text, encoding="utf-8")
         reading = read_configuration(path)
         # A format may know models by name only: then its user names this one.
