@@ -53,7 +53,7 @@ def facts(folder: Path, text: str, name: str = "run.yaml") -> dict[str, object]:
         (FACTORY, "enable_liger_kernel: false", {}),
         (AXOLOTL, "liger_fused_linear_cross_entropy: true", FUSED),
         (AXOLOTL, "liger_glu_activation: true", {"gated_values": 3.0}),
-        (AXOLOTL, "chunked_cross_entropy: true", {"logit_bytes": 1.75}),
+        (AXOLOTL, "chunked_cross_entropy: true", {"logit_bytes": 7.0}),
     ],
 )
 def test_a_fused_loss_says_what_it_keeps_of_the_logits(
